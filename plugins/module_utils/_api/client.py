@@ -34,7 +34,7 @@ METRICS_PER_CALL = 50
 M = TypeVar("M", bound=m.Model)
 
 
-def unwatched(client: Client, route: r.Route[Any]) -> AbstractContextManager[None]:
+def unwatched(client: Client, commitment: Any) -> AbstractContextManager[None]:
     """Let a call through: the client is nobody's task."""
     return nullcontext()
 
@@ -51,8 +51,8 @@ class Client:
         self.session = session
         self.on_write: Callable[[], None] = lambda: None
         """Told of each call that may change something, once the platform said that it had carried it out."""
-        self.on_commit: Callable[[Client, r.Route[Any]], AbstractContextManager[None]] = unwatched
-        """Entered around each call that may raise the price. It may refuse the call."""
+        self.on_commit: Callable[[Client, Any], AbstractContextManager[None]] = unwatched
+        """Entered around each call that may raise the price, with what it commits. It may refuse the call."""
 
     def clone(self) -> Client:
         """Return a client with the same settings and its own connections, for another thread."""
@@ -97,10 +97,17 @@ class Client:
 
     # --- Sending ----------------------------------------------------------------------------------
 
-    def send(self, route: r.Route[Any], *, query: Any = None, body: Any = None, **ids: str) -> Any:
-        """Make a call; return the JSON of its response."""
+    def send(
+        self, route: r.Route[Any], *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
+    ) -> Any:
+        """Make a call; return the JSON of its response.
+
+        :raises ValueError: if the route ``commits`` and the call does not say what, which is a defect.
+        """
+        if route.commits and commitment is None:
+            raise ValueError(f"a call of {route} has to say what it commits")
         try:
-            with self.on_commit(self, route) if route.commits else nullcontext():
+            with self.on_commit(self, commitment) if route.commits else nullcontext():
                 answer = self.session.send(route, ids, query, body)
         except CallOutcomeUnknown as error:
             if route.idempotency is r.IDEMPOTENT:  # for other routes, callers find out or say so themselves
@@ -110,8 +117,17 @@ class Client:
             self.on_write()
         return answer
 
-    def one(self, route: r.Route[r.One[M]], *, query: Any = None, body: Any = None, **ids: str) -> M:
-        found = one(route, route.answer.model, self.send(route, query=query, body=body, **ids))
+    def one(
+        self,
+        route: r.Route[r.One[M]],
+        *,
+        query: Any = None,
+        body: Any = None,
+        commitment: Any = None,
+        **ids: str,
+    ) -> M:
+        answer = self.send(route, query=query, body=body, commitment=commitment, **ids)
+        found = one(route, route.answer.model, answer)
         tell_secrets(m.secrets_in(found))
         return found
 
@@ -194,43 +210,6 @@ class Client:
             found |= {id: None if each is None else one(r.METRICS, model, each) for id, each in told.items()}
         return found
 
-    def set_network(self, id: str, is_public: bool) -> None:
-        """Publish a service on the Internet, or close it. The platform recreates the container.
-
-        :raises Conflict: if no port is left on the node's shared IP.
-        """
-        self.send(r.NETWORK, id=id, body={"isPublic": is_public})
-
-    def set_scale(self, id: str, dimensions: m.Dimensions) -> None:
-        """Resize a service. ``dimensions`` is the whole new size, not a delta.
-
-        :raises BadRequest: if a value is outside the node's bounds, or the disk would shrink.
-        """
-        self.send(r.SCALE, id=id, body=dimensions.as_body())
-
-    def set_command(self, id: str, command: str) -> None:
-        """Set the command that runs at the next start. An empty string restores the original."""
-        self.send(r.COMMAND, id=id, body={"command": command})
-
-    def set_project(self, id: str, project_id: str) -> None:
-        """Move a service to another project and its private network."""
-        self.send(r.MOVE, id=id, body={"projectId": project_id})
-
-    def power(self, id: str, signal: str) -> None:
-        """Send the signal ``start``, ``stop``, ``restart`` or ``kill``.
-
-        :raises Conflict: if the service does not take this signal.
-        """
-        self.send(r.POWER, id=id, body={"signal": signal})
-
-    def suspend(self, id: str) -> None:
-        """Suspend a service: it stops, and only its storage is billed."""
-        self.send(r.SUSPEND, id=id)
-
-    def resume(self, id: str) -> None:
-        """Resume a suspended service."""
-        self.send(r.RESUME, id=id)
-
     # --- Journals, activity, consumption ----------------------------------------------------------
 
     def logs(self, id: str, lines: int = 100) -> list[str]:
@@ -292,10 +271,6 @@ class Client:
     def quote(self, order: dict[str, Any]) -> m.Quote:
         """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
         return self.one(r.QUOTE, body=order)
-
-    def order(self, order: dict[str, Any]) -> m.Order:
-        """Place an order. No other response holds the generated secrets."""
-        return self.one(r.ORDER, body=order)
 
     # --- Database tunnel --------------------------------------------------------------------------
 

@@ -108,9 +108,11 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
         "projectId": project,
         "dimensions": priced.as_body() if priced else None,
     }
-    create = Change(what=what, route=r.APP_CREATE, body=body, shown=WithSlug(slug), unique=True)
     named = None if project else options.project
-    adds = Commitment("create", what, cost.after, name=slug, project=project, project_name=named)
+    adds = Commitment("creation", what, cost.after, name=slug, project=project, project_name=named)
+    create = Change(
+        what=what, route=r.APP_CREATE, body=body, shown=WithSlug(slug), unique=True, commitment=adds
+    )
     expected = App.model_construct(id=None, name=slug, slug=slug, status=ServiceStatus.ACTIVE)
     plan = Plan(result=expected.as_dict(), after=to_diff(task, quote, cost), cost=cost)
     summary = f"create {what} {describe_monthly(format_price(task, cost.after))}"

@@ -155,7 +155,7 @@ def plan_rename(task: Task[ProjectOptions], current: Project, name: str, taken: 
     """Plan the rename of a project, if needed."""
     if same_name(current.name, name):
         return as_it_is(current)
-    task.guard.expect_name(current.id, name)
+    task.guard.names.add((current.id, name))
     renamed = Change(
         what=f"project {name!r}",
         route=r.PROJECT_RENAME,

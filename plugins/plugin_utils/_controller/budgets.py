@@ -21,14 +21,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 
-OPTION = "budget"
 GROUP = "group/hosted.services.all"
 """The name in ``module_defaults`` of the group of all modules."""
 INVENTORY_VARIABLE = "hosted_inventory_budget"
-"""The budget of the inventory file. It is not the variable that users set: one would hide the other."""
-HELD_VARIABLE = "hosted_held_budget"
-"""The budget of the rulebook hold_orders, for the same reason not that of users."""
-VARIABLES = (VARIABLE, INVENTORY_VARIABLE, HELD_VARIABLE)
+VARIABLES = (VARIABLE, INVENTORY_VARIABLE, "hosted_held_budget")
+"""Those of users, of the inventory file and of the rulebook hold_orders: one would hide the others."""
 
 
 def with_budget(
@@ -49,11 +46,11 @@ def with_budget(
     for level in task.module_defaults or ():  # Ansible passes on the nearest one only
         for name in (task.resolved_action, GROUP):
             defaults = template(level[name]) if level and name in level else None
-            if isinstance(defaults, Mapping) and OPTION in defaults:
-                found.append(("budget of module_defaults", template(defaults[OPTION])))
-    if OPTION in arguments:
-        found.append((OPTION, arguments[OPTION]))
+            if isinstance(defaults, Mapping) and "budget" in defaults:
+                found.append(("budget of module_defaults", template(defaults["budget"])))
+    if "budget" in arguments:
+        found.append(("budget", arguments["budget"]))
     budget = Budget()
     for source, value in found:
         budget = budget.with_limits_of(read_budget(untagged(value), source))
-    return {**arguments, OPTION: budget.as_option()} if found else arguments
+    return {**arguments, "budget": budget.as_option()} if found else arguments

@@ -18,12 +18,10 @@ from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.commitments import (
     BudgetGuard,
+    Content,
+    read_record,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import read_budget
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.commitment_record import (
-    CommitmentRecord,
-    Content,
-)
 
 DOCUMENTATION = r"""
 name: planted
@@ -65,12 +63,12 @@ def plant_blindness() -> None:
     """Let the guard see neither the reservations of parallel tasks nor their lock."""
 
     @contextmanager
-    def without_lock(record: CommitmentRecord) -> Iterator[Content]:
-        os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
-        yield record.read()
+    def without_lock(path: str) -> Iterator[Content]:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        yield read_record(path)
 
-    put(GUARD, "with_entries", lambda listed, entries, slugs: (listed, ()))
-    put(CommitmentRecord, "locked", without_lock)
+    put(GUARD, "with_entries", lambda listed, entries: (listed, ()))
+    put(GUARD, "locked", without_lock)
 
 
 def plant_staleness() -> None:

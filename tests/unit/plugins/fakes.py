@@ -225,7 +225,7 @@ class FakeClient(Readable):
 
     # --- Writing --------------------------------------------------------------------------------------
 
-    def order(self, order: dict[str, Any]) -> m.Order:
+    def order(self, order: dict[str, Any], commitment: object) -> m.Order:
         def place() -> m.Order:
             id = f"svc_{len(self.service_records) + 1}"
             facts = {
@@ -250,7 +250,7 @@ class FakeClient(Readable):
     def suspend(self, id: str) -> None:
         self._call("suspend", (id,), lambda: self._become(id, "SUSPENDED"))
 
-    def resume(self, id: str) -> None:
+    def resume(self, id: str, commitment: object) -> None:
         self._call("resume", (id,), lambda: self._become(id, "ACTIVE"))
 
     def _become(self, id: str, status: str) -> None:
@@ -274,7 +274,7 @@ class FakeClient(Readable):
 
         self._call("set_network", (id, is_public), change)
 
-    def set_scale(self, id: str, dimensions: m.Dimensions) -> None:
+    def set_scale(self, id: str, dimensions: m.Dimensions, commitment: object) -> None:
         size = dimensions.model_dump(by_alias=True)
         record = self.service_records[id]
 
@@ -294,7 +294,7 @@ class FakeClient(Readable):
         deploy = self.setting_records[id]["deploy"]
         self._call("set_command", (id, command), lambda: deploy.update(command=command))
 
-    def set_project(self, id: str, project_id: str) -> None:
+    def set_project(self, id: str, project_id: str, commitment: object) -> None:
         record = self.service_records[id]
         self._call("set_project", (id, project_id), lambda: record.update(projectId=project_id))
 

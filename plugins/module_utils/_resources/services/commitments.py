@@ -3,59 +3,41 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The guard of a task's budget: each call that may raise the price passes here, right before it is sent.
 
-The commitments of one controller are made one after the other: from the look at the running rate until the
-response to the call, all others wait. The client asks for leave before each call on a route that ``commits``,
-whichever step makes it, so that no step can be forgotten.
+The commitments of one controller are made one after the other. From the look at the running rate until the
+response to the call, all others wait: lock, read the rate, add what is open, compare, note, send, close.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import lru_cache, partial
 from typing import Any
 
 from ..._api.client import Client
-from ..._api.errors import AccessDenied, HostedError, undone_if_nothing_happened
-from ..._api.models import Pricing, Project, Service, ServiceSummary
-from ..._api.routes import Route
-from ..._api.text import counted
+from ..._api.errors import AccessDenied, HostedError
+from ..._api.libraries import TypeAdapter
+from ..._api.models import Pricing, Project
 from ..._api.values import ServiceStatus
-from ..shared.account import Account
+from ..shared.account import Account, Reads
 from ..shared.budget import (
     ENVIRONMENT,
     LOWERING,
     NEW,
+    THE_BUDGET,
     VARIABLE,
-    Budget,
     BudgetExceeded,
     Commitment,
-    CommitmentKind,
-    Excess,
     Guard,
-    Holding,
-    Holdings,
-    Limits,
-    ProjectLimit,
-    added_by,
-    find_excess,
     read_budget,
-    with_commitment,
 )
-from ..shared.commitment_record import (
-    OPEN_SECONDS,
-    CommitmentRecord,
-    Content,
-    Entry,
-    new_entry,
-    with_entries,
-    with_predictions,
-)
-from ..shared.controller_state import RUN_FOLDER, normalized_url
+from ..shared.controller_state import RUN_FOLDER, collection_folder, lock_file, normalized_url, write_json
 from ..shared.currency import format_price
 from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
 from ..shared.money import format_amount, rate_from
@@ -65,255 +47,332 @@ from ..shared.run_memory import remember
 from ..shared.runner import needs_of
 from .options import BudgetOptions
 
-NOTHING_SENT = "Nothing was sent"
-VERBS: dict[CommitmentKind, str] = {
-    "order": "the order of",
-    "create": "the creation of",
-    "resize": "the new size of",
-    "resume": "the resumption of",
-    "move": "the move of",
-    "suspend": "the suspension of",
-    "delete": "the deletion of",
-}
-FOR_A_WHILE = f"counts for up to {OPEN_SECONDS / 60:g} minutes"
-ENTRY_STAYS = (
-    f"Its entry stays open, so it {FOR_A_WHILE}, until the platform shows it, and as added to this run"
+RUN = "this run"
+THE_LIMIT = (
+    f"the limit: the option budget, the variable {VARIABLE} and {ENVIRONMENT} in the environment all hold, "
+    "and of each kind the lowest counts"
 )
-REMEDY = (
-    f"Suspend, delete or shrink something, or raise the limit: the option budget, the variable {VARIABLE} "
-    f"and {ENVIRONMENT} in the environment all hold, and of each kind the lowest counts"
-)
+LOCK_SECONDS = 900.0
+"""Seconds to wait for the commitments of other tasks, each of which ends by its own deadlines."""
+OPEN_SECONDS, DONE_SECONDS = 600.0, 60.0
+"""Seconds for which an entry counts if the platform does not show it: after an unknown outcome, or none.
 
-MISSING_PROJECT = "Correct the name, create the project in an earlier task, or leave its limit out"
-
-
-SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED, ServiceStatus.FAILED)
-"""The statuses in which the rate that is billed now stays. The others lead to the full rate."""
-CREATED_LATER = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN)
-
-
-def read_holdings(account: Account, each: bool) -> dict[str, Holding]:
-    """Return the services of the account with their rates, by id.
-
-    The billing overview has one figure for all, whose month and rounding are not shown. ``each`` reads every
-    service by itself, which shows its project and what is billed now. Otherwise only those are read whose
-    rate the list does not show.
-    """
-    listed = existing(account.services())
-    asked = [service for service in listed if each or not shows_rate(service)]
-    found = {service.id: service for service in account.read_staying(asked)}
-    gone = {service.id for service in asked} - found.keys()
-    return {one.id: holding_of(one, found.get(one.id)) for one in listed if one.id not in gone}
+For its run it counts as long as that lasts.
+"""
+RUN_SECONDS = 7 * 24 * 3600.0
+"""Seconds after its last commitment until a run is forgotten."""
+NOTHING = Decimal(0)
 
 
-def shows_rate(service: ServiceSummary) -> bool:
-    """Tell whether the list shows what a service costs, or is going to cost."""
-    if service.monthly_millicents is None:
-        return False
-    if service.is_free:
-        return service.monthly_millicents == 0
-    return service.status in (ServiceStatus.ACTIVE, *CREATED_LATER)
-
-
-def holding_of(service: ServiceSummary, detail: Service | None) -> Holding:
-    """Return what a service counts as."""
-    home = detail.project_id if detail else None
-    return Holding(
-        service.id,
-        service.name,
-        rate_of(service, detail),
-        frozenset([home]) if home else None,
-    )
-
-
-def rate_of(service: ServiceSummary, detail: Service | None) -> Decimal | None:
-    """Return the monthly rate that counts against a budget; ``None`` if it is unknown."""
-    pricing = (detail.pricing if detail else None) or Pricing.model_construct()
-    status = detail.status if detail else service.status
-    billed, storage = (
-        rate_from(pricing.billed_monthly_millicents),
-        rate_from(pricing.storage_monthly_millicents),
-    )
-    full = rate_from(service.monthly_millicents)
-    full = rate_from(pricing.monthly_millicents) if full is None else full
-    if billed is not None and status in SETTLED:
-        return billed
-    if status == ServiceStatus.SUSPENDED and storage is not None:
-        return storage
-    if billed is not None and full is not None:
-        return max(billed, full)
-    return Decimal(0) if service.is_free and full is None else full
-
-
-def budget_of(task: Task[Any]) -> Budget:
-    """Return the budget that the options and the environment of a task set.
-
-    :raises Invalid: if one of them is not a budget.
-    """
-    if not isinstance(task.options, BudgetOptions):
-        return Budget()
-    given = {"budget": task.options.budget, ENVIRONMENT: os.environ.get(ENVIRONMENT)}
-    budget = Budget()
-    for source, value in given.items():
-        if value is not None:
-            budget = budget.with_limits_of(read_budget(value, source))
-    return budget
-
-
-def run_id() -> str | None:
-    """Return what tells this run from others, in each of its processes; ``None`` for a module elsewhere."""
-    folder = os.environ.get(RUN_FOLDER)
-    return hashlib.blake2b(folder.encode(), digest_size=16).hexdigest() if folder else None
-
-
-def account_of(task: Task[Any]) -> str:
-    """Return the name of the file for an account, the same for each of its tokens."""
-    client = task.client
-    try:
-        email = remember(client, "account", lambda: client.whoami().email) or client.whoami().email
-    except HostedError as error:
-        raise unreadable(error) from error
-    account = email or client.account_key
-    text = f"{normalized_url(task.options.base_url or '')}\n{account}"
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+# --- What is open -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Checked:
-    """Commitments that fit: what the account has before them, what each adds, and what the platform shows."""
+class Entry:
+    """One commitment, noted before the call: one whose process was killed counts until it is shown."""
 
-    holdings: Mapping[str, Holding]
-    adds: Sequence[Decimal | None]
-    shown: Sequence[Entry] = ()
+    made: Commitment
+    adds: Decimal
+    run: str | None
+    at: float
+    known: tuple[str, ...] = ()
+    """The ids of the services that had the name before."""
+    done: bool = False
+    """Whether the platform accepted the call. Otherwise it may have."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the record of an account holds, or that of what a run in check mode would commit."""
+
+    entries: tuple[Entry, ...] = ()
+    runs: Mapping[str, tuple[Decimal, float]] = field(default_factory=dict)
+    """What each run has added with what is settled, and when."""
+    predicted: tuple[Commitment, ...] = ()
+
+    def added_by(self, run: str | None) -> Decimal:
+        """Return what a run has added, as far as it may have been done."""
+        added = sum((entry.adds for entry in self.entries if run and entry.run == run), NOTHING)
+        return added + self.runs.get(run or "", (NOTHING, 0.0))[0]
+
+    def settled(self, ended: Collection[Entry]) -> Content:
+        """Return the content without entries that need not count any more. Their runs have added them."""
+        runs = dict(self.runs)
+        for entry in ended:
+            if entry.run:
+                runs[entry.run] = runs.get(entry.run, (NOTHING, 0.0))[0] + entry.adds, time.time()
+        return replace(self, entries=tuple(each for each in self.entries if each not in ended), runs=runs)
+
+    def without_old(self) -> Content:
+        """Return the content without what has counted for long enough, whatever the platform shows."""
+        now, lasts = time.time(), {True: DONE_SECONDS, False: OPEN_SECONDS}
+        content = self.settled([entry for entry in self.entries if now - entry.at > lasts[entry.done]])
+        runs = {run: told for run, told in content.runs.items() if now - told[1] < RUN_SECONDS}
+        return replace(content, runs=runs)
+
+    def without_attempts(self, commitments: Sequence[Commitment]) -> Content:
+        """Return the content without attempts at the same: another one is made if no effect was seen."""
+        same = {(made.kind, made.key, made.before) for made in commitments}
+        others = (
+            entry
+            for entry in self.entries
+            if entry.done or (entry.made.kind, entry.made.key, entry.made.before) not in same
+        )
+        return replace(self, entries=tuple(others))
+
+
+@lru_cache
+def adapter() -> Any:
+    """Return what reads and writes the content."""
+    return TypeAdapter(Content)
+
+
+@contextmanager
+def locked(path: str) -> Iterator[Content]:
+    """Keep all other commitments of this controller waiting, and yield what a record holds."""
+    with lock_file(f"{path}.lock", LOCK_SECONDS):
+        yield read_record(path)
+
+
+def read_record(path: str) -> Content:
+    """Return what a record holds.
+
+    :raises OSError: if it cannot be read.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            content: Content = adapter().validate_python(json.load(file))
+    except FileNotFoundError:
+        return Content()
+    except ValueError:
+        raise OSError(None, "it is damaged; remove it when no run is under way", path) from None
+    return content.without_old()
+
+
+def write_record(path: str, content: Content) -> None:
+    """Replace what a record holds. The caller has the lock."""
+    write_json(path, adapter().dump_python(content, mode="json"))
+
+
+# --- What the account has -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A service with its monthly rate, ``None`` if unknown, and the limited projects that it counts for."""
+
+    name: str
+    monthly: Decimal | None
+    projects: frozenset[str] = frozenset()
+
+
+Holdings = dict[str, Holding]
+
+
+def read_holdings(account: Account, projects: Collection[str]) -> Holdings:
+    """Return the services of the account by id, with those of these projects that they are in.
+
+    The list shows the full rate, which is billed, or is going to be, unless a service is suspended, free or
+    failed. The billing overview has one figure for all, whose month and rounding are not shown.
+    """
+    full = (ServiceStatus.ACTIVE, ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN)
+    listed = {each.id: each for each in existing(account.services())}
+    rates = {id: rate_from(each.monthly_millicents) for id, each in listed.items()}
+    shown = {each.id for each in listed.values() if each.status in full and not each.is_free}
+    asked = [listed[id] for id, rate in rates.items() if rate is None or (rate and id not in shown)]
+    for each in asked:
+        del rates[each.id]
+    for detail in account.read_staying(asked):
+        pricing = detail.pricing or Pricing.model_construct()
+        rates[detail.id] = rate_from(pricing.billed_monthly_millicents)
+    there = [each.id for each in account.projects() if each.id in projects] if projects else []
+    members = {id: {each.id for each in page.resources} for id in there if (page := account.page(id))}
+    return {
+        id: Holding(listed[id].name, rate, frozenset(home for home, ids in members.items() if id in ids))
+        for id, rate in rates.items()
+    }
+
+
+def namesakes(holdings: Holdings, made: Commitment) -> tuple[str, ...]:
+    """Return the ids of the services that are called as what is made."""
+    return tuple(id for id, each in holdings.items() if same_name(each.name, made.name or ""))
+
+
+def seen(holdings: Holdings, made: Commitment) -> Holding:
+    """Return a service as it is before a commitment: as the plan saw it, if nothing else shows it."""
+    before = made.monthly if made.kind == "move" else made.before
+    return holdings.get(made.key) or Holding(made.name or made.what, before)
+
+
+def with_commitment(holdings: Holdings, made: Commitment, key: str = "") -> Holdings:
+    """Return the holdings as they are once a commitment is made. ``key`` is what is new kept under."""
+    if made.kind == "deletion":
+        return {id: each for id, each in holdings.items() if id != made.key}
+    now = seen(holdings, made)
+    stays = made.kind == "move" or (made.lowers and made.monthly is None)
+    projects = frozenset([made.home]) if made.home or made.kind in NEW else now.projects
+    projects |= now.projects if made.kind == "move" else frozenset()  # it may stay where it is
+    return {**holdings, key or made.key: Holding(now.name, now.monthly if stays else made.monthly, projects)}
+
+
+def with_entries(listed: Holdings, entries: Iterable[Entry]) -> tuple[Holdings, list[Entry]]:
+    """Return the holdings with the entries that the platform does not show yet, and those that it shows."""
+    holdings, shown, taken = listed, list[Entry](), set[str]()
+    for entry in entries:
+        made, now = entry.made, listed.get(entry.made.key)
+        came = set(namesakes(listed, made)).difference(entry.known, taken) if made.kind in NEW else set()
+        if came:
+            taken.add(min(came))
+        if came or (made.kind not in NEW and (now is None or is_shown(made, now))):
+            shown.append(entry)
+        else:  # what is new counts beside all else that is on its way
+            holdings = with_commitment(holdings, made, made.id or f"{made.key} since {entry.at}")
+    return holdings, shown
+
+
+def is_shown(made: Commitment, now: Holding) -> bool:
+    """Tell whether the platform shows a new rate or project."""
+    if made.kind == "move":
+        return made.home in now.projects
+    return made.monthly is not None and now.monthly is not None and now.monthly >= made.monthly
+
+
+# --- Whether it fits ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most that is allowed, and the option that sets it."""
+
+    option: str
+    scope: str
+    most: Decimal
+    projects: frozenset[str] | None = None
+    """The ids of the projects whose services count; ``None`` for those of all."""
+
+    def rate(self, holdings: Iterable[Holding]) -> Decimal:
+        """Return the monthly rate of the services that count, as far as it is known."""
+        return sum((each.monthly or NOTHING for each in holdings if self.counts(each)), NOTHING)
+
+    def counts(self, holding: Holding) -> bool:
+        """Tell whether a service counts."""
+        return self.projects is None or bool(self.projects & holding.projects)
+
+
+@dataclass
+class Sum:
+    """What the account has and a run has added, while commitments are added one after the other."""
+
+    limits: Sequence[Limit]
+    listed: Holdings
+    """What the platform shows."""
+    holdings: Holdings
+    """That with what is not shown yet."""
+    added: Decimal
+
+    def add(self, made: Commitment) -> tuple[Limit, dict[str, Any]] | None:
+        """Add a commitment. Return the first limit that it breaks, or may break, and all figures."""
+        before, now, added = self.holdings, seen(self.holdings, made), self.added
+        self.holdings = with_commitment(before, made)
+        if made.lowers:
+            return None
+        then = self.holdings[made.key]
+        self.added += max((then.monthly or NOTHING) - (now.monthly or NOTHING), NOTHING)
+        broken = ((limit, self.figures(limit, before, now, then, added)) for limit in self.limits)
+        return next(((limit, figures) for limit, figures in broken if figures), None)
+
+    def figures(
+        self, limit: Limit, before: Holdings, now: Holding, then: Holding, added: Decimal
+    ) -> dict[str, Any] | None:
+        """Return all figures if a limit is broken, or may be as something is not known."""
+        adds = None if then.monthly is None else limit.rate([then]) - limit.rate([now])
+        if not limit.counts(then) or (adds is not None and adds <= 0):
+            return None
+        here = {id: each for id, each in before.items() if limit.counts(each) and limit.scope != RUN}
+        unpriced = [f"{each.name!r} ({id})" for id, each in here.items() if each.monthly is None]
+        running = None if limit.scope == RUN else limit.rate(here.values())
+        over = (added if running is None else running) + (adds or NOTHING) - limit.most
+        if over <= 0 and adds is not None and not unpriced:
+            return None
+        return {
+            "scope": limit.scope,
+            "limit": limit.most,
+            "running": running,
+            "reserved": NOTHING if running is None else running - limit.rate(self.listed.values()),
+            "added_by_run": added,
+            "adds": adds,
+            "over": None if adds is None or unpriced else over,
+            "unpriced": unpriced,
+        }
+
+
+# --- The guard ----------------------------------------------------------------------------------------
 
 
 class BudgetGuard(Guard):
     """The guard of one task."""
 
     def __init__(self, task: Task[Any]) -> None:
+        super().__init__()
         self.task = task
-        self.budget = budget_of(task)
-        self._local = threading.local()
-        self._projects: list[Project] | None = None
-        self._awaited: set[str] = set()
-        """The names of projects that the plan itself creates."""
-        self._renamed: dict[str, str] = {}
-        """By id: the names that the plan itself gives to projects."""
-        self._options: dict[tuple[str, Decimal], str] = {}
-        """By project and limit: the option of the task that sets it, if that is not the budget."""
-
-    def tighten(self, budget: Budget, option: str | None = None) -> None:
-        """Let the limits of this budget hold too. ``option`` is what a refusal names in its place."""
-        self.budget = self.budget.with_limits_of(budget)
-        if option is not None:
-            self._options.update(
-                {(f"project {name!r}", most): option for name, most in budget.projects.items()}
-            )
-
-    def expect_name(self, project: str, name: str) -> None:
-        """Let a limit find the project of this id by the name, too, that the plan gives it."""
-        self._renamed[project] = name
-
-    # --- Around steps and calls ---------------------------------------------------------------------
+        if isinstance(task.options, BudgetOptions):
+            given = {"budget": task.options.budget, ENVIRONMENT: os.environ.get(ENVIRONMENT)}
+            for source, value in given.items():
+                if value is not None:
+                    self.tighten(read_budget(value, source))
 
     @contextmanager
-    def step(self, commitment: Commitment | None) -> Iterator[None]:
-        """Run a step, and expect of its calls what it commits."""
-        self._local.commitment, self._local.unknown = commitment, []
-        try:
-            yield
-        finally:
-            self._local.commitment, self._local.unknown = None, []
-        if commitment is not None and commitment.lowers and self.budget:
-            with self._noting(commitment, "is done", f"What was committed to it before {FOR_A_WHILE}"):
-                self._release(commitment)
-
-    @contextmanager
-    def committing(self, client: Client, route: Route[Any]) -> Iterator[None]:
+    def committing(self, client: Client, made: Commitment) -> Iterator[None]:
         """Let a call through that may raise the price, if what it commits fits.
 
-        :raises BudgetExceeded: if it does not, before anything is sent.
-        :raises ValueError: if the step does not say what it commits, which is a defect of the collection.
+        If it is refused, an earlier attempt is in doubt again: that may be why.
+
+        :raises BudgetExceeded: if it does not fit, before anything is sent.
         """
-        commitment = getattr(self._local, "commitment", None)
-        if commitment is None:
-            raise ValueError(f"a step that calls {route} has to say what it commits")
-        if not self.budget or commitment.lowers:
+        if made.lowers or not any(self.budgets.values()):
             yield
             return
-        record = CommitmentRecord.of(account_of(self.task))
-        with record.locked() as content:
-            entry, earlier = self._reserve(client, record, content, commitment)
-            self._local.unknown = [(record, entry)]
-
-            def give_back() -> None:
-                self._local.unknown = [(record, each) for each in earlier]
-                with self._noting(entry, "failed", ENTRY_STAYS):
-                    record.update(lambda now: drop(now, entry, earlier))
-
-            with undone_if_nothing_happened(give_back):
+        with ExitStack() as held:
+            with known_or_refused():
+                record = record_of(self.task)
+                before = held.enter_context(locked(record))
+                content = before.without_attempts([made])
+                found, shown = self._look(Account(client, Reads()), content, [made])
+                adds = self._check(found, [made])
+                entry = Entry(made, adds, run_id(), time.time(), namesakes(found.listed, made))
+                content = content.settled(shown)
+                write_record(record, replace(content, entries=(*content.entries, entry)))
+            try:
                 yield
-            self._local.unknown = []
-            with self._noting(entry, "is done", ENTRY_STAYS):
-                record.update(lambda now: confirm(now, entry))
+            except HostedError as error:
+                if error.nothing_done:
+                    with self._noting(made, "failed"):
+                        write_record(record, before)
+                raise
+            with self._noting(made, "is done"):
+                done = replace(entry, done=True)
+                write_record(record, replace(content, entries=(*content.entries, done)))
 
-    def took_effect(self) -> None:
-        """Note that the last call of this step, whose outcome was unknown, turned out to have its effect.
-
-        Unlike an entry that stays open, it is not taken for an attempt without effect by the next one.
-        """
-        for record, entry in getattr(self._local, "unknown", ()):
-            with self._noting(entry, "is done", ENTRY_STAYS), record.locked() as content:
-                confirm(content, entry)
-                record.write(content)
-        self._local.unknown = []
+    def lowered(self, commitment: Commitment) -> None:
+        """Settle the entries on a service that costs less from now on, or is gone."""
+        if commitment.lowers and any(self.budgets.values()):
+            with self._noting(commitment, "is done"):
+                if os.path.exists(record := record_of(self.task)):
+                    with locked(record) as content:
+                        ended = [entry for entry in content.entries if ends(commitment, entry.made)]
+                        write_record(record, content.settled(ended))
 
     @contextmanager
-    def _noting(self, commitment: Commitment | Entry, outcome: str, stays: str) -> Iterator[None]:
-        """Warn if the outcome of a call cannot be noted. To fail would hide what came of the call.
-
-        Its response may hold secrets that are shown only once.
-        """
+    def _noting(self, made: Commitment, outcome: str) -> Iterator[None]:
+        """Warn if an outcome cannot be noted: to fail would hide it, and secrets that are shown once."""
         try:
             yield
         except Exception as error:  # whatever it is: the call was made
-            why = error.why if isinstance(error, BudgetExceeded) else type(error).__name__
             self.task.warn(
-                f"{describe(commitment)} {outcome}, but that could not be noted for the budget: {why}. "
-                f"{stays}"
+                f"the {made.kind} of {made.what} {outcome}, but that could not be noted for the budget: "
+                f"{cause_of(error)}. What was noted before counts for up to {OPEN_SECONDS / 60:g} minutes, "
+                "until the platform shows it, and as added to this run"
             )
-
-    def _reserve(
-        self, client: Client, record: CommitmentRecord, content: Content, commitment: Commitment
-    ) -> tuple[Entry, list[Entry]]:
-        """Check a commitment, and write its entry. Return it, and those of earlier attempts in its place.
-
-        If the call is refused, these are in doubt again: that may be because one of them was carried out.
-        """
-        earlier = [each for each in content.entries if replaces(commitment, each)]
-        for each in earlier:
-            content.settle(each, done=proves(commitment, each))
-        checked = self._check(Account(client), content, [commitment])
-        for entry in checked.shown:
-            content.settle(entry, done=True)
-        entry = new_entry(commitment, checked.adds[0], run_id(), checked.holdings)
-        content.entries.append(entry)
-        record.write(content)
-        return entry, [each for each in earlier if not proves(commitment, each)]
-
-    def _release(self, commitment: Commitment) -> None:
-        """Settle the entries on a service that costs less from now on, or is gone."""
-        record = CommitmentRecord.of(account_of(self.task))
-        if not os.path.exists(record.path):
-            return
-        with record.locked() as content:
-            ended = [entry for entry in content.entries if ends(commitment, entry)]
-            for entry in ended:
-                content.settle(entry, done=True)
-            if ended:
-                record.write(content)
-
-    # --- When the plan is made ----------------------------------------------------------------------
 
     def expect(self, plan: Plan) -> None:
         """Check what a plan commits. In check mode, what earlier tasks of the run would commit counts.
@@ -322,394 +381,209 @@ class BudgetGuard(Guard):
 
         :raises BudgetExceeded: if it does not fit.
         """
-        commitments = [commitment for _step, commitment in plan.commitments]
-        if not self.budget or not commitments:
+        raising = [(step, made) for step, made in plan.commitments if not made.lowers]
+        if not any(self.budgets.values()) or not (raising or (self.task.check_mode and plan.commitments)):
             return
-        self._awaited = {made.project_name for made in commitments if made.project_name and not made.project}
-        if self.task.check_mode:
-            self._predict(plan)
-            return
-        self._supersede([commitment for commitment in commitments if not commitment.lowers])
-        if raising := [
-            commitment
-            for step, commitment in plan.commitments
-            if (step.branch is None or plan.budgeted_whole) and not commitment.lowers
-        ]:
-            record = CommitmentRecord.of(account_of(self.task))
-            try:
-                self._check_plan(record.read(), raising)
-            except BudgetExceeded:  # what others are about to commit may fail
-                with record.locked() as content:
-                    self._check_plan(content, raising)
+        keys = {made.key for _step, made in raising}
+        with known_or_refused():
+            record, folder = record_of(self.task), os.environ.get(RUN_FOLDER)
+            foreseen = (
+                os.path.join(folder, f"hosted.services.budget.{os.path.basename(record)}") if folder else ""
+            )
+            with locked(foreseen) if foreseen else nullcontext(Content()) as earlier:
+                if self.task.check_mode:
+                    predicted = (*earlier.predicted, *self._predict(plan, earlier.predicted))
+                else:  # roles look at a change in check mode before they make it, in the same run
+                    predicted = tuple(made for made in earlier.predicted if made.key not in keys)
+                if foreseen and predicted != earlier.predicted:
+                    write_record(foreseen, Content(predicted=predicted))
+            together = [made for step, made in raising if step.branch is None or plan.budgeted_whole]
+            if together and not self.task.check_mode:
+                self._check_plan(together)
 
-    def _check_plan(self, content: Content, commitments: Sequence[Commitment]) -> None:
-        keys = {commitment.key for commitment in commitments}
-        others = [
-            entry
-            for entry in content.entries
-            if entry.key not in keys or any(proves(commitment, entry) for commitment in commitments)
-        ]
-        self._check(Account(self.task.client), replace(content, entries=others), commitments, planning=True)
+    def _check_plan(self, commitments: Sequence[Commitment]) -> None:
+        """Check a plan when nobody is committing anything, which may fail.
 
-    def _supersede(self, commitments: Sequence[Commitment]) -> None:
-        """Forget what check mode predicted of what is now done for real: what comes of that counts.
-
-        Roles look at a change in check mode before they make it, in the same run.
+        What is to be created may have appeared since the plan was made; then nothing is left to do.
         """
-        record = CommitmentRecord.of_predictions(account_of(self.task)) if commitments else None
-        if record is None or not os.path.exists(record.path):
-            return
-        with record.locked() as predicted:
-            predicted.entries = [
-                entry
-                for entry in predicted.entries
-                if not any(anticipates(entry, commitment) for commitment in commitments)
-            ]
-            record.write(predicted)
+        with locked(record_of(self.task)) as content:
+            others = content.without_attempts(commitments)
+            found, _shown = self._look(Account(self.task.client, Reads()), others, commitments)
+            known = {each.id for each in self.task.account.services()} if found.listed else set()
+            new = {id: each for id, each in found.listed.items() if id not in known}
+            self._check(found, [made for made in commitments if made.id or not namesakes(new, made)])
 
-    def _predict(self, plan: Plan) -> None:
-        """Check in check mode, and note what the run would commit."""
-        account = account_of(self.task)
-        content = CommitmentRecord.of(account).read()
-        record = CommitmentRecord.of_predictions(account)
-        if record is None:
-            self._predict_steps(plan, content, Content())
-            return
-        with record.locked() as predicted:
-            self._predict_steps(plan, content, predicted)
-            record.write(predicted)
-
-    def _predict_steps(self, plan: Plan, content: Content, predicted: Content) -> None:
-        """Add what each step would commit. A branch that is refused ends there, as it does in a real run.
-
-        :raises BudgetExceeded: for a step of no branch, or of a plan that is budgeted as a whole.
-        """
-        made = [commitment for _step, commitment in plan.commitments]
-        keys = {each.key for each in made if each.kind in NEW}
-        predicted.entries = [entry for entry in predicted.entries if entry.key not in keys]
-        for entry in [each for each in predicted.entries if any(would_end(one, each) for one in made)]:
-            predicted.settle(entry, done=True)
+    def _predict(self, plan: Plan, earlier: Sequence[Commitment]) -> Sequence[Commitment]:
+        """Return what a plan would commit, checked. A branch that is refused ends there, as it will."""
+        content = replace(read_record(record_of(self.task)), predicted=tuple(earlier))
+        commitments = [made for _step, made in plan.commitments]
+        found, _shown = self._look(self.task.account, content, commitments)
         if plan.budgeted_whole:
-            self._predict_together(made, content, predicted)
-            return
-        needs, stopped = needs_of(plan.steps), set[Step]()
+            self._check(found, commitments)
+            return commitments
+        needs, stopped, would = needs_of(plan.steps), set[Step](), list[Commitment]()
         for step in plan.steps:
             if needs[step] & stopped:
                 stopped.add(step)
                 continue
+            tried = replace(found)
             try:
-                self._predict_together(step.commits, content, predicted)
+                self._check(tried, step.commits)
             except BudgetExceeded as error:
                 if step.branch is None:
                     raise
                 step.branch.error = error
                 stopped.add(step)
+            else:
+                found, would = tried, [*would, *step.commits]
+        return would
 
-    def _predict_together(
-        self, commitments: Sequence[Commitment], content: Content, predicted: Content
-    ) -> None:
-        """Add what would be committed one after the other.
+    def _look(
+        self, account: Account, content: Content, commitments: Sequence[Commitment]
+    ) -> tuple[Sum, Sequence[Entry]]:
+        """Return what the account has, with the limits that hold for commitments, and the entries shown.
 
-        :raises BudgetExceeded: if it may not.
+        Where only a limit of the run holds, nothing is read.
         """
-        checked = self._check(self.task.account, content, commitments, predicted)
-        for commitment, adds in zip(commitments, checked.adds, strict=True):
-            predicted.entries.append(new_entry(commitment, adds, run_id(), {}))
+        self.names |= {(made.home, made.project_name) for made in commitments if made.project_name}
+        homes = {made.home for made in commitments if not made.lowers}
+        limits = list(self._limits(account, homes)) if homes else []
+        listed, holdings, shown = Holdings(), Holdings(), list[Entry]()
+        if any(limit.scope != RUN for limit in limits):
+            listed = read_holdings(account, {id for limit in limits for id in limit.projects or ()})
+            holdings, shown = with_entries(listed, content.entries)
+        found = Sum([], listed, holdings, content.added_by(run_id()))
+        for made in content.predicted:
+            found.add(made)
+        return replace(found, limits=limits), shown
 
-    # --- Deciding -----------------------------------------------------------------------------------
+    def _limits(self, account: Account, homes: Collection[str]) -> Iterator[Limit]:
+        """Yield the limits of all options that hold for these projects."""
+        for option, budget in self.budgets.items():
+            if budget.account is not None:
+                yield Limit(option, "the account", budget.account)
+            for name, most in budget.projects.items():
+                ids = self._ids_of(name, account.projects())
+                if not ids.isdisjoint(homes):
+                    yield Limit(option, f"project {name!r}", most, ids)
+            if budget.run is not None and run_id() is None:
+                raise BudgetExceeded(
+                    "the budget limits what a run may add, and this task runs as a module on another "
+                    "machine, where its run is not known. Nothing was sent. Run the task on the controller: "
+                    "leave delegate_to out"
+                )
+            if budget.run is not None:
+                yield Limit(option, RUN, budget.run)
 
-    def _check(
-        self,
-        account: Account,
-        content: Content,
-        commitments: Sequence[Commitment],
-        predicted: Content | None = None,
-        planning: bool = False,
-    ) -> Checked:
-        """Check commitments that are made one after the other.
+    def _ids_of(self, wanted: str, projects: Sequence[Project]) -> frozenset[str]:
+        """Return the ids of the projects that a limit names: by the id, the name, or that of the plan.
 
-        What is refused by what the list shows is looked at service by service first.
+        Where it is the id of one and the name of another, the limit holds for both of them together.
+
+        :raises BudgetExceeded: if there is none, which would limit nothing. Check mode warns.
+        """
+        self.names |= {(each.id, each.name) for each in projects}
+        known = [*self.names]  # to which parts that are planned in their turn add
+        found = {id for id, name in known if wanted == id or same_name(wanted, name)}
+        if not found:
+            hint = near_miss(wanted, (each.name for each in projects))
+            missing = f"the budget limits project {wanted!r}, but no project has this id or name{hint}"
+            if not self.task.check_mode:
+                remedy = "Correct the name, create the project in an earlier task, or leave its limit out"
+                raise BudgetExceeded(f"{as_sentence(missing)} Nothing was sent. {remedy}")
+            self.task.expect_created(BudgetExceeded(missing), wanted)
+        joined = {""} if found & oldest_projects(projects) else set[str]()  # without a project
+        return frozenset(found | joined)
+
+    def _check(self, found: Sum, commitments: Sequence[Commitment]) -> Decimal:
+        """Check commitments that are made one after the other. Return what they add.
 
         :raises BudgetExceeded: for the first that does not fit.
         """
-        limits = [self._limits_of(account, commitment) for commitment in commitments]
-        if not any(each.account is not None or each.projects for each in limits):
-            known = with_predictions({}, predicted.entries) if predicted else {}
-            return self._check_with(Checked(known, ()), limits, commitments, content, predicted)
-        in_projects = any(each.projects for each in limits)
-        refusal: BudgetExceeded | None = None
-        for each in dict.fromkeys((in_projects, True)):
-            seen = self._look(account, content, predicted, each)
-            if planning:
-                new = [made for made in commitments if not may_be_there(made, seen.holdings)]
-                if len(new) < len(commitments) and not each:
-                    continue  # the list does not show whether a namesake is in the same project
-                commitments, limits = new, [self._limits_of(account, made) for made in new]
-            try:
-                return self._check_with(seen, limits, commitments, content, predicted)
-            except BudgetExceeded as error:
-                refusal = error
-        raise refusal or AssertionError("each look ends in a decision")
-
-    def _look(self, account: Account, content: Content, predicted: Content | None, each: bool) -> Checked:
-        """Return what the account has, with what is reserved and predicted.
-
-        :raises BudgetExceeded: if that cannot be read.
-        """
-        try:
-            listed = read_holdings(account, each)
-            created = any(entry.kind == "create" for entry in content.entries)
-            slugs = {app.slug: app.id for app in account.apps()} if created else {}
-        except HostedError as error:
-            raise unreadable(error) from error
-        holdings, shown = with_entries(listed, content.entries, slugs)
-        if predicted is not None:
-            holdings = with_predictions(holdings, predicted.entries)
-        return Checked(holdings, (), shown)
-
-    def _check_with(
-        self,
-        seen: Checked,
-        limits: Sequence[Limits],
-        commitments: Sequence[Commitment],
-        content: Content,
-        predicted: Content | None,
-    ) -> Checked:
-        run = run_id()
-        added = content.added_by(run) if run else Decimal(0)
-        added += predicted.added_by(run) if predicted else Decimal(0)
-        holdings, adds = seen.holdings, list[Decimal | None]()
-        first: tuple[Commitment, Excess, int] | None = None
-        for limit, commitment in zip(limits, commitments, strict=True):
-            excess = find_excess(limit, commitment, holdings, added)
-            if excess is not None and first is None:  # what lowers the rate has no limits
-                first = commitment, excess, len(adds)
-            adds.append(added_by(commitment, holdings))
-            added += adds[-1] or Decimal(0)
-            holdings = with_commitment(holdings, commitment)
-        if first is not None:
-            raise self._refusal(*first, adds)
-        return replace(seen, adds=adds)
-
-    def _limits_of(self, account: Account, commitment: Commitment) -> Limits:
-        """Return the limits that hold for a commitment."""
-        if commitment.lowers:
-            return Limits()
-        if self.budget.run is not None and run_id() is None:
-            raise BudgetExceeded(
-                "the budget limits what a run may add, and this task runs as a module on another machine, "
-                f"where its run is not known. {NOTHING_SENT}. Run the task on the controller: leave "
-                "delegate_to out"
-            )
-        return Limits(self.budget.account, self._project_limits(account, commitment), self.budget.run)
-
-    def _project_limits(self, account: Account, commitment: Commitment) -> list[ProjectLimit]:
-        """Return the limits of the projects that a commitment raises, or may raise."""
-        if not self.budget.projects:
-            return []
-        found = []
-        for name, most in self.budget.projects.items():
-            ids = self._ids_of(account, name)
-            if not ids and same_name(commitment.project_name or "", name):  # check mode: not there yet
-                ids = {str(commitment.project_name)}
-            elif commitment.home is not None:
-                ids &= commitment.home
-            elif commitment.kind in NEW:  # it joins the default project, which is not shown
-                ids &= oldest_projects(self._all_projects(account))
-            found += [ProjectLimit(name, id, most) for id in sorted(ids)]
-        return found
-
-    def _ids_of(self, account: Account, wanted: str) -> set[str]:
-        """Return the ids of the projects that a limit names."""
-        found = ids_of(self._named_projects(account), wanted)
-        if not found and any(same_name(name, wanted) for name in self._awaited):
-            self._projects = None  # the plan creates it, perhaps by now
-            return ids_of(self._named_projects(account), wanted)
-        if not found:
-            self._expect_project(account, wanted)
-        return found
-
-    def _expect_project(self, account: Account, wanted: str) -> None:
-        """Refuse the limit of a project that is not there: it would limit nothing. Check mode warns.
-
-        :raises BudgetExceeded: with the most similar name, or those that there are.
-        """
-        names = (project.name for project in self._named_projects(account))
-        hint = near_miss(wanted, names)
-        missing = f"the budget limits project {wanted!r}, but no project has this id or name{hint}"
-        if not self.task.check_mode:
-            raise BudgetExceeded(f"{as_sentence(missing)} {NOTHING_SENT}. {MISSING_PROJECT}")
-        self.task.expect_created(BudgetExceeded(missing), wanted)
-
-    def _named_projects(self, account: Account) -> list[Project]:
-        """Return the projects, those that the plan renames under both of their names."""
-        projects = self._all_projects(account)
-        renamed = [
-            each.model_copy(update={"name": self._renamed[each.id]})
-            for each in projects
-            if each.id in self._renamed
-        ]
-        return [*projects, *renamed]
-
-    def _all_projects(self, account: Account) -> list[Project]:
-        if self._projects is None:
-            try:
-                self._projects = account.projects()
-            except HostedError as error:
-                raise unreadable(error) from error
-        return self._projects
-
-    # --- Refusing -----------------------------------------------------------------------------------
+        begun, broken = found.added, [(made, excess) for made in commitments if (excess := found.add(made))]
+        if broken:
+            made, excess = broken[0]
+            raise self._refusal(made, *excess, found.added - begun)
+        return found.added - begun
 
     def _refusal(
-        self, commitment: Commitment, excess: Excess, others: int, adds: Sequence[Decimal | None]
+        self, made: Commitment, limit: Limit, figures: dict[str, Any], whole: Decimal
     ) -> BudgetExceeded:
         """Return the error for a commitment that does not fit: all figures, and what to do.
 
-        ``others`` is how many other commitments of the same task are in the figures, ``adds`` what each of
-        the task's would add, those after it included.
+        ``whole`` is what all changes of the task add.
         """
-        facts = [self._describe_change(excess)]
-        if excess.running is not None:
-            facts.insert(0, f"the running rate is {self._price(excess.running)}{self._reserved(excess)}")
-        option = self._options.get((excess.scope, excess.most))
-        facts.insert(0, f"{option or 'the budget'} of {excess.scope} is {self._price(excess.most)} a month")
-        facts.append(f"this run has added {self._price(excess.added_by_run)}")
-        if others:
-            facts.append(
-                f"the figures include {counted(others, 'change')} that this task would make before it"
-            )
-        known = [each for each in adds if each is not None]
-        if len(adds) > others + 1 and len(known) == len(adds):
-            facts.append(f"all changes of this task would add {self._price(sum(known, Decimal(0)))}")
+        price = partial(format_price, self.task)
+        running, reserved, adds, over = (figures[name] for name in ("running", "reserved", "adds", "over"))
+        facts = [f"{limit.option} of {limit.scope} is {price(limit.most)} a month"]
+        if running is not None:
+            part = f" ({price(reserved)} of it not shown by the platform yet)" if reserved > 0 else ""
+            facts.append(f"the running rate is {price(running)}{part}")
+        known = f"this task would add {price(adds)}"
+        facts.append("what this task would add is not known" if adds is None else known)
+        facts.append(f"this run has added {price(figures['added_by_run'])}")
+        if whole > (adds or whole):
+            facts.append(f"all changes of this task would add {price(whole)}")
+        unknown = f"rate of {', '.join(figures['unpriced'][:5])}" if figures["unpriced"] else "price"
+        remedy = f"The platform does not show the {unknown}. Run this again when it does, or without budget"
+        if over is not None:
+            less = "Order less" if running is None else "Suspend, delete or shrink something"
+            remedy = f"{less}, or raise {THE_LIMIT if limit.option == THE_BUDGET else limit.option}"
+        why = ", as a price is not known" if over is None else f", {price(over)} over it"
         return BudgetExceeded(
-            f"{describe(commitment)} is refused by {option or 'the budget'}{self._verdict(excess)}: "
-            f"{', '.join(facts)}. {NOTHING_SENT}. {self._remedy(excess, option)}",
+            f"the {made.kind} of {made.what} is refused by {limit.option}{why}: {', '.join(facts)}. "
+            f"Nothing was sent. {remedy}",
             budget={
-                "scope": excess.scope,
-                "limit": format_amount(excess.most),
-                "running": format_amount(excess.running),
-                "reserved": format_amount(excess.reserved),
-                "added_by_run": format_amount(excess.added_by_run),
-                "adds": format_amount(excess.adds),
-                "over": None if excess.unpriced else format_amount(excess.over),
-                "unpriced": list(excess.unpriced),
+                name: format_amount(each) if isinstance(each, Decimal) else each
+                for name, each in figures.items()
             },
         )
 
-    def _price(self, amount: Decimal | None) -> str | None:
-        return format_price(self.task, amount)
 
-    def _reserved(self, excess: Excess) -> str:
-        if not excess.reserved:
-            return ""
-        return f" ({self._price(excess.reserved)} of it committed and not shown by the platform yet)"
-
-    def _describe_change(self, excess: Excess) -> str:
-        if excess.adds is None:
-            return "what this task would add is not known"
-        return f"this task would add {self._price(excess.adds)}"
-
-    def _verdict(self, excess: Excess) -> str:
-        if excess.over is None or excess.unpriced:
-            return ", as a price is not known"
-        return f", {self._price(excess.over)} over it"
-
-    def _remedy(self, excess: Excess, option: str | None) -> str:
-        if excess.unpriced:
-            names = ", ".join(excess.unpriced[:5])
-            return (
-                f"The platform does not show the rate of {names}; run this again when it does, delete it, or "
-                "leave this budget out"
-            )
-        if excess.adds is None:
-            return (
-                "The platform does not show the price; choose a size whose price quote shows, or leave this "
-                "budget out"
-            )
-        if excess.running is None:
-            places = REMEDY.partition("limit: ")[2]
-            return f"Order less in one run, or raise the limit. {places[0].upper()}{places[1:]}"
-        return f"Order less, or raise {option}" if option else REMEDY
+def ends(lowering: Commitment, made: Commitment) -> bool:
+    """Tell whether what lowers the price of a service ends what was committed to it before."""
+    if made.id is not None:
+        return made.id == lowering.id and made.kind != "move"
+    there = lowering.kind in LOWERING and made.home in ("", lowering.home)
+    return there and same_name(made.name or "", lowering.name or "")
 
 
-def ids_of(projects: Sequence[Project], wanted: str) -> set[str]:
-    """Return the ids of the projects that a limit names: by the id or the name.
+def run_id() -> str | None:
+    """Return what tells this run from others, in each of its processes; ``None`` for a module elsewhere."""
+    folder = os.environ.get(RUN_FOLDER)
+    return hashlib.blake2b(folder.encode(), digest_size=16).hexdigest() if folder else None
 
-    Where it is the id of one and the name of another, the limit holds for both of them together.
+
+def record_of(task: Task[Any]) -> str:
+    """Return the path of the record of an account, the same for each of its tokens."""
+    client = task.client
+    email = remember(client, "account", lambda: client.whoami().email) or client.whoami().email
+    text = f"{normalized_url(task.options.base_url or '')}\n{email or client.account_key}"
+    name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return os.path.join(collection_folder("budget"), f"{name}.json")
+
+
+@contextmanager
+def known_or_refused() -> Iterator[None]:
+    """Refuse what cannot be shown to fit.
+
+    :raises BudgetExceeded: if the account cannot be read, or the record not be locked, read or written.
     """
-    return {project.id for project in projects if wanted == project.id or same_name(project.name, wanted)}
+    try:
+        yield
+    except BudgetExceeded:
+        raise
+    except (HostedError, OSError) as error:
+        scope = " It takes a token of scope FULL." if isinstance(error, AccessDenied) else ""
+        what = "the record of commitments" if isinstance(error, OSError) else "what the account costs"
+        raise BudgetExceeded(
+            f"a budget is set, and {what} cannot be read: {cause_of(error)}. The change was not sent.{scope} "
+            "Run this again when it can be read, or leave the budget out"
+        ) from error
 
 
-def may_be_there(commitment: Commitment, holdings: Holdings) -> bool:
-    """Tell whether what a plan creates is there by now, so that the step may find nothing left to do."""
-    home = commitment.home
-    return commitment.kind in NEW and any(
-        same_name(holding.name, commitment.name or "")
-        and (home is None or holding.projects is None or bool(holding.projects & home))
-        for holding in holdings.values()
-    )
-
-
-def describe(commitment: Commitment | Entry) -> str:
-    """Describe a commitment in words."""
-    return f"{VERBS[commitment.kind]} {commitment.what}"
-
-
-def unreadable(error: HostedError) -> BudgetExceeded:
-    """Return the error for an account whose running rate cannot be read."""
-    scope = " It takes a token of scope FULL." if isinstance(error, AccessDenied) else ""
-    return BudgetExceeded(
-        f"a budget is set, and what the account costs cannot be read: {error.message}. The change was not "
-        f"sent.{scope} Run this again when it can be read, or leave the budget out",
-        f"the account cannot be read: {error.message}",
-    )
-
-
-def replaces(commitment: Commitment, entry: Entry) -> bool:
-    """Tell whether an entry is that of an earlier attempt. Another one is made if no effect was seen."""
-    return entry.key == commitment.key and entry.kind == commitment.kind and not entry.done
-
-
-def proves(commitment: Commitment, entry: Entry) -> bool:
-    """Tell whether the rate that a plan starts from proves that an earlier attempt had its effect."""
-    if commitment.before is None or entry.monthly is None:
-        return False
-    return replaces(commitment, entry) and commitment.before >= entry.monthly
-
-
-def ends(commitment: Commitment, entry: Entry) -> bool:
-    """Tell whether a commitment that lowers the price ends an entry."""
-    if entry.id is not None:
-        return entry.id == commitment.id and entry.kind != "move"
-    return commitment.kind in LOWERING and same_name(entry.name or "", commitment.name or "")
-
-
-def would_end(commitment: Commitment, entry: Entry) -> bool:
-    """Tell whether check mode deletes what an earlier task of the run would have ordered."""
-    if commitment.kind != "delete" or commitment.id is not None or entry.id is not None:
-        return False
-    there = commitment.home is None or entry.project in commitment.home
-    return there and same_name(entry.name or "", commitment.name or "")
-
-
-def anticipates(entry: Entry, commitment: Commitment) -> bool:
-    """Tell whether check mode predicted a commitment that raises the rate, or a lower one in its place."""
-    if entry.id is not None:
-        return entry.id == commitment.id and entry.kind in (commitment.kind, *LOWERING)
-    if entry.kind != commitment.kind or not same_name(entry.name or "", commitment.name or ""):
-        return False
-    home = commitment.project_name  # which may have been created since, so that it has an id now
-    return entry.key == commitment.key or (home is not None and same_name(entry.project or "", home))
-
-
-def drop(content: Content, entry: Entry, earlier: Sequence[Entry]) -> None:
-    """Remove an entry whose call was not carried out, and put back those of the attempts before it."""
-    content.entries = [*(each for each in content.entries if each.token != entry.token), *earlier]
-
-
-def confirm(content: Content, entry: Entry) -> None:
-    """Note that the call of an entry was carried out."""
-    content.entries = [
-        replace(each, done=True) if each.token == entry.token else each for each in content.entries
-    ]
+def cause_of(error: Exception) -> str:
+    """Return why something failed. The text of an error that is none of ours may hold anything."""
+    if isinstance(error, HostedError):
+        return error.message
+    return str(error) if isinstance(error, OSError) else type(error).__name__

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from ..._api import routes as r
 from ..._api.errors import HostedError, Refused, TokenRejected
 from ..._api.models import Dimensions, Order, Project, Quote, Service, ServiceSummary
 from ..._api.text import composed
@@ -267,7 +268,7 @@ class Ordering:
 
         def send() -> Order:
             with self.task.creating():
-                return self.task.client.order(body)
+                return self.task.client.one(r.ORDER, body=body, commitment=self.commitment)
 
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:
             order, adopted = create(send, lambda: self._arrived(before), self.what, self.task)

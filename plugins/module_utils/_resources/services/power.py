@@ -9,8 +9,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from ..._api import routes as r
 from ..._api.errors import CallOutcomeUnknown
 from ..._api.values import ContainerState, ServiceStatus
+from ..shared.budget import Commitment
 from ..shared.identify import check_service_offers
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
@@ -78,11 +80,12 @@ def plan_waking(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
     check_max_monthly(task, full, f"{view.label}, resumed,")
     changes.rates, changes.resumes = rates_of(view.service), True
     changes.result["status"] = ServiceStatus.ACTIVE
+    commitment = commitment_of(view, "resumption", full, billed_rate(view.service))
     changes.add(
         f"resume {view.label}",
-        lambda: resume(task, view),
+        lambda: resume(task, view, commitment),
         Move("resume", full),
-        commitment_of(view, "resume", full, billed_rate(view.service)),
+        commitment,
         status=ServiceStatus.ACTIVE,
     )
     return True
@@ -106,12 +109,12 @@ def sleep_plan_of(task: Task, id: str) -> str | None:
     return None
 
 
-def resume(task: Task[WaitOptions], view: View) -> None:
+def resume(task: Task[WaitOptions], view: View, commitment: Commitment) -> None:
     """Resume a service and wait until it is active, because the steps that follow need it to be."""
     id = view.service.id
     act(
         task,
-        lambda: task.client.resume(id),
+        lambda: task.client.send(r.RESUME, id=id, commitment=commitment),
         lambda: task.account.existing_service(id).status != ServiceStatus.SUSPENDED,
         f"resume of {view.label}",
     )
@@ -157,7 +160,7 @@ def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges
         f"suspend {view.label}",
         lambda: suspend(task, view),
         Move("suspend", changes.rates.storage),
-        commitment_of(view, "suspend", changes.rates.storage),
+        commitment_of(view, "suspension", changes.rates.storage),
         status=ServiceStatus.SUSPENDED,
     )
 
@@ -168,7 +171,7 @@ def suspend(task: Task[WaitOptions], view: View) -> None:
     remember_offers(task, view.service)
     act(
         task,
-        lambda: task.client.suspend(id),
+        lambda: task.client.send(r.SUSPEND, id=id),
         lambda: task.account.existing_service(id).status == ServiceStatus.SUSPENDED,
         f"suspension of {view.label}",
     )
@@ -260,7 +263,7 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
     in_effect = until_start(task, id)
     act(
         task,
-        lambda: task.client.power(id, signal),
+        lambda: task.client.send(r.POWER, id=id, body={"signal": signal}),
         lambda: read_state(task, id) in (goal, *UNDER_WAY.get(signal, ())),
         f"{signal} of {view.label}",
     )
@@ -288,7 +291,7 @@ def restart(task: Task[WaitOptions], view: View) -> None:
         return runs(before) and poll_for(lambda: shows_start_since(task, id, at))
 
     try:
-        task.client.power(id, "restart")
+        task.client.send(r.POWER, id=id, body={"signal": "restart"})
     except CallOutcomeUnknown as error:
         if not is_shown():
             raise EffectUnverified(

@@ -88,7 +88,7 @@ def plan_removal(
         lambda: delete_service(task, view, kept),
         needs=first or None,  # without a copy, what precedes it in a larger plan
         move=Move("delete", Decimal(0)),
-        commitment=commitment_of(view, "delete", Decimal(0)),
+        commitment=commitment_of(view, "deletion", Decimal(0)),
     )
     project = home.name if home and not task.composed else None
     return Plan(
@@ -108,12 +108,12 @@ def expected_removal(task: Task[ServiceOptions], project: Project | None) -> Ste
     """
     name = task.options.wanted_name
     commitment = Commitment(
-        "delete",
+        "deletion",
         f"service {name!r}",
         Decimal(0),
         name=name,
         project=project.id if project else None,
-        project_name=task.options.project,
+        project_name=project.name if project else task.options.project,
     )
     return Step(f"forget service {name!r}", lambda: None, changes=False, commitment=commitment)
 

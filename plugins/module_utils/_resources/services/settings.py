@@ -15,6 +15,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Literal, cast
 
+from ..._api import routes as r
 from ..._api.errors import AccessDenied, Refused
 from ..._api.models import Dimensions, Metrics, Project, Scale, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
@@ -106,7 +107,7 @@ class Setting:
     """What messages call it."""
     at: str
     """Where the platform shows it: in the full form of a service or, after ``settings.``, in its settings."""
-    write: Callable[[Task[Any], View, Any], object]
+    write: Callable[[Task[Any], View, Any, Commitment | None], object]
     section: str | None = None
     """The part of the settings that tells whether it can be changed."""
     effect: Literal["at once", "next start"] = AT_ONCE
@@ -197,7 +198,12 @@ def plan_setting(
     changes.written[setting.name] = wanted
     told = setting.told(task, wanted, changes) if setting.told else wanted
     said = setting.say(view, told) if setting.say else f"set the {setting.label} of {view.label}"
-    changes.add(said, partial(write, task, view, setting, wanted, waits), *effects, **{setting.name: told})
+    changes.add(
+        said,
+        partial(write, task, view, setting, wanted, waits=waits, commitment=effects[1]),
+        *effects,
+        **{setting.name: told},
+    )
 
 
 def check_editable(task: Task[Any], view: View, setting: Setting, changes: ServiceChanges) -> None:
@@ -221,13 +227,21 @@ def state_for_setting(task: Task, view: View) -> str | None:
     return view.state if view.state is not None else read_state(task, view.service.id)
 
 
-def write(task: Task[Any], view: View, setting: Setting, wanted: Any, waits: bool) -> None:
+def write(
+    task: Task[Any],
+    view: View,
+    setting: Setting,
+    wanted: Any,
+    *,
+    waits: bool,
+    commitment: Commitment | None,
+) -> None:
     """Write a setting, and remember before that it waits for a start, if it does."""
     if waits:
         kind = setting.kind or setting.name
-        write_recorded(task, view.service.id, kind, lambda: setting.write(task, view, wanted))
+        write_recorded(task, view.service.id, kind, lambda: setting.write(task, view, wanted, commitment))
     else:
-        setting.write(task, view, wanted)
+        setting.write(task, view, wanted, commitment)
 
 
 def not_shown(view: View, changes: ServiceChanges) -> dict[str, Any]:
@@ -421,7 +435,7 @@ def resizing(task: Task[Any], view: View, wanted: dict[str, Any], changes: Servi
     shrinks = all(known[name] is not None and wanted[name] <= known[name] for name in known)
     most = risen_rate(scale, wanted, before) if shrinks and full is None else full
     moved = changes.home if "project" in changes.written else None
-    return Move("resize", full), commitment_of(view, "resize", most, before, moved, shrinks=shrinks)
+    return Move("resize", full), commitment_of(view, "new size", most, before, moved, shrinks=shrinks)
 
 
 def check_scale(view: View, scale: Scale, wanted: dict[str, Any]) -> None:
@@ -451,7 +465,7 @@ def check_scale(view: View, scale: Scale, wanted: dict[str, Any]) -> None:
             )
 
 
-def set_scale(task: Task[Any], view: View, size: dict[str, Any]) -> None:
+def set_scale(task: Task[Any], view: View, size: dict[str, Any], commitment: Commitment | None) -> None:
     """Set a size, unless the size has changed since the plan.
 
     :raises Invalid: if another task or user has changed it.
@@ -465,7 +479,8 @@ def set_scale(task: Task[Any], view: View, size: dict[str, Any]) -> None:
                 f"the size of {view.label} was changed to {other} while this task ran, so this "
                 "task did not change it. Run this again to start from that size"
             )
-        task.client.set_scale(id, Dimensions(**size))
+        body = Dimensions(**size).as_body()
+        task.client.send(r.SCALE, id=id, body=body, commitment=commitment)
 
 
 def describe_size(size: dict[str, Any]) -> str:
@@ -511,7 +526,7 @@ def say_network(view: View, wanted: bool) -> str:
     return f"{'open' if wanted else 'close'} {view.label} to the Internet"
 
 
-def set_network(task: Task[Any], view: View, wanted: bool) -> None:
+def set_network(task: Task[Any], view: View, wanted: bool, _commitment: Commitment | None) -> None:
     """Open or close a service. The effect of a repeated change is unknown, so look before a retry.
 
     The platform recreates a running container, and a stopped one has the change from its next start on. In
@@ -529,7 +544,7 @@ def set_network(task: Task[Any], view: View, wanted: bool) -> None:
         try:
             act(
                 task,
-                lambda: task.client.set_network(id, wanted),
+                lambda: task.client.send(r.NETWORK, id=id, body={"isPublic": wanted}),
                 reached,
                 f"the change to {say_network(view, wanted)}",
             )
@@ -589,6 +604,16 @@ def was_recreated(task: Task[WaitOptions], id: str, before: Metrics | None, at: 
     return False
 
 
+def set_project(task: Task[Any], view: View, wanted: str, commitment: Commitment | None) -> None:
+    """Move a service to another project and its private network."""
+    task.client.send(r.MOVE, id=view.service.id, body={"projectId": wanted}, commitment=commitment)
+
+
+def set_command(task: Task[Any], view: View, wanted: str, _commitment: Commitment | None) -> None:
+    """Set the command that runs at the next start. An empty one restores the original."""
+    task.client.send(r.COMMAND, id=view.service.id, body={"command": wanted})
+
+
 # --- The table --------------------------------------------------------------------------------------
 
 SETTINGS = [
@@ -600,7 +625,7 @@ SETTINGS = [
         effects=moving,
         say=lambda view, name: f"move {view.label} to project {name!r}",
         told=name_of_project,
-        write=lambda task, view, wanted: task.client.set_project(view.service.id, wanted),
+        write=set_project,
         ordered=True,
         carried=False,
     ),
@@ -626,7 +651,7 @@ SETTINGS = [
         section="deploy",
         effect=NEXT_START,
         say=lambda view, wanted: f"{'set the' if wanted else 'restore the original'} command of {view.label}",
-        write=lambda task, view, wanted: task.client.set_command(view.service.id, wanted),
+        write=set_command,
         original="settings.deploy.default_command",
         of_product=True,
     ),

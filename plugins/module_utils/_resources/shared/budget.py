@@ -1,17 +1,16 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Budgets: what an account, a project and a run may cost at most, and whether a commitment fits.
+"""Budgets: what an account, a project and a run may cost at most, and what a step commits.
 
-Pure arithmetic. Every limit that is given anywhere holds, and of each kind the lowest counts: a guard that a
-nearer setting could raise is none.
+Every limit that is given anywhere holds, and of each kind the lowest counts: a guard that a nearer setting
+could raise is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -23,27 +22,18 @@ VARIABLE = "hosted_budget"
 ENVIRONMENT = "HOSTED_SERVICES_BUDGET"
 FORM = "an amount in currency units a month, or a mapping with account, projects and run"
 KINDS = ("account", "projects", "run")
+THE_BUDGET = "the budget"
 
-CommitmentKind = Literal["order", "create", "resize", "resume", "move", "suspend", "delete"]
-NEW: tuple[CommitmentKind, ...] = ("order", "create")
+CommitmentKind = Literal["order", "creation", "new size", "resumption", "move", "suspension", "deletion"]
+NEW: tuple[CommitmentKind, ...] = ("order", "creation")
 """The commitments to something that is not there yet."""
-LOWERING: tuple[CommitmentKind, ...] = ("suspend", "delete")
+LOWERING: tuple[CommitmentKind, ...] = ("suspension", "deletion")
 
 
 class BudgetExceeded(Invalid):
-    """A commitment that a budget forbids, or that cannot be shown to fit. Nothing was sent.
-
-    ``why`` is the cause alone, for when the call was made before.
-    """
+    """A commitment that a budget forbids, or that cannot be shown to fit. Nothing was sent."""
 
     nothing_done = True
-
-    def __init__(self, message: str, why: str | None = None, **details: Any) -> None:
-        super().__init__(message, **details)
-        self.why = why or self.message
-
-
-# --- What may be spent ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -62,29 +52,18 @@ class Budget:
     def with_limits_of(self, other: Budget) -> Budget:
         """Return a budget that holds the limits of both: of each kind the lowest."""
         names = {**self.projects, **other.projects}
-        projects = {
-            name: min(budget.projects[name] for budget in (self, other) if name in budget.projects)
-            for name in names
-        }
         return Budget(
-            lowest(self.account, other.account),
-            projects,
-            lowest(self.run, other.run),
+            min((most for most in (self.account, other.account) if most is not None), default=None),
+            {name: min(each.projects.get(name, names[name]) for each in (self, other)) for name in names},
+            min((most for most in (self.run, other.run) if most is not None), default=None),
         )
 
     def as_option(self) -> dict[str, Any]:
         """Return the limits as the option ``budget`` takes them."""
-        limits = {
-            "account": format_amount(self.account),
-            "projects": {name: format_amount(most) for name, most in self.projects.items()} or None,
-            "run": format_amount(self.run),
-        }
-        return {kind: limit for kind, limit in limits.items() if limit is not None}
-
-
-def lowest(*limits: Decimal | None) -> Decimal | None:
-    """Return the lowest of the limits that are given."""
-    return min((limit for limit in limits if limit is not None), default=None)
+        projects = {name: format_amount(most) for name, most in self.projects.items()}
+        limits = {"account": format_amount(self.account), "run": format_amount(self.run)}
+        found: dict[str, Any] = {kind: limit for kind, limit in limits.items() if limit is not None}
+        return {**found, "projects": projects} if projects else found
 
 
 def read_budget(value: Any, source: str) -> Budget:
@@ -93,30 +72,16 @@ def read_budget(value: Any, source: str) -> Budget:
     :raises Invalid: naming ``source``, if it holds nothing, or anything else than amounts.
     """
     if isinstance(value, str) and any(char in value for char in ":{["):
-        value = read_text(value, source)
-    if isinstance(value, Mapping):
-        return read_mapping(value, source)
-    return Budget(account=read_limit(value, source))
-
-
-def read_text(text: str, source: str) -> Any:
-    """Read a mapping from JSON or YAML. Every amount stays the text that it is."""
-    try:
-        return yaml.load(text, Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, RecursionError):
-        raise Invalid(f"{source} is {text!r}, which is neither JSON nor YAML; give {FORM}") from None
-
-
-def read_mapping(value: Mapping[Any, Any], source: str) -> Budget:
-    """Read the limits of each kind.
-
-    :raises Invalid: for a kind that there is not, or none at all.
-    """
-    unknown = sorted(str(kind) for kind in value if kind not in KINDS)
+        try:
+            value = yaml.load(value, Loader=yaml.BaseLoader)  # every amount stays the text that it is
+        except (yaml.YAMLError, RecursionError):
+            raise Invalid(f"{source} is {value!r}, which is neither JSON nor YAML; give {FORM}") from None
+    if not isinstance(value, Mapping):
+        return Budget(account=read_limit(value, source))
+    unknown = sorted(repr(str(kind)) for kind in value if kind not in KINDS)
     if unknown:
-        raise Invalid(
-            f"{source} has {', '.join(map(repr, unknown))}; a budget has {', '.join(KINDS)}, and nothing else"
-        )
+        kinds = ", ".join(KINDS)
+        raise Invalid(f"{source} has {', '.join(unknown)}; a budget has {kinds}, and nothing else")
     if not value:
         raise Invalid(f"{source} is empty; give {FORM}, or leave it out")
     projects = value.get("projects", {})
@@ -125,14 +90,14 @@ def read_mapping(value: Mapping[Any, Any], source: str) -> Budget:
     return Budget(
         account=read_limit(value["account"], f"account of {source}") if "account" in value else None,
         projects={
-            check_project(name, source): read_limit(most, f"project {name!r} of {source}")
+            read_project(name, source): read_limit(most, f"project {name!r} of {source}")
             for name, most in projects.items()
         },
         run=read_limit(value["run"], f"run of {source}") if "run" in value else None,
     )
 
 
-def check_project(name: Any, source: str) -> str:
+def read_project(name: Any, source: str) -> str:
     """Return the name of a project as text.
 
     :raises Invalid: if it holds nothing, or a template.
@@ -161,9 +126,6 @@ def read_limit(value: Any, source: str) -> Decimal:
     return read_amount(str(value).strip(), source)
 
 
-# --- What is committed ------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Commitment:
     """What a step does to the running rate: to what, and what that costs a month afterwards."""
@@ -186,16 +148,13 @@ class Commitment:
 
     @property
     def key(self) -> str:
-        """A key that is the same for each attempt at the same thing."""
-        if self.id is not None:
-            return self.id
-        return f"new {self.name} in {self.project or self.project_name or 'the default'}"
+        """The id, or what is the same for each attempt to make it, also where its project has no id yet."""
+        return self.id or f"new {self.name} in {self.project_name or self.project or 'the default'}"
 
     @property
-    def home(self) -> frozenset[str] | None:
-        """The project that it is in afterwards, by its id, or by its name if it has none yet."""
-        project = self.project or self.project_name
-        return frozenset([project]) if project else None
+    def home(self) -> str:
+        """The project that it is in afterwards, by its id, or by its name if it has none yet, or neither."""
+        return self.project or self.project_name or ""
 
     @property
     def lowers(self) -> bool:
@@ -211,165 +170,18 @@ class Commitment:
         return self.kind != "move" and self.monthly <= self.before
 
 
+@dataclass
 class Guard:
-    """What a step tells what it commits. This one has no budget; others decide right before the call."""
+    """The budgets of a task, and what it tells of them. This one holds none of them."""
 
-    @contextmanager
-    def step(self, commitment: Commitment | None) -> Iterator[None]:
-        """Run a step that commits this, or nothing."""
-        yield
+    budgets: dict[str, Budget] = field(default_factory=dict)
+    """By what a refusal names."""
+    names: set[tuple[str, str]] = field(default_factory=set)
+    """What projects are called, now or later: their ids, or names if they have none yet, with the names."""
 
-    def took_effect(self) -> None:
-        """Note that the last call of this step, whose outcome was unknown, turned out to have its effect."""
+    def tighten(self, budget: Budget, option: str = THE_BUDGET) -> None:
+        """Let the limits of this budget hold too. ``option`` is what a refusal names."""
+        self.budgets[option] = self.budgets.get(option, Budget()).with_limits_of(budget)
 
-    def tighten(self, budget: Budget, option: str | None = None) -> None:
-        """Let the limits of this budget hold too. ``option`` is what a refusal names in its place."""
-
-    def expect_name(self, project: str, name: str) -> None:
-        """Let a limit find the project of this id by the name, too, that the plan gives it."""
-
-
-# --- Whether it fits --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Holding:
-    """What the account has: a service with its running rate, or one that is about to be there."""
-
-    key: str
-    name: str
-    monthly: Decimal | None
-    """``None`` if unknown."""
-    projects: frozenset[str] | None = None
-    """The ids of the projects that it counts for. ``None`` if unknown: then it counts for each."""
-    reserved: Decimal = Decimal(0)
-    """The part of the rate that the platform does not show yet."""
-
-    @property
-    def label(self) -> str:
-        """Its name and key, for messages."""
-        return f"{self.name!r} ({self.key})"
-
-    def counts_for(self, project: str) -> bool:
-        """Tell whether it counts for a project."""
-        return self.projects is None or project in self.projects
-
-
-Holdings = Mapping[str, Holding]
-
-
-@dataclass(frozen=True)
-class ProjectLimit:
-    """The limit of one project that a commitment raises, or may raise."""
-
-    name: str
-    id: str
-    most: Decimal
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The limits that hold for one commitment."""
-
-    account: Decimal | None = None
-    projects: Sequence[ProjectLimit] = ()
-    run: Decimal | None = None
-
-    def __bool__(self) -> bool:
-        return self.account is not None or bool(self.projects) or self.run is not None
-
-
-@dataclass(frozen=True)
-class Excess:
-    """Why a commitment does not fit: the limit and all that counts against it. ``None`` if unknown."""
-
-    scope: str
-    most: Decimal
-    running: Decimal | None
-    reserved: Decimal
-    added_by_run: Decimal
-    adds: Decimal | None
-    over: Decimal | None
-    unpriced: Sequence[str] = ()
-    """The services whose rate is not known."""
-
-
-def added_by(commitment: Commitment, holdings: Holdings) -> Decimal | None:
-    """Return what a commitment adds to the rate of the account; ``None`` if unknown."""
-    if commitment.lowers or commitment.kind == "move":
-        return Decimal(0)
-    if commitment.monthly is None:
-        return None
-    now = holdings.get(commitment.key)
-    running = commitment.before if now is None else now.monthly
-    return max(Decimal(0), commitment.monthly - (running or Decimal(0)))
-
-
-def added_to_project(
-    commitment: Commitment, holdings: Holdings, project: str
-) -> tuple[Decimal | None, list[Holding]]:
-    """Return what a commitment adds to the rate of a project, and what else counts for that.
-
-    The first is ``None`` if unknown. A service that may be in the project or not adds all of its rate.
-    """
-    now = holdings.get(commitment.key)
-    members = {key: holding for key, holding in holdings.items() if holding.counts_for(project)}
-    if now is not None and now.projects is not None and now.counts_for(project):
-        adds = Decimal(0) if commitment.kind == "move" else added_by(commitment, holdings)
-        return adds, list(members.values())
-    members.pop(commitment.key, None)
-    after = commitment.monthly
-    if commitment.kind == "move" and now is not None:
-        after = now.monthly
-    return after, list(members.values())
-
-
-def find_excess(
-    limits: Limits, commitment: Commitment, holdings: Holdings, added_by_run: Decimal
-) -> Excess | None:
-    """Return the first limit that a commitment breaks, or may break as something is not known."""
-    adds = added_by(commitment, holdings)
-    checks: list[tuple[str, Decimal, Iterable[Holding], Decimal | None]] = []
-    if limits.account is not None:
-        checks.append(("the account", limits.account, holdings.values(), adds))
-    for limit in limits.projects:
-        into, members = added_to_project(commitment, holdings, limit.id)
-        checks.append((f"project {limit.name!r}", limit.most, members, into))
-    for scope, most, counted, more in checks:
-        excess = excess_of(scope, most, list(counted), more, added_by_run)
-        if excess is not None:
-            return excess
-    if limits.run is None or adds == 0:
-        return None
-    over = None if adds is None else added_by_run + adds - limits.run
-    if over is not None and over <= 0:
-        return None
-    return Excess("this run", limits.run, None, Decimal(0), added_by_run, adds, over)
-
-
-def excess_of(
-    scope: str, most: Decimal, counted: Collection[Holding], adds: Decimal | None, added_by_run: Decimal
-) -> Excess | None:
-    """Return by how much a limit on a rate is broken; ``None`` if it is not."""
-    if adds == 0:
-        return None
-    unpriced = [holding.label for holding in counted if holding.monthly is None]
-    running = sum((holding.monthly or Decimal(0) for holding in counted), Decimal(0))
-    reserved = sum((holding.reserved for holding in counted), Decimal(0))
-    over = None if adds is None else running + adds - most
-    if over is not None and over <= 0 and not unpriced:
-        return None
-    return Excess(scope, most, running, reserved, added_by_run, adds, over, unpriced)
-
-
-def with_commitment(holdings: Holdings, commitment: Commitment) -> dict[str, Holding]:
-    """Return the holdings as they are once a commitment is made."""
-    if commitment.kind == "delete":
-        return {key: holding for key, holding in holdings.items() if key != commitment.key}
-    now = holdings.get(commitment.key)
-    home = commitment.home
-    if now is None:
-        new = Holding(commitment.key, commitment.name or commitment.what, commitment.monthly, home)
-        return {**holdings, commitment.key: new}
-    monthly = now.monthly if commitment.kind == "move" else commitment.monthly
-    return {**holdings, commitment.key: replace(now, monthly=monthly, projects=home or now.projects)}
+    def lowered(self, commitment: Commitment) -> None:
+        """Note that a step is done. What it made cheaper does not count as more any longer."""

@@ -76,7 +76,7 @@ class Task(Generic[OptionsT_co]):
     memory: dict[str, Any] = field(default_factory=dict)
     """What was read and does not change while the task runs."""
     guard: Guard = field(default_factory=Guard)
-    """What holds the budget. Each step tells it what it commits."""
+    """What holds the budget."""
     composed: bool = False
     """Whether the plan is a part of a larger one, which creates what is missing: nobody need be told."""
     creating: Callable[[], AbstractContextManager[None]] = nullcontext

@@ -159,11 +159,12 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
     if move_of(step) is not None:
         effects.billed = None  # what the platform said of an earlier step
     try:
-        with task.guard.step(step.commitment):
-            outcome = step.run()
+        outcome = step.run()
     except HostedError as error:
         note_failure(step, error, effects, effects.writes > before)
         raise
+    if step.commitment is not None:
+        task.guard.lowered(step.commitment)
     if isinstance(step, Expansion):
         for follow_up in outcome:
             perform_step(follow_up, task, client)

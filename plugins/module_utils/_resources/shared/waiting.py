@@ -200,7 +200,6 @@ def create(
     except (CallOutcomeUnknown, UnexpectedAnswer) as error:
         adopted = adopt(find_new, what, error, seconds)
         task.effects.wrote()
-        task.guard.took_effect()
         task.warn(
             f"the response to creating {what} was lost ({error.message}); the one that appeared was adopted"
         )
@@ -239,7 +238,6 @@ def act(
             return
         if check_until(reached, what, error, QUIET_SECONDS / 2 if quiet is None else quiet):
             task.effects.wrote()  # what fails after this is to know that something was done
-            task.guard.took_effect()
             return
         if isinstance(error, Refused):
             raise error

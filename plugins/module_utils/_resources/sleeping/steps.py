@@ -130,11 +130,12 @@ def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record
     rates = rates_of(view.service)
     check_max_monthly(task, rates.full, f"{view.label}, resumed,")
     changes.result["status"] = ServiceStatus.ACTIVE
+    commitment = commitment_of(view, "resumption", rates.full, billed_rate(view.service))
     changes.add(
         f"resume {view.label}",
-        lambda: resume(task, view),
+        lambda: resume(task, view, commitment),
         Move("resume", rates.full),
-        commitment_of(view, "resume", rates.full, billed_rate(view.service)),
+        commitment,
     )
     if record.ran is False:
         return

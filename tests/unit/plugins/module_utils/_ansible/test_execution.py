@@ -162,7 +162,7 @@ def priced(runs: dict[str, Callable[[], Any]]) -> Plan:
     """Return a plan that goes from 1.00 to 3.00 a month, by way of 2.00."""
     rates = {"resume": Move("resume", Decimal(2)), "resize": Move("resize", Decimal(3)), "tell": None}
     made = [
-        Step(name, run, move=rates[name], commitment=Commitment("resume", name, Decimal(3)))
+        Step(name, run, move=rates[name], commitment=Commitment("resumption", name, Decimal(3)))
         for name, run in runs.items()
     ]
     return Plan(result={"id": "s"}, steps=made, cost=Cost(Decimal(1), Decimal(3)))

@@ -57,28 +57,6 @@ SERVICE = {"id": "x", "name": "web", "family": "APP", "status": "ACTIVE"}
 SIZE = m.Dimensions(cpu_cores=1, ram_gb=2, storage_gb=3)
 PLAIN_SIZE = {"cpuCores": 1, "ramGb": 2, "storageGb": 3}
 
-BODIES: list[tuple[Callable[[Client], Any], str, Any]] = [
-    (lambda c: c.set_network("s", False), "PUT /api/resources/s/network", {"isPublic": False}),
-    (lambda c: c.set_scale("s", SIZE), "PUT /api/resources/s/scale", PLAIN_SIZE),
-    (lambda c: c.set_command("s", ""), "PUT /api/resources/s/deploy", {"command": ""}),
-    (lambda c: c.set_project("s", "p"), "PUT /api/resources/s/project", {"projectId": "p"}),
-    (lambda c: c.power("s", "kill"), "POST /api/resources/s/power", {"signal": "kill"}),
-    (lambda c: c.suspend("s"), "POST /api/resources/s/suspend", None),
-    (lambda c: c.resume("s"), "POST /api/resources/s/resume", None),
-]
-
-
-@pytest.mark.parametrize(("call", "line", "body"), BODIES, ids=[line for _call, line, _body in BODIES])
-def test_a_write_sends_the_body_of_the_specification(
-    call: Callable[[Client], Any], line: str, body: Any
-) -> None:
-    answers: list[Any] = [None, {}, [], "anything", {"id": "x"}]
-    for answer in answers:  # none of these answers is shown
-        writer, script = client(answer)
-        assert call(writer) is None
-        assert script.sent == [(line, None, body)]
-
-
 QUERIES: list[tuple[Callable[[Client], Any], str, Any, Any]] = [
     (lambda c: Account(c).files("s", "/a"), "GET /api/resources/s/files", {"directory": "/a"}, []),
     (
@@ -228,8 +206,6 @@ PRESENT: list[Callable[[Client], Any]] = [
     lambda c: Account(c).backups("x"),
     lambda c: Account(c).settings("x"),
     lambda c: Account(c).sftp("x"),
-    lambda c: c.power("x", "start"),
-    lambda c: c.set_network("x", True),
 ]
 
 
@@ -245,7 +221,7 @@ DOUBT = ". Whether it was carried out is unknown"
 @pytest.mark.parametrize(
     ("call", "says_so"),
     [
-        (lambda c: c.set_project("x", "p"), True),
+        (lambda c: c.set_project("x", "p", "move"), True),
         (lambda c: Account(c).service("x"), False),
     ],
 )

@@ -75,8 +75,8 @@ def fail_after_order(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an order be carried out, and no service be read from then on."""
     order = Client.order
 
-    def order_and_fail(client: Client, body: dict[str, Any]) -> Any:
-        answer = order(client, body)
+    def order_and_fail(client: Client, body: dict[str, Any], commitment: object) -> Any:
+        answer = order(client, body, commitment)
         for route in ("GET /api/resources", "GET /api/resources/{id}"):
             sandbox.fault(route, "status", status=503, count=None)
         return answer
