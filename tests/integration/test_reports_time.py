@@ -17,6 +17,10 @@ import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import (
+    APP_DEPLOY as APP_DEPLOY_ROUTE,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import Route
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_retention import (
@@ -167,14 +171,16 @@ def shop(sandbox: Sandbox, tmp_path: Path) -> Run:
 
 def killed_after_deploy(go: Run, monkeypatch: pytest.MonkeyPatch, tag: str) -> None:
     """Deploy, and end the run when the platform has done that, before its response is read."""
-    deploy = Client.deploy
+    send = Client.send
 
-    def cut_off(client: Client, *given: Any) -> None:
-        deploy(client, *given)
-        raise KeyboardInterrupt
+    def cut_off(client: Client, route: Route[Any], **given: Any) -> Any:
+        answer = send(client, route, **given)
+        if route is APP_DEPLOY_ROUTE:
+            raise KeyboardInterrupt
+        return answer
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Client, "deploy", cut_off)
+        patch.setattr(Client, "send", cut_off)
         go(APP_DEPLOY, tag=tag)
 
 

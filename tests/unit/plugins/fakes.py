@@ -49,20 +49,31 @@ READS = {
 
 
 CHANGES = {
+    r.COMMAND: "set_command",
     r.FILE_RENAME: "rename_file",
+    r.MOVE: "set_project",
+    r.NETWORK: "set_network",
+    r.POWER: "power",
     r.PROJECT_CREATE: "create_project",
     r.PROJECT_DELETE: "delete_project",
     r.PROJECT_RENAME: "rename_project",
+    r.RESUME: "resume",
+    r.SCALE: "set_scale",
     r.SERVICE_DELETE: "delete_service",
     r.SSH_KEY_ADD: "add_ssh_key",
     r.SSH_KEY_DELETE: "delete_ssh_key",
+    r.SUSPEND: "suspend",
 }
 
 
 class Readable:
     """A client that answers what is read on a route with its method for that."""
 
-    def one(self, route: Any, *, query: Any = None, **ids: str) -> Any:
+    def one(
+        self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
+    ) -> Any:
+        if body is not None:
+            return self.order(body)  # type: ignore[attr-defined]
         return getattr(self, READS[route])(*ids.values(), *(query or {}).values())
 
     def pages(self, route: Any, query: Any = None, **ids: str) -> Any:
@@ -71,7 +82,9 @@ class Readable:
     def if_any(self, route: Any, id: str) -> Any:
         return self.one(route, id=id)
 
-    def send(self, route: Any, *, query: Any = None, body: Any = None, **ids: str) -> Any:
+    def send(
+        self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
+    ) -> Any:
         """Make a change with its own method."""
         return getattr(self, CHANGES[route])(*ids.values(), *(body or {}).values())
 
@@ -225,7 +238,7 @@ class FakeClient(Readable):
 
     # --- Writing --------------------------------------------------------------------------------------
 
-    def order(self, order: dict[str, Any], commitment: object) -> m.Order:
+    def order(self, order: dict[str, Any]) -> m.Order:
         def place() -> m.Order:
             id = f"svc_{len(self.service_records) + 1}"
             facts = {
@@ -250,7 +263,7 @@ class FakeClient(Readable):
     def suspend(self, id: str) -> None:
         self._call("suspend", (id,), lambda: self._become(id, "SUSPENDED"))
 
-    def resume(self, id: str, commitment: object) -> None:
+    def resume(self, id: str) -> None:
         self._call("resume", (id,), lambda: self._become(id, "ACTIVE"))
 
     def _become(self, id: str, status: str) -> None:
@@ -274,8 +287,8 @@ class FakeClient(Readable):
 
         self._call("set_network", (id, is_public), change)
 
-    def set_scale(self, id: str, dimensions: m.Dimensions, commitment: object) -> None:
-        size = dimensions.model_dump(by_alias=True)
+    def set_scale(self, id: str, *amounts: int) -> None:
+        size = dict(zip(("cpuCores", "ramGb", "storageGb"), amounts, strict=True))
         record = self.service_records[id]
 
         def change() -> None:
@@ -294,7 +307,7 @@ class FakeClient(Readable):
         deploy = self.setting_records[id]["deploy"]
         self._call("set_command", (id, command), lambda: deploy.update(command=command))
 
-    def set_project(self, id: str, project_id: str, commitment: object) -> None:
+    def set_project(self, id: str, project_id: str) -> None:
         record = self.service_records[id]
         self._call("set_project", (id, project_id), lambda: record.update(projectId=project_id))
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from ..._api.errors import OF_A_CALL, Conflict, HostedError, NotFoundResponse, Refused, TokenRejected
 from ..._api.routes import ACT, CREATE, One, Route
 from .account import Account
+from .budget import Commitment
 from .busy_retry import retry_while_busy, under_way
 from .names import same_name
 from .plan import NOTHING_DONE, Plan, Step, Task
@@ -95,6 +96,8 @@ class Change:
     ids: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     shown: Shown
+    commitment: Commitment | None = None
+    """What it does to the running rate, where its route commits."""
     unique: bool = False
     """Whether there can be only one: what another run was faster to create is as good."""
     at: str = ""
@@ -172,7 +175,7 @@ def send(task: Task[Any], change: Change, before_each: Callable[[], None] = lamb
     def call() -> object:
         before_each()
         with task.creating() if creates else nullcontext():
-            return make(route, body=change.body, **change.ids)
+            return make(route, body=change.body, commitment=change.commitment, **change.ids)
 
     if not change.at:
         return call()

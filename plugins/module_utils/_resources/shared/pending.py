@@ -10,11 +10,11 @@ How to use it::
 
     pending = Pending.of(state_dir_of(task.options), task.options.base_url, service.id)
     take_back = pending.note(COMMAND)    # before the write, so that a run that dies in between is covered
-    task.client.set_command(...)         # refused: take_back()
+    task.client.send(...)                # refused: take_back()
     ...
     if pending.outstanding(): ...        # {"command": {"since": "2026-01-31T12:00:00Z", "write": "5f2c"}}
     clear = pending.clearing([COMMAND, NETWORK])
-    task.client.power(...)               # clear() once the start was seen
+    task.client.send(...)                # clear() once the start was seen
 
 The key is the address of the platform and the id of the service. An application is a service like any other,
 so its ``id`` in the list of applications is the same id: a task with a token for applications alone finds

@@ -334,7 +334,7 @@ def test_a_wait_that_gives_up_tells_what_was_begun() -> None:
 
     def make(task: Task[ThingOptions]) -> Plan:
         def start() -> None:
-            task.client.suspend("s")
+            task.client.send(r.SUSPEND, id="s")
             raise WaitEnded("gave up waiting")
 
         def wait() -> None:

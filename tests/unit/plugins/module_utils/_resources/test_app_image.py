@@ -20,6 +20,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import registry, uploads
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    Interrupted,
     Refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials

@@ -73,15 +73,15 @@ def calls_to(sandbox: Sandbox, id: str) -> list[str]:
 
 def fail_after_order(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an order be carried out, and no service be read from then on."""
-    order = Client.order
+    send = Client.send
 
-    def order_and_fail(client: Client, body: dict[str, Any], commitment: object) -> Any:
-        answer = order(client, body, commitment)
-        for route in ("GET /api/resources", "GET /api/resources/{id}"):
+    def order_and_fail(client: Client, called: r.Route[Any], **given: Any) -> Any:
+        answer = send(client, called, **given)
+        for route in ("GET /api/resources", "GET /api/resources/{id}") if called is r.ORDER else ():
             sandbox.fault(route, "status", status=503, count=None)
         return answer
 
-    monkeypatch.setattr(Client, "order", order_and_fail)
+    monkeypatch.setattr(Client, "send", order_and_fail)
 
 
 # --- There --------------------------------------------------------------------------------------------
@@ -150,18 +150,18 @@ def test_a_stop_that_shows_late_is_undone(
 ) -> None:
     """A run ends at the stop of the old service, which seems to run for two seconds more."""
     sandbox.profile("plain", **{"delay": "a second late"})
-    power = Client.power
+    send = Client.send
 
-    def stop_and_fail(client: Client, id: str, signal: str) -> Any:
-        answer = power(client, id, signal)
-        if signal == "stop" and id == pair(sandbox)[0]:
-            monkeypatch.setattr(Client, "power", power)
+    def stop_and_fail(client: Client, route: r.Route[Any], **given: Any) -> Any:
+        answer = send(client, route, **given)
+        if route is r.POWER and given["body"] == {"signal": "stop"} and given["id"] == pair(sandbox)[0]:
+            monkeypatch.setattr(Client, "send", send)
             if how == "the next run goes back":
                 raise KeyboardInterrupt
             raise UnexpectedAnswer("the response to the stop is none")
         return answer
 
-    monkeypatch.setattr(Client, "power", stop_and_fail)
+    monkeypatch.setattr(Client, "send", stop_and_fail)
     if how == "the next run goes back":
         with pytest.raises(KeyboardInterrupt):
             relocate()

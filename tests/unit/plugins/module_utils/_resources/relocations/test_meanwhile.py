@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._resources import relocate as module
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import ids_of, plain_files
-from unit.plugins.module_utils._resources.platform import before_first_call, id_of
+from unit.plugins.module_utils._resources.platform import before_each, before_first_call, id_of
 from unit.plugins.module_utils._resources.relocations.platform import (
     FILES,
     NODE,
@@ -150,14 +150,13 @@ def test_what_an_order_of_a_killed_run_made_late_is_the_new_service(
     sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not ordered again."""
-    order = Client.order
 
-    def lost(self: Client, body: dict[str, Any]) -> Any:
+    def lost(_ids: dict[str, str], _body: Any) -> None:
         raise Interrupted("killed")
 
-    monkeypatch.setattr(Client, "order", lost)
-    assert relocate().get("failed")
-    monkeypatch.setattr(Client, "order", order)
+    with monkeypatch.context() as patch:
+        before_each(patch, r.ORDER, lost)
+        assert relocate().get("failed")
     before_the_order(monkeypatch, lambda: order_another(sandbox))
     found = done(relocate())
     _old, new = pair(sandbox)

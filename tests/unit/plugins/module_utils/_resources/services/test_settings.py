@@ -104,7 +104,7 @@ NEXT = NextService()
 def port(client: FakeClient) -> Iterator[None]:
     """A setting that the API does not have: one entry of the table, and nothing else."""
 
-    def write(task: Task, view: View, wanted: int) -> None:
+    def write(task: Task, view: View, wanted: int, commitment: object) -> None:
         change = client.setting_records["s"]["network"].update
         client._call("set_port", (view.service.id, wanted), lambda: change(internalPort=wanted))
 
