@@ -55,7 +55,7 @@ class AppResource(Resource[AppOptions]):
         app = task.account.app_if_any(slug)
         if app is None:
             return plan_creation(task, slug, size)
-        task.adopting(app.id)
+        task.composition.adopting(app.id)
         check_existing(task, app, size)
         if not task.options.wait or task.check_mode or app.status == ServiceStatus.ACTIVE:
             return as_it_is(app)
@@ -142,7 +142,7 @@ def make(task: Task[AppOptions], create: Change, plan: Plan, size: Dimensions | 
     if outcome.own:
         plan.reread = app.as_dict
         return None
-    task.adopting(app.id)
+    task.composition.adopting(app.id)
     check_existing(task, app, size)
     plan.become(as_it_is(app))
     return NOTHING_DONE
@@ -250,7 +250,7 @@ def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, An
     facts = {
         "slug": task.options.slug,
         "host": quote.host_label or quote.host_id or task.options.host,
-        "project": None if task.composed else task.options.project,  # a larger plan has its id
+        "project": None if task.composition.part else task.options.project,  # a larger plan has its id
         "dimensions": quote.dimensions.as_dict() if quote.dimensions else None,
         "monthly": cost.after,
     }
@@ -259,7 +259,7 @@ def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, An
 
 def warn_of_similar_slug(task: Task, slug: str) -> None:
     """Warn in check mode of the application whose slug is probably meant."""
-    if task.names_made or not task.check_mode:
+    if task.composition.copies or not task.check_mode:
         return
     meant = likely_meant(slug, (app.slug for app in task.account.apps()))
     if meant is not None:
@@ -287,7 +287,7 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
             f"application {app.slug!r} is on host {host.label or host.id!r}, not {options.host!r}; the "
             "platform cannot change it. To use that node, create another one and delete this one"
         )
-    if task.composed and options.project not in (None, project.id, project.name):
+    if task.composition.part and options.project not in (None, project.id, project.name):
         raise Invalid(
             f"application {app.slug!r} is in project {project.name!r}, and was not changed. A slug is unique "
             "on the account: give this project's application another one, or move that one here first, with "

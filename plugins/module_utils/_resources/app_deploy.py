@@ -226,7 +226,7 @@ def plan_deployment(
     result["app"]["digest"] = digest
     summary = f"deploy release {options.tag!r} ({digest}) of application {app.slug!r}"
     if before == digest:
-        forced = "its environment changes" if task.composed else "force is set"
+        forced = "its environment changes" if task.composition.part else "force is set"
         summary += f" again: {'; '.join(reasons) or forced}"
     elif before:
         summary += f" in place of {before}"

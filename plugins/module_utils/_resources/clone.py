@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -56,7 +56,7 @@ class CloneResource(OnBlueprint[CloneOptions]):
     def plan(self, task: Task[CloneOptions]) -> Plan:
         """Read the source, plan every part of the clone, and return the union of their plans."""
         check_options(task.options)
-        task.names_made = True
+        task.composition = replace(task.composition, copies=True)
         CloneRecord.take_turns(task, task.options.project)
         source = read_source(task)
         check_data(task, source)
@@ -274,9 +274,13 @@ class FilledAssembly(Assembly):
     def note(self, entry: Entry) -> None:
         """Remember a service right before it is ordered, and its id once that is known to be its own."""
         made = self.made[entry.key]
-        made.task.creating = partial(self.ordering, entry.key)
-        made.task.adopting = partial(self.check_made, entry.key)
-        made.note = made.task.created = partial(self.note_id, entry.key)
+        made.note = partial(self.note_id, entry.key)
+        made.task.composition = replace(
+            made.task.composition,
+            creating=partial(self.ordering, entry.key),
+            adopting=partial(self.check_made, entry.key),
+            created=made.note,
+        )
 
     def add_settings(self, entry: Entry) -> list[Part]:
         """Add the settings of an application, what it holds, and whether it runs then."""

@@ -88,7 +88,7 @@ def plan_replacement(
     before = before if app.id else {}
     if unchanged:
         return Plan(result=result, before=before, after=after)
-    if app.id and not last.known and app.digest and not task.composed:
+    if app.id and not last.known and app.digest and not task.composition.part:
         named = "state_dir" if task.options.state_dir else "HOSTED_SERVICES_HOME"
         task.warn(
             f"this controller has no record of the environment of application {app.slug!r}, so it is written "

@@ -87,7 +87,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     project = task.options.project or file.project
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
-    task.names_made = task.options.drill or is_beside(task.options, file)
+    task.composition = replace(task.composition, copies=task.options.drill or is_beside(task.options, file))
     if task.options.drill:
         record.check_claim(task.client, project)
     target = find_target(task, file, names, record)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import count, takewhile
 from typing import Any
 
@@ -55,7 +56,7 @@ class RelocateResource(Resource[RelocateOptions]):
     def plan(self, task: Task[RelocateOptions]) -> Plan:
         """Plan what is left to do on the way that the state names."""
         check_options(task.options)
-        task.names_made = True
+        task.composition = replace(task.composition, copies=True)
         record = find_record(task)
         if not task.check_mode:
             subject = f"relocate:{state_key(task.options.base_url, record.content.old_id)}"

@@ -89,7 +89,7 @@ class ServiceResource(Resource[ServiceOptions]):
         if target.id is None:
             warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
             return plan_order(task, target.project)
-        task.adopting(target.id)
+        task.composition.adopting(target.id)
         view, home = observe(task, target.id), target.destination or target.project
         view.awaits_deploy = task.options.state == "present" and is_never_deployed(task, view.service)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
@@ -161,7 +161,7 @@ def led(task: Task[ServiceOptions], target: Target) -> Target:
 
     :raises Invalid: with both ids, if the task deletes; if the relocation has just stopped the service.
     """
-    if task.options.id or task.options.allow_duplicate_name or task.names_made:
+    if task.options.id or task.options.allow_duplicate_name or task.composition.copies:
         return target
     check_not_stopped(task.options, target.id)
     project, name = target.project.id if target.project else None, task.options.wanted_name
@@ -337,7 +337,7 @@ def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Service
 def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Warn of settings that are requested or were written earlier, and are not in effect after the task."""
     options = task.options
-    given = not task.composed and (options.variables or options.options)
+    given = not task.composition.part and (options.variables or options.options)
     if given and (differ := differs_from_order(task, view.service.id)):
         task.warn(
             f"{view.label} exists, so {' and '.join(differ)} had no effect: an order alone uses them, and it "
@@ -445,7 +445,7 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
 
     ``None`` if they are not set, because the task does not wait.
     """
-    task.created(id)
+    task.composition.created(id)
     view = observe(task, id)
     check_name_kept(task, view.service)
     pricing = view.service.pricing

@@ -175,7 +175,7 @@ def led(
             f"several services of the project have the alias {alias!r}; which of them the environment of "
             f"application {app.slug!r} refers to is not documented"
         )
-    for id, alias in {} if task.names_made else aliases.items():
+    for id, alias in {} if task.composition.copies else aliases.items():
         place = successor_of(task.options, aliases.__contains__, id, "") if alias in used else None
         if place is not None:
             instead[alias] = aliases[place.id]

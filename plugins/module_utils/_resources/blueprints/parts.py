@@ -77,14 +77,14 @@ class Part(Branch):
 
     def before_creating(self, context: Callable[[], AbstractContextManager[None]]) -> None:
         """Enter a context around the call that creates it, before those that were added earlier."""
-        inner = self.task.creating
+        inner = self.task.composition.creating
 
         @contextmanager
         def both() -> Iterator[None]:
             with context(), inner():
                 yield
 
-        self.task.creating = both
+        self.task.composition = replace(self.task.composition, creating=both)
 
     # --- Planning -----------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ def new_part(
     def all_arguments(own: Part) -> Mapping[str, Any]:
         return {**shared, **arguments(own)}
 
-    own_task = replace(task, composed=True, effects=Effects())
+    own_task = replace(task, composition=replace(task.composition, part=True), effects=Effects())
     return Part(own_task, *place, resource, all_arguments, list(dict.fromkeys(needs)), late=late)
 
 

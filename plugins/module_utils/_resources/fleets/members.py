@@ -255,4 +255,5 @@ def command_of(state: Mapping[str, Any] | str) -> Any:
 def plan_with(resource: Resource[Any], task: Task[FleetOptions], arguments: Mapping[str, Any]) -> Plan:
     """Return the plan of another module for one service of the task."""
     given = {**shared_arguments(task.options), **arguments}
-    return resource.plan(replace(task, options=resource.read_options(given), composed=True))
+    composition = replace(task.composition, part=True)
+    return resource.plan(replace(task, options=resource.read_options(given), composition=composition))

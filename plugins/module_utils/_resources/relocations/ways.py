@@ -101,7 +101,10 @@ def plan_order(work: Work) -> Plan:
         "return_secrets": options.return_secrets,
     }
     given = {**wanted_order(work.task, work.origin), **own, "state": state_while_copying(work)}
-    task = replace(work.task, creating=partial(sending, work), adopting=partial(check_ordered, work))
+    asked = replace(
+        work.task.composition, creating=partial(sending, work), adopting=partial(check_ordered, work)
+    )
+    task = replace(work.task, composition=asked)
     plan = plan_with(task, work.modules.service, given)
     if plan.result and plan.result["id"] is not None:
         raise Invalid(

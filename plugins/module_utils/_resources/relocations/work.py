@@ -455,7 +455,9 @@ def plan_with(
 ) -> Plan:
     """Return the plan of another module for a part of the task."""
     options = resource.read_options({**shared_arguments(task.options), **given})
-    return resource.plan(replace(task, options=options, composed=True, effects=effects or task.effects))
+    composition = replace(task.composition, part=True)
+    effects = effects or task.effects
+    return resource.plan(replace(task, options=options, composition=composition, effects=effects))
 
 
 def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], None]) -> list[Step]:

@@ -126,7 +126,7 @@ def check_other_projects(task: Task[ServiceOptions], project: Project | None) ->
     for other in others:
         move = f"hosted.services.service, id: {other.id} and new_project: {project.name!r}"
         if other.id not in there:
-            if alone and not task.names_made:
+            if alone and not task.composition.copies:
                 warn_of_one_left_behind(task, project, account.service(other.id), move)
         elif other is ordered:
             raise Invalid(
@@ -135,7 +135,7 @@ def check_other_projects(task: Task[ServiceOptions], project: Project | None) ->
                 f"Move it with {move}; or set allow_duplicate_name: true, to order another one",
                 namesakes=[other.id],
             )
-        elif not task.names_made:  # as those of a copy are, which has a project of its own
+        elif not task.composition.copies:  # as those of a copy are, which has a project of its own
             task.warn(
                 f"{label(other)} of this product is in the default project, which services of a deleted "
                 "project join, as far as can be told. Another one is ordered. If that one is meant, move it: "
@@ -175,7 +175,7 @@ def run_subject(task: Task[ServiceOptions], id: str) -> str:
 def warn_of_slip(task: Task[ServiceOptions], services: list[ServiceSummary], then: str = "") -> None:
     """Warn in check mode of the service whose name is probably meant."""
     name = task.options.wanted_name
-    if not task.names_made and not with_name(services, name, None):
+    if not task.composition.copies and not with_name(services, name, None):
         meant = likely_meant(name, (service.name for service in services))
         if meant is not None:
             alike = look_alike(name, meant)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..._api.errors import Refused, TokenRejected
 from ..._api.models import Service, SftpAccess
@@ -98,7 +98,7 @@ def service_to_come(task: Task, name: str, family: str | None, error: NoSuchItem
     :raises NoSuchItem: outside check mode.
     """
     task.expect_created(error, name)
-    task.unmade = True
+    task.composition = replace(task.composition, unmade=True)
     return Service.model_construct(
         id=None, name=name, family=family, status=ServiceStatus.ACTIVE, capabilities=None
     )

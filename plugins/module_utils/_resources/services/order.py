@@ -221,7 +221,7 @@ class Ordering:
         with one_at_a_time(order_lock(self.name), f"ordering {self.what}"):
             appeared = self._find_existing() or self._await_lost_order()
             if appeared is not None:
-                self.task.adopting(appeared.id)
+                self.task.composition.adopting(appeared.id)
                 self.id, self.adopted = appeared.id, True
                 self.task.warn(
                     f"a service named {self.name!r} appeared before it was ordered; it is used instead"
@@ -267,7 +267,7 @@ class Ordering:
         subject = subject_of(ORDERED, self.name)
 
         def send() -> Order:
-            with self.task.creating():
+            with self.task.composition.creating():
                 return self.task.client.one(r.ORDER, body=body, commitment=self.commitment)
 
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:

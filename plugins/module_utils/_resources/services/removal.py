@@ -90,7 +90,7 @@ def plan_removal(
         move=Move("delete", Decimal(0)),
         commitment=commitment_of(view, "deletion", Decimal(0)),
     )
-    project = home.name if home and not task.composed else None
+    project = home.name if home and not task.composition.part else None
     return Plan(
         result=None,
         steps=[*first, delete],
@@ -141,7 +141,7 @@ def check_copies(task: Task, view: View) -> None:
         )
     if unknown:
         # A larger task may need it to stay as it is.
-        again = "S" if task.composed else f"Run this again once it is {ServiceStatus.ACTIVE}, or s"
+        again = "S" if task.composition.part else f"Run this again once it is {ServiceStatus.ACTIVE}, or s"
         raise Invalid(
             f"{view.label} may have {' and '.join(unknown)}, but they cannot be listed while its status is "
             f"{view.service.status}. Nothing was deleted. {again}et delete_backups: true to delete it with "

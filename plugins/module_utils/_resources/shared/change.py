@@ -174,7 +174,7 @@ def send(task: Task[Any], change: Change, before_each: Callable[[], None] = lamb
 
     def call() -> object:
         before_each()
-        with task.creating() if creates else nullcontext():
+        with task.composition.creating() if creates else nullcontext():
             return make(route, body=change.body, commitment=change.commitment, **change.ids)
 
     if not change.at:

@@ -52,6 +52,24 @@ SERVICE_ID = "hosted_service_id"
 """The host variable that holds the id of its service, whatever the prefix of the others."""
 
 
+@dataclass(frozen=True)
+class Composition:
+    """What a larger plan asks of the tasks that are parts of it. A task by itself has the defaults."""
+
+    part: bool = False
+    """Whether the plan is a part of a larger one, which creates what is missing: nobody need be told."""
+    unmade: bool = False
+    """Whether the task is on a service that is still to be made, as is all that it lacks. Check mode only."""
+    copies: bool = False
+    """Whether what is ordered is a copy, whose names say nothing of those of other services."""
+    creating: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Entered around the call that creates a service, so that a larger plan can remember it before."""
+    adopting: Callable[[str], None] = lambda id: None
+    """Asked with its id before what is there already is taken for what the task creates; may raise."""
+    created: Callable[[str], None] = lambda id: None
+    """Told the id of a service that was created, as soon as something is known to have it."""
+
+
 @dataclass
 class Task(Generic[OptionsT_co]):
     """The context of a plan: the client, the user's options, the effects, and a place for warnings.
@@ -71,22 +89,12 @@ class Task(Generic[OptionsT_co]):
     """What is open from the plan to the last step, such as a connection; closed when the task ends."""
     reads: Reads = field(default_factory=partial(Reads, kept=False))
     """What was read of the account, kept while the task plans."""
-    unmade: bool = False
-    """Whether it is on a service that is still to be made, as is all that it lacks. Check mode only."""
     memory: dict[str, Any] = field(default_factory=dict)
     """What was read and does not change while the task runs."""
     guard: Guard = field(default_factory=Guard)
     """What holds the budget."""
-    composed: bool = False
-    """Whether the plan is a part of a larger one, which creates what is missing: nobody need be told."""
-    creating: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Entered around the call that creates a service, so that a larger plan can remember it before."""
-    adopting: Callable[[str], None] = lambda id: None
-    """Asked with its id before what is there already is taken for what the task creates; may raise."""
-    created: Callable[[str], None] = lambda id: None
-    """Told the id of a service that was created, as soon as something is known to have it."""
-    names_made: bool = False
-    """Whether what is ordered is a copy, whose names say nothing of those of other services."""
+    composition: Composition = field(default_factory=Composition)
+    """What a larger plan asks of it."""
 
     @property
     def account(self) -> Account:
@@ -117,7 +125,7 @@ class Task(Generic[OptionsT_co]):
         """
         if not self.check_mode:
             raise error
-        if not (self.composed or self.unmade) and name not in self.foreseen:
+        if not (self.composition.part or self.composition.unmade) and name not in self.foreseen:
             self.warn(
                 f"{as_sentence(error.message)} That is right only if the play makes it before this task"
             )

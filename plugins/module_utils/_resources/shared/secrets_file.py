@@ -105,7 +105,7 @@ def check_folder(task: Task[SecretsOptions]) -> None:
 
     :raises Invalid: if secrets could not be written there.
     """
-    check_destination(task.options.secrets_dest, "secrets_dir" if task.composed else "secrets_dest")
+    check_destination(task.options.secrets_dest, "secrets_dir" if task.composition.part else "secrets_dest")
     path = destination(task, "any")
     if path is None:
         return
@@ -227,7 +227,7 @@ class SecretWriter:
             failure = f"{labels} could not be written to {path}: {reason(error)}"
             return self._write_elsewhere(id, content, failure)
         if not options.secrets_dest:
-            advice = "" if self.task.composed else ". Set secrets_dest to choose the place"
+            advice = "" if self.task.composition.part else ". Set secrets_dest to choose the place"
             self.task.warn(f"{labels} can be read only once; kept in {path}{advice}")
         self.discard()
         return True

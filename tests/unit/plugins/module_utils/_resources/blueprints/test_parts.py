@@ -21,6 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.effects import Effects
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    Composition,
     Plan,
     Resource,
     Step,
@@ -73,7 +74,7 @@ def parts_of(account: Account, needs: Mapping[str, Sequence[str]], check_mode: b
     task.check_mode = check_mode
     found: dict[str, Part] = {}
     for key, keys in needs.items():
-        own = Task(task.client, Options(), check_mode, effects=Effects(), composed=True)
+        own = Task(task.client, Options(), check_mode, effects=Effects(), composition=Composition(part=True))
         thing = Thing(account, key, keys)
         found[key] = Part(own, "things", key, key, thing, lambda part: {}, [found[each] for each in keys])
     return Parts(task, list(found.values()), max_parallel=4)

@@ -19,7 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Step
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Composition, Step
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
     ORDERED,
     notes_on,
@@ -47,7 +47,7 @@ def test_a_part_of_a_larger_task_is_not_told_to_resume_what_that_suspended(
     monkeypatch.setattr(client, "backups", refuse)
     task = task_of(SERVICE, client, id="svc_1", state="absent")
     with pytest.raises(Invalid, match=r"PROVISIONING\. Nothing was deleted\. Set delete_backups: true"):
-        SERVICE.plan(replace(task, composed=True))
+        SERVICE.plan(replace(task, composition=Composition(part=True)))
 
 
 def test_a_suspension_remembers_what_the_service_offered(sandbox: Sandbox) -> None:

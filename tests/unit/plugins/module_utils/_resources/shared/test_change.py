@@ -167,7 +167,7 @@ def test_what_is_billed_is_looked_for_longer(
         noted.append(True)
         yield
 
-    task.creating = note
+    task.composition = replace(task.composition, creating=note)
     client.before["create_project"] = failing(LOST)
     monkeypatch.setitem(CHANGES, r.APP_CREATE, "create_project")
     with pytest.raises(EffectUnverified, match="within 60 seconds"):
