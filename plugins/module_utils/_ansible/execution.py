@@ -231,9 +231,10 @@ class Secrets:
 
     def hide(self, text: str) -> str:
         """Return a text without what is never shown."""
+        text = self.redact(text) if self.redact else text  # first, as these values may hold the others
         for value in self.never_shown:
             text = text.replace(value, HIDDEN)
-        return self.redact(text) if self.redact else text
+        return text
 
 
 def texts_in(value: Any, shortest: int = SHORTEST_SECRET) -> set[str]:

@@ -85,7 +85,8 @@ class HttpTransport:
 
     def __init__(self) -> None:
         urllib3.disable_warnings()  # of unverified certificates, which the user asked for
-        self._adapter = requests.adapters.HTTPAdapter(pool_maxsize=MAX_IDLE)
+        self._adapters: dict[bool | str, Any] = {}
+        """By what checks certificates: a connection that was not checked is for nobody who asks for that."""
         self._thread = CallThread()
 
     def clone(self) -> HttpTransport:
@@ -94,7 +95,8 @@ class HttpTransport:
 
     def close(self) -> None:
         """Close all idle connections."""
-        self._adapter.close()
+        for adapter in self._adapters.values():
+            adapter.close()
         self._thread.stop()
 
     def exchange(self, request: Request, seconds: float) -> Response:
@@ -139,13 +141,15 @@ class HttpTransport:
 
         A redirect is not followed, and nothing is sent twice.
         """
-        adapter = requests.adapters.HTTPAdapter() if fresh else self._adapter
+        verify, adapter = authorities(url, verify), requests.adapters.HTTPAdapter(pool_maxsize=MAX_IDLE)
+        if not fresh:
+            adapter = self._adapters.setdefault(verify, adapter)
         accepted = {"Accept-Encoding": requests.utils.DEFAULT_ACCEPT_ENCODING}
         return adapter.send(
             requests.Request(method, url, {**accepted, **headers}, data=body).prepare(),
             stream=True,
             timeout=(min(MAX_CONNECT, seconds), seconds),
-            verify=authorities(url, verify),
+            verify=verify,
             proxies=proxies_for(url),
         )
 
@@ -209,8 +213,10 @@ def failure(error: Exception, url: str, verify: bool | str, address: str = "base
         return errors.ConnectionFailed(
             f"cannot connect to {server}{way}: {reason}. Is {address} right, and the server up{doubt}?"
         )
-    # An invalid URL, header or body. A character that cannot be encoded may be found later.
-    if isinstance(error, ValueError) and not isinstance(error, UnicodeError):
+    # An invalid URL, header or body. A character that cannot be encoded may be found later, and a header of
+    # the response that is invalid is found once the request was sent.
+    of_response = bool(error.args) and isinstance(error.args[0], urllib3.exceptions.InvalidHeader)
+    if isinstance(error, ValueError) and not (of_response or isinstance(error, UnicodeError)):
         return errors.ConfigurationError(f"cannot send: {reason}")
     return errors.Interrupted(f"the connection broke before the response was complete: {reason}")
 

@@ -229,13 +229,14 @@ def retry_after_seconds(value: str | None, date: str) -> float | None:
 # --- Responses --------------------------------------------------------------------------------------
 
 
-def read_response(route: Route[Any], response: Response, redact: Callable[[str], str]) -> Any:
-    """Return the JSON of a 2xx response; ``None`` if nothing depends on its body, which is not JSON.
+def check_status(route: Route[Any], response: Response, redact: Callable[[str], str]) -> None:
+    """Check that a response is one of 2xx.
 
-    :raises UnexpectedAnswer: if it is too large or too deeply nested.
     :raises HostedError: what any other response means.
     """
     status = response.status
+    if status < HTTPStatus.OK:
+        raise errors.Interrupted(f"the server answered {status}, and no final response came")
     if status >= HTTPStatus.BAD_REQUEST:
         raise error_for_response(route, response, error_message(response.body, redact))
     if status >= HTTPStatus.MULTIPLE_CHOICES:
@@ -244,6 +245,15 @@ def read_response(route: Route[Any], response: Response, redact: Callable[[str],
             # By RFC 9110, it may follow a call that was carried out, and say where its result is.
             raise errors.Interrupted(f"{said}, so the result of the call was not read")
         raise errors.Redirected(f"{said}; is base_url the address of the API itself?")
+
+
+def read_response(route: Route[Any], response: Response, redact: Callable[[str], str]) -> Any:
+    """Return the JSON of a 2xx response; ``None`` if nothing depends on its body, which is not JSON.
+
+    :raises UnexpectedAnswer: if it is too large or too deeply nested.
+    :raises HostedError: what any other response means.
+    """
+    check_status(route, response, redact)
     if not response.body.strip():
         return None
     try:

@@ -108,8 +108,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
         "projectId": project,
         "dimensions": priced.as_body() if priced else None,
     }
-    named = None if project else options.project
-    adds = Commitment("creation", what, cost.after, name=slug, project=project, project_name=named)
+    adds = Commitment("creation", what, cost.after, name=slug, project=project, project_name=options.project)
     create = Change(
         what=what, route=r.APP_CREATE, body=body, shown=WithSlug(slug), unique=True, commitment=adds
     )

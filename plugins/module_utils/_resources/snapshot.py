@@ -110,6 +110,7 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
         shown=Listed(Account.snapshots, (service.id,), name=name),
         unique=True,
         at=service.id,
+        seconds=task.options.wait_timeout,
     )
     summary = f"take snapshot {name!r} of {label(service)}"
     plan.steps = [creation(summary, task, take, plan, as_it_is, wait=task.options.wait)]

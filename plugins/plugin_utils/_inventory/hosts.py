@@ -83,11 +83,9 @@ def order_of_creation(service: Mapping[str, Any]) -> tuple[bool, str, str]:
 def project_groups(projects: Mapping[str, str]) -> dict[str, str]:
     """Return the group of each project by id. Names that end up the same get the id appended."""
     wanted = {id: group_name("project", name) for id, name in projects.items()}
-    counts = Counter(wanted.values())
-    return {
-        id: group if counts[group] == 1 else f"{group}_{NOT_IN_GROUPS.sub('_', id)}"
-        for id, group in wanted.items()
-    }
+    longer = {id: f"{group}_{NOT_IN_GROUPS.sub('_', id)}" for id, group in wanted.items()}
+    counts = Counter([*wanted.values(), *longer.values()])  # a name may look like one with an id
+    return {id: group if counts[group] == 1 else longer[id] for id, group in wanted.items()}
 
 
 # --- Variables --------------------------------------------------------------------------------------

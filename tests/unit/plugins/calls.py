@@ -49,6 +49,7 @@ def bound(name: str, client: Client) -> Callable[..., Any]:
     """Return what makes a call with a client."""
     if name in SENT:
         ids = {id: "a" for id in re.findall(r"{(\w+)}", SENT[name].path)}
-        return partial(client.send, SENT[name], body={}, **ids)
+        make = client.one if isinstance(SENT[name].answer, r.One) else client.send
+        return partial(make, SENT[name], body={}, commitment="some", **ids)
     method: Callable[..., Any] = getattr(Account(client) if name in READS else client, name)
     return method

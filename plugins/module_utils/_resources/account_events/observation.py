@@ -111,7 +111,8 @@ class AppMemory(Remembered):
 
     def is_replaced_by(self, app: App) -> bool:
         """Tell whether another image is in service, or the same one anew."""
-        return bool(app.image_ref) and (app.image_ref, app.released_at) != (self.image, self.released_at)
+        anew = bool(app.released_at and self.released_at) and app.released_at != self.released_at
+        return bool(app.image_ref) and (anew or app.image_ref != self.image)
 
 
 class MoneyMemory(Remembered):

@@ -50,6 +50,7 @@ def application_after(poll: Poll, app: App) -> AppMemory:
     memory = poll.before.known_apps.get(app.id)
     if memory is None:
         memory = AppMemory() if poll.before.apps is not None else AppMemory.model_validate(current)
+    current["released_at"] = app.released_at or memory.released_at
     latest = memory.model_copy(update=current)
     if memory.is_replaced_by(app):
         if memory.deploying_since:  # replaced by the next before anybody saw it run

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..._api.errors import NotFoundResponse
 from ..._api.models import Edge, Project, ServiceSummary
 from ..._api.text import counted, first_of
 from ..shared.account import Account
@@ -134,7 +135,10 @@ def read_members(account: Account, project_id: str) -> Members | None:
         return None
     found = existing(account.members(project))
     slugs = account.slugs()
-    graph = account.graph(project.id)
+    try:
+        graph = account.graph(project.id)
+    except NotFoundResponse:  # a list may be late to lose it
+        return None
     return Members(
         project,
         [Member(service, slugs.get(service.id)) for service in sorted(found, key=lambda each: each.name)],

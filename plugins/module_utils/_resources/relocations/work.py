@@ -305,7 +305,17 @@ class Work:
     def ran_until_now(self) -> list[str]:
         """Return the ids of the applications that run, or did until a run stopped them or the service."""
         running = [each.app.id for each in self.dependents if is_running(self.task, each)]
-        return sorted({*self.record.content.running, *running})
+        return sorted({*self.started_before(), *running})
+
+    def started_before(self) -> list[str]:
+        """Return the ids of the applications that ran until a run stopped them.
+
+        Once the service is relocated, those that refer to it no more are their owner's.
+        """
+        before = self.record.content.running
+        if self.record.phase is not Phase.RELOCATED:
+            return before
+        return [each.app.id for each in self.dependents if each.app.id in before]
 
     def stopped_meanwhile(self) -> list[str]:
         """Return the ids of the applications that ran before the old service was stopped, and do not now.
@@ -327,7 +337,7 @@ class Work:
     def unpause_others(self) -> list[Step]:
         """Return the steps that start what an earlier run stopped and the task leaves alone by now."""
         deployed = {each.app.id for each in self.dependents}
-        return self.unpause([id for id in self.record.content.running if id not in deployed])
+        return self.unpause([id for id in self.started_before() if id not in deployed])
 
     def start_or_warn(self, app: App) -> Step:
         """Return the step that starts an application, as far as it can run with what is there.

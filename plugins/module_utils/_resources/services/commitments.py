@@ -80,6 +80,12 @@ class Entry:
     done: bool = False
     """Whether the platform accepted the call. Otherwise it may have."""
 
+    def attempts(self, made: Commitment) -> bool:
+        """Tell whether it is of an attempt at a commitment whose outcome is open."""
+        ours, theirs = self.made, made
+        same = (ours.kind, ours.key, ours.before) == (theirs.kind, theirs.key, theirs.before)
+        return same and not self.done
+
 
 @dataclass(frozen=True)
 class Content:
@@ -112,12 +118,7 @@ class Content:
 
     def without_attempts(self, commitments: Sequence[Commitment]) -> Content:
         """Return the content without attempts at the same: another one is made if no effect was seen."""
-        same = {(made.kind, made.key, made.before) for made in commitments}
-        others = (
-            entry
-            for entry in self.entries
-            if entry.done or (entry.made.kind, entry.made.key, entry.made.before) not in same
-        )
+        others = (each for each in self.entries if not any(each.attempts(made) for made in commitments))
         return replace(self, entries=tuple(others))
 
 
@@ -353,14 +354,28 @@ class BudgetGuard(Guard):
                 done = replace(entry, done=True)
                 write_record(record, replace(content, entries=(*content.entries, done)))
 
-    def lowered(self, commitment: Commitment) -> None:
-        """Settle the entries on a service that costs less from now on, or is gone."""
-        if commitment.lowers and any(self.budgets.values()):
-            with self._noting(commitment, "is done"):
-                if os.path.exists(record := record_of(self.task)):
-                    with locked(record) as content:
-                        ended = [entry for entry in content.entries if ends(commitment, entry.made)]
-                        write_record(record, content.settled(ended))
+    def succeeded(self, commitment: Commitment) -> None:
+        """Settle the entries on a service that costs less from now on, or is gone.
+
+        Of what costs more, an entry whose response was lost is no attempt any more: it was carried out.
+        """
+        if not any(self.budgets.values()):
+            return
+        with self._noting(commitment, "is done"):
+            record = record_of(self.task)
+            open_ones = [entry for entry in read_record(record).entries if not entry.done]
+            if not commitment.lowers and not any(entry.attempts(commitment) for entry in open_ones):
+                return
+            with locked(record) as content:
+                if commitment.lowers:
+                    ended = [entry for entry in content.entries if ends(commitment, entry.made)]
+                    write_record(record, content.settled(ended))
+                    return
+                entries = (
+                    replace(entry, done=True) if entry.attempts(commitment) else entry
+                    for entry in content.entries
+                )
+                write_record(record, replace(content, entries=tuple(entries)))
 
     @contextmanager
     def _noting(self, made: Commitment, outcome: str) -> Iterator[None]:
@@ -392,7 +407,9 @@ class BudgetGuard(Guard):
             )
             with locked(foreseen) if foreseen else nullcontext(Content()) as earlier:
                 if self.task.check_mode:
-                    predicted = (*earlier.predicted, *self._predict(plan, earlier.predicted))
+                    commitments = [made for _step, made in plan.commitments]
+                    left = [each for each in earlier.predicted if not taken_back(each, commitments)]
+                    predicted = (*left, *self._predict(plan, left))
                 else:  # roles look at a change in check mode before they make it, in the same run
                     predicted = tuple(made for made in earlier.predicted if made.key not in keys)
                 if foreseen and predicted != earlier.predicted:
@@ -537,6 +554,18 @@ class BudgetGuard(Guard):
                 for name, each in figures.items()
             },
         )
+
+
+def taken_back(earlier: Commitment, commitments: Iterable[Commitment]) -> bool:
+    """Tell whether check mode deletes what an earlier task of the run would have ordered."""
+    homes = {earlier.project, earlier.project_name} - {None}
+    return not earlier.id and any(
+        made.kind == "deletion"
+        and not made.id
+        and same_name(made.name or "", earlier.name or "")
+        and (not made.home or bool({made.project, made.project_name} & homes))
+        for made in commitments
+    )
 
 
 def ends(lowering: Commitment, made: Commitment) -> bool:

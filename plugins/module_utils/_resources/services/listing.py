@@ -202,8 +202,10 @@ def read_records(path: str, max_age: float) -> dict[str, Mapping[str, Any]]:
 
     One of the future comes from a clock that was set back, and is too old as well.
     """
-    now, content = time.time(), RecordFile(path, "the SFTP access").read() or {}
-    return {id: record for id, record in content.items() if 0 <= now - record["at"] < max_age}
+    now, content, found = time.time(), RecordFile(path, "the SFTP access").read(), {}
+    with suppress(AttributeError, LookupError, TypeError):
+        found = {id: record for id, record in content.items() if 0 <= now - record["at"] < max_age}
+    return found
 
 
 # --- Which services -------------------------------------------------------------------------------------

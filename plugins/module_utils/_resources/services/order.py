@@ -20,6 +20,7 @@ from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
 from ..shared.account import Account
 from ..shared.budget import Commitment
+from ..shared.change import BILLED_SECONDS
 from ..shared.controller_state import one_at_a_time
 from ..shared.currency import format_price
 from ..shared.fingerprints import Fingerprints
@@ -271,7 +272,7 @@ class Ordering:
                 return self.task.client.one(r.ORDER, body=body, commitment=self.commitment)
 
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:
-            order, adopted = create(send, lambda: self._arrived(before), self.what, self.task)
+            order, adopted = create(send, lambda: self._arrived(before), self.what, self.task, BILLED_SECONDS)
             if order is None:
                 kept.discard()
                 self.task.warn(

@@ -278,9 +278,8 @@ class Account:
 
     @once
     def graph(self, project_id: str) -> m.ProjectGraph:
-        """Return how the services of a project refer to each other; nothing if it does not exist."""
-        found = self.client.if_any(r.PROJECT_GRAPH, project_id)
-        return m.ProjectGraph.model_construct(id=project_id, nodes=[], edges=[]) if found is None else found
+        """Return how the services of a project refer to each other."""
+        return self.client.one(r.PROJECT_GRAPH, id=project_id)
 
     @once
     def spend(self, project_id: str) -> m.ProjectSpend:

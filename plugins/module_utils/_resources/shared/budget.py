@@ -183,5 +183,5 @@ class Guard:
         """Let the limits of this budget hold too. ``option`` is what a refusal names."""
         self.budgets[option] = self.budgets.get(option, Budget()).with_limits_of(budget)
 
-    def lowered(self, commitment: Commitment) -> None:
+    def succeeded(self, commitment: Commitment) -> None:
         """Note that a step is done. What it made cheaper does not count as more any longer."""

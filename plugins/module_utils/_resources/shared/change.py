@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -59,6 +59,13 @@ class Listed:
             and (self.name is None or same_name(item.name, self.name))
             and (item.id is None or item.id not in self.known)
         ]
+
+    def others(self, account: Account) -> Sequence[Any]:
+        """Return the one new item of another name, or the item itself if it has another one."""
+        if not self.known and not self.id:
+            return ()
+        found = replace(self, name=None).found(account) if self.name else ()
+        return found if len(found) == 1 else ()
 
 
 def ids_of(items: Iterable[Any]) -> frozenset[str]:
@@ -108,6 +115,8 @@ class Change:
     """Whether the state of its container tells that it is busy. It does not where the call moves that."""
     harmless: bool = False
     """Whether nothing is lost by making the call again: that it does not show is no error, but a warning."""
+    seconds: float = QUIET_SECONDS
+    """For how long to wait until it is shown."""
     tries: int = 2
     """How often something is set in motion while the outcome is open and nothing shows it."""
     quiet: float = QUIET_SECONDS / 2
@@ -189,16 +198,18 @@ def await_shown(task: Task[Any], change: Change) -> Any:
 
     :raises WaitEnded: if it does not in time, or cannot be read; what is harmless is only warned of.
     """
+    billed = change.route.idempotency is CREATE and change.route.commits
+    accepted = f"{change.what} was {'created, and is billed' if billed else 'accepted'}"
     item, why = None, "it is late, or it failed"
     try:
-        item = wait_for_new(lambda: change.shown.found(task.account) or None)
+        item = wait_for_new(lambda: change.shown.found(task.account) or None, change.seconds)
+        if item is None and isinstance(change.shown, Listed):
+            for other in change.shown.others(task.account):
+                why = f"{other.name!r} ({other.id}) is new instead; use that name if it is meant"
     except OF_A_CALL as error:
         why = f"reading it failed: {error.message}"
     if item is None:
-        told = (
-            f"the platform accepted the call, but does not show {change.what} {QUIET_SECONDS:g} seconds "
-            f"later: {why}"
-        )
+        told = f"{accepted}, but the platform does not show it {change.seconds:g} seconds later: {why}"
         if not change.harmless:
             raise WaitEnded(told)
         task.warn(told)
@@ -268,6 +279,8 @@ def creation(
 
     def make() -> object:
         outcome = apply(task, change, wait=wait)
+        if not wait and outcome.own:  # once, as nobody waits for it
+            outcome = replace(outcome, found=change.shown.found(task.account))
         if outcome.found:
             there = as_it_is(outcome.found[0])
             plan.reread = lambda: there.result

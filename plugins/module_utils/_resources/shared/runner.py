@@ -164,7 +164,7 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
         note_failure(step, error, effects, effects.writes > before)
         raise
     if step.commitment is not None:
-        task.guard.lowered(step.commitment)
+        task.guard.succeeded(step.commitment)
     if isinstance(step, Expansion):
         for follow_up in outcome:
             perform_step(follow_up, task, client)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import Route
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
@@ -221,7 +222,7 @@ DOUBT = ". Whether it was carried out is unknown"
 @pytest.mark.parametrize(
     ("call", "says_so"),
     [
-        (lambda c: c.set_project("x", "p", "move"), True),
+        (lambda c: c.send(r.MOVE, id="x", body={}, commitment="move"), True),
         (lambda c: Account(c).service("x"), False),
     ],
 )

@@ -282,7 +282,8 @@ def test_an_answer_may_take_all_the_time_there_is(seconds: float, connect: float
     """A connection may not: a server that is not there would use up the time of the retries."""
     seen: list[tuple[float, float]] = []
     transport: Any = HttpTransport()
-    transport._adapter = SimpleNamespace(send=lambda prepared, timeout, **how: seen.append(timeout))
+    adapter = SimpleNamespace(send=lambda prepared, timeout, **how: seen.append(timeout))
+    transport._adapters = SimpleNamespace(setdefault=lambda verify, new: adapter)
     transport.open("GET", URL, {}, verify=True, seconds=seconds)
     assert seen == [(connect, seconds)]
 

@@ -366,10 +366,13 @@ def without_nulls(value: Any) -> Any:
 def test_a_shape_of_the_specification_is_read_whole(model: type[m.Model], example: dict[str, Any]) -> None:
     read = model.model_validate(example)
     assert unknown(read) == [], "a field that the specification names is not in the model"
-    assert set(read.as_dict()) == set(type(read).model_fields) - {"from_", "schema_"} | {
+    shown = read.as_dict()
+    if model is m.App:
+        assert shown.pop("digest") is None, "the example has no whole digest"
+    assert set(shown) == set(type(read).model_fields) - {"from_", "schema_"} | {
         name.rstrip("_") for name in type(read).model_fields if name.endswith("_")
     }
-    shown = undone(read.as_dict())
+    shown = undone(shown)
     if model is m.BillingOverview:  # exact numbers are shown as strings
         shown = {key: float(value) if key.startswith("current") else value for key, value in shown.items()}
     assert without_nulls(shown) == without_nulls(example)

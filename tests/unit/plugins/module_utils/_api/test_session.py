@@ -640,6 +640,23 @@ def test_a_creation_that_ends_in_see_other_may_have_happened(server: Server, con
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        b"HTTP/1.1 103 Early Hints\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    ],
+    ids=["two lengths", "no final response"],
+)
+def test_a_creation_whose_answer_makes_no_sense_may_have_happened(
+    server: Server, connect: Open, answer: bytes
+) -> None:
+    """The request was sent, so it is not taken for one that was not."""
+    server.script = [lambda connection: connection.sendall(answer)]
+    error = outcome(connect(), r.Idempotency.CREATE)
+    assert isinstance(error, errors.CallOutcomeUnknown) and len(server.requests) == 1
+
+
 def test_no_proxy_of_the_environment_sees_the_token_of_a_local_server(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,8 +119,8 @@ def test_a_snapshot_that_is_accepted_and_never_listed_is_told(
     monkeypatch.setattr(Account, "snapshots", lambda client, id: [])
     result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait_timeout=15)
     assert result["failed"] and result["changed"] and writes(sandbox) == ["snapshots.create"]
-    assert "does not show snapshot 's' of service 'disk'" in result["msg"]
-    assert "10 seconds later: it is late, or it failed" in result["msg"]
+    assert "snapshot 's' of service 'disk'" in result["msg"]
+    assert "does not show it 15 seconds later: it is late, or it failed" in result["msg"]
 
 
 @pytest.mark.parametrize("newer", POINTS["rollback.newer"].values)

@@ -202,6 +202,14 @@ def test_a_run_that_was_killed_while_the_old_service_was_away_keeps_what_ran_bef
     assert found.content.running == ["app_1", "app_2"]
 
 
+def test_an_application_that_refers_no_more_is_left_to_its_owner(tmp_path: Path) -> None:
+    facts = {"running": ["app_1"], "switched_at": "2026-11-01T00:00:00Z"}
+    found = case(tmp_path, Phase.RELOCATED, dependents=(), facts=facts, state="returned")
+    found.account.states["app_1"] = "stopped"
+    found.carry_out(plan_back(found.work))
+    assert not [step for step in found.noted.steps if "app_1" in step]
+
+
 def test_a_rescue_succeeds_though_applications_cannot_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,12 +281,11 @@ def test_a_run_that_is_killed_before_its_last_start_leaves_that_to_the_next_one(
     assert (found.content.phase, found.content.running) == (Phase.SWITCHED, ["app_1"])
 
 
-@pytest.mark.parametrize("phase", [Phase.ORDERED, Phase.RETURNING, Phase.RELOCATED])
+@pytest.mark.parametrize("phase", [Phase.ORDERED, Phase.RETURNING])
 def test_what_cannot_be_started_does_not_keep_the_old_service_from_coming_back(
     phase: Phase, tmp_path: Path
 ) -> None:
-    facts = {"running": ["app_1"], "switched_at": "2026-11-01T00:00:00Z" if phase == "relocated" else None}
-    found = case(tmp_path, phase, dependents=(), facts=facts, state="returned")
+    found = case(tmp_path, phase, dependents=(), facts={"running": ["app_1"]}, state="returned")
     refuse_to_run(found)
     found.carry_out(plan_back(found.work))
     assert found.noted.steps[-1] == "returning: service new suspended"

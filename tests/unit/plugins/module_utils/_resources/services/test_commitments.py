@@ -106,7 +106,7 @@ def commit(guard: BudgetGuard, commitment: Commitment, call: Callable[[], object
     """Make a call, as a step does."""
     with guard.committing(guard.task.client, commitment):
         call()
-    guard.lowered(commitment)
+    guard.succeeded(commitment)
 
 
 def fail(error: Exception) -> Callable[..., Any]:
@@ -270,9 +270,9 @@ def test_what_is_deleted_ends_its_own_entries_and_stays_added_to_the_run(
     account.has("svc", 5000)
     for made in (order("one", project="p1"), order("two"), resized("6", "5"), resized("6", "5", "other")):
         commit(guard, made)
-    guard.lowered(replace(gone("one"), project="p2"))  # which ends that of its id alone
+    guard.succeeded(replace(gone("one"), project="p2"))  # which ends that of its id alone
     assert [name for name, _done in entries(tmp_path)] == ["one", "two", "svc"]
-    guard.lowered(replace(gone("one"), project="p1"))
+    guard.succeeded(replace(gone("one"), project="p1"))
     assert [name for name, _done in entries(tmp_path)] == ["two", "svc"]
     with pytest.raises(BudgetExceeded, match=r"this run has added 14\.00"):
         commit(guard, order("three"))
@@ -334,7 +334,7 @@ def test_without_a_budget_nothing_is_read_or_noted(account: Account, tmp_path: P
     guard = guard_of(account, None)
     commit(guard, order())
     guard.expect(plan_of(order()))
-    guard.lowered(gone("one"))
+    guard.succeeded(gone("one"))
     for check_mode in (True, False):
         guard_of(account, 5, check_mode).expect(Plan(None, [Step("read", bool)]))
     assert not (tmp_path / "home").exists()
@@ -535,14 +535,14 @@ def test_what_lowers_the_rate_does_not_fail_for_its_record(
     path = record_file(tmp_path)
     if how == "damaged":
         path.write_text('{"entries": [{"of": "another version"}], "runs": {}}')
-        guard.lowered(gone("new"))
+        guard.succeeded(gone("new"))
     elif how == "locked":
         monkeypatch.setattr(commitments, "LOCK_SECONDS", 0.01)
         with locked(str(path)):
-            guard.lowered(gone("new"))
+            guard.succeeded(gone("new"))
     else:
         monkeypatch.setattr(commitments, "record_of", fail(RuntimeError("a token")))
-        guard.lowered(gone("new"))
+        guard.succeeded(gone("new"))
     [warning] = guard.task.warnings
     assert warning.startswith("the deletion of service 'new' is done, but that could not be noted")
     why = {"damaged": "it is damaged", "locked": "for 0.01 seconds", "defect": "budget: RuntimeError. "}

@@ -141,7 +141,9 @@ def test_what_shows_late_is_waited_for_and_what_does_not_show_is_an_error(
     clock.then += [lambda: None, lambda: client.project_records.update(made)]
     assert names(apply(task, CREATE)) == ["new"] and len(clock.pauses) == 2
     client.project_records.popitem()
-    with pytest.raises(WaitEnded, match="does not show project 'new' 10 seconds later"):
+    with pytest.raises(
+        WaitEnded, match=r"project 'new' was accepted, but the platform does not show it 10 seconds later"
+    ):
         apply(task, CREATE)
     assert [name for name, *_body in client.calls] == ["create_project"] * 2
 
@@ -150,10 +152,10 @@ def test_what_is_made_and_cannot_be_read_is_told_to_be_made(
     client: FakeClient, task: Task[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "projects", failing(errors.UnexpectedAnswer("no list")))
-    with pytest.raises(WaitEnded, match=r"does not show project .* reading it failed: no list"):
+    with pytest.raises(WaitEnded, match=r"project .* was accepted, but .* reading it failed: no list"):
         apply(task, CREATE)
     apply(task, replace(CREATE, harmless=True))
-    assert "does not show project 'new'" in task.warnings[0], "it may be made again"
+    assert "does not show it" in task.warnings[0], "it may be made again"
 
 
 def test_what_is_billed_is_looked_for_longer(
