@@ -25,24 +25,24 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 62_500,
-    "plugins, code lines": 30_740,
-    "module_utils, files": 230,
+    "plugins, lines": 59_810,
+    "plugins, code lines": 29_160,
+    "module_utils, files": 223,
     "roles and playbooks, lines": 9_388,
-    "unit tests, lines": 53_005,
-    "integration tests, lines": 25_215,
-    "other tests, lines": 7_000,
+    "unit tests, lines": 48_650,
+    "integration tests, lines": 25_225,
+    "other tests, lines": 6_990,
     "sandbox, lines": 10_895,
     "scripts, lines": 2_969,
-    "docs, lines": 5_270,
+    "docs, lines": 5_275,
     "changelog fragments, files": 1,
     "gap points": 31,
     "order, calls": 10,
-    "order, functions": 375,
+    "order, functions": 290,
     "repeat, calls": 3,
-    "repeat, functions": 260,
+    "repeat, functions": 158,
     "delete, calls": 5,
-    "delete, functions": 296,
+    "delete, functions": 224,
 }
 JUDGES = ("attacks", "faults", "money", "calendars", "benchmarks")
 LINES = {

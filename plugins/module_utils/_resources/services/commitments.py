@@ -500,7 +500,8 @@ class BudgetGuard(Guard):
         :raises BudgetExceeded: if there is none, which would limit nothing. Check mode warns.
         """
         self.names |= {(each.id, each.name) for each in projects}
-        found = {id for id, name in self.names if wanted == id or same_name(wanted, name)}
+        known = [*self.names]  # to which parts that are planned in their turn add
+        found = {id for id, name in known if wanted == id or same_name(wanted, name)}
         if not found:
             hint = near_miss(wanted, (each.name for each in projects))
             missing = f"the budget limits project {wanted!r}, but no project has this id or name{hint}"

@@ -112,6 +112,11 @@ def test_a_snapshot_that_is_listed_late_is_waited_for(sandbox: Sandbox) -> None:
     assert run(sandbox, SNAPSHOT, **BACK, name="t")["changed"]
 
 
+def test_without_waiting_the_result_is_the_snapshot_as_listed(sandbox: Sandbox) -> None:
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=False)
+    assert result["services"][0]["snapshot"]["created_at"]
+
+
 def test_a_snapshot_that_is_accepted_and_never_listed_is_told(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -651,3 +651,19 @@ def test_every_module_that_commits_has_a_budget() -> None:
         str(path.relative_to(folder)) for path in folder.rglob("*.py") if pattern.search(path.read_text())
     }
     assert found == {"app.py", "services/settings.py", "services/order.py", "services/power.py"}
+
+
+def test_a_lost_order_that_was_adopted_counts_as_added_to_the_run(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also once its service is gone, and the name is ordered anew."""
+    monkeypatch.setenv(RUN_FOLDER, str(tmp_path))
+    size = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
+    new: dict[str, Any] = {"name": "new", "product": "minecraft", "host": "node-paris-1", "dimensions": size}
+    price = float(run(sandbox, SERVICE, True, **new)["cost"]["monthly_after"])
+    sandbox.fault("order.create", "reset", when="after")
+    limit = {"run": str(price * 1.5)}
+    first = run(sandbox, SERVICE, **new, budget=limit)
+    assert first["changed"] and not first.get("failed"), first
+    assert sandbox.api("DELETE", f"/api/resources/{first['service']['id']}").ok
+    assert "is refused by the budget" in run(sandbox, SERVICE, **new, budget=limit)["msg"]
