@@ -80,7 +80,7 @@ class Entry:
     done: bool = False
     """Whether the platform accepted the call. Otherwise it may have."""
 
-    def attempts(self, made: Commitment) -> bool:
+    def is_attempt_at(self, made: Commitment) -> bool:
         """Tell whether it is of an attempt at a commitment whose outcome is open."""
         ours, theirs = self.made, made
         same = (ours.kind, ours.key, ours.before) == (theirs.kind, theirs.key, theirs.before)
@@ -118,7 +118,7 @@ class Content:
 
     def without_attempts(self, commitments: Sequence[Commitment]) -> Content:
         """Return the content without attempts at the same: another one is made if no effect was seen."""
-        others = (each for each in self.entries if not any(each.attempts(made) for made in commitments))
+        others = (each for each in self.entries if not any(each.is_attempt_at(made) for made in commitments))
         return replace(self, entries=tuple(others))
 
 
@@ -222,7 +222,9 @@ def with_entries(listed: Holdings, entries: Iterable[Entry]) -> tuple[Holdings, 
     for entry in entries:
         made, now = entry.made, listed.get(entry.made.key)
         came = set(namesakes(listed, made)).difference(entry.known, taken) if made.kind in NEW else set()
-        if came:
+        if (
+            came and made.kind == "order"
+        ):  # a slug is that of one application, a name may be of several services
             taken.add(min(came))
         if came or (made.kind not in NEW and (now is None or is_shown(made, now))):
             shown.append(entry)
@@ -364,7 +366,7 @@ class BudgetGuard(Guard):
         with self._noting(commitment, "is done"):
             record = record_of(self.task)
             open_ones = [entry for entry in read_record(record).entries if not entry.done]
-            if not commitment.lowers and not any(entry.attempts(commitment) for entry in open_ones):
+            if not commitment.lowers and not any(entry.is_attempt_at(commitment) for entry in open_ones):
                 return
             with locked(record) as content:
                 if commitment.lowers:
@@ -372,7 +374,7 @@ class BudgetGuard(Guard):
                     write_record(record, content.settled(ended))
                     return
                 entries = (
-                    replace(entry, done=True) if entry.attempts(commitment) else entry
+                    replace(entry, done=True) if entry.is_attempt_at(commitment) else entry
                     for entry in content.entries
                 )
                 write_record(record, replace(content, entries=tuple(entries)))

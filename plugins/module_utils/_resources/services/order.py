@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..._api import routes as r
@@ -20,7 +21,7 @@ from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
 from ..shared.account import Account
 from ..shared.budget import Commitment
-from ..shared.change import BILLED_SECONDS
+from ..shared.change import BILLED_SECONDS, Change, Unseen, send
 from ..shared.controller_state import one_at_a_time
 from ..shared.currency import format_price
 from ..shared.fingerprints import Fingerprints
@@ -267,12 +268,16 @@ class Ordering:
             body["projectId"] = self.project.id
         subject = subject_of(ORDERED, self.name)
 
-        def send() -> Order:
-            with self.task.composition.creating():
-                return self.task.client.one(r.ORDER, body=body, commitment=self.commitment)
-
+        place = Change(what=self.what, route=r.ORDER, body=body, shown=Unseen(), commitment=self.commitment)
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:
-            order, adopted = create(send, lambda: self._arrived(before), self.what, self.task, BILLED_SECONDS)
+            call: Callable[[], Order] = partial(send, self.task, place)
+            order, adopted = create(
+                call,
+                lambda: self._arrived(before),
+                self.what,
+                self.task,
+                BILLED_SECONDS,
+            )
             if order is None:
                 kept.discard()
                 self.task.warn(

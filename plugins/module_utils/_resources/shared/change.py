@@ -210,6 +210,7 @@ def await_shown(task: Task[Any], change: Change) -> Any:
         why = f"reading it failed: {error.message}"
     if item is None:
         told = f"{accepted}, but the platform does not show it {change.seconds:g} seconds later: {why}"
+        told += ". What became of it is unknown: look at the account" if billed else ""
         if not change.harmless:
             raise WaitEnded(told)
         task.warn(told)
