@@ -25,8 +25,8 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 59_810,
-    "plugins, code lines": 29_160,
+    "plugins, lines": 59_830,
+    "plugins, code lines": 29_175,
     "module_utils, files": 223,
     "roles and playbooks, lines": 9_388,
     "unit tests, lines": 48_650,

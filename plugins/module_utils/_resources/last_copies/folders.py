@@ -34,6 +34,12 @@ PARTIAL = ".partial-"
 COPY_NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z(?:-[0-9]+)?")
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 MAX_NAME = 60
+SYSTEM_FOLDERS = (
+    *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr"),
+)
+"""Folders that belong to the system."""
+FOR_USERS = ("/dev/shm", "/run/media")  # noqa: S108 - the user names it
+"""Those below them that do not: memory that users share, and the disks that a desktop mounts."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,7 @@ def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder
     :raises Invalid: saying what is wrong with the folder.
     """
     root = os.path.realpath(os.path.abspath(os.path.expanduser(path)))
+    check_no_system_folder(path, root)
     if os.path.lexists(root):
         check_writable_folder(path, root)
     else:
@@ -129,6 +136,17 @@ def nearest_folder(path: str) -> str:
     while not os.path.lexists(above):
         above = os.path.dirname(above)
     return above
+
+
+def check_no_system_folder(path: str, root: str) -> None:
+    """Refuse a folder of the system: a copy there is in the way, or gone with the next boot."""
+    own = any(root == mount or root.startswith(f"{mount}/") for mount in FOR_USERS)
+    inside = next((top for top in SYSTEM_FOLDERS if root == top or root.startswith(f"{top}/")), None)
+    if root == "/" or (inside and not own):
+        raise Invalid(
+            f"keep_copy is {path!r}, which is {f'inside of {inside!r}' if inside else 'the root'}, a folder "
+            "of the system; name a folder of your own. Nothing was deleted"
+        )
 
 
 def check_writable_folder(path: str, folder: str) -> None:

@@ -275,7 +275,7 @@ def test_backups_have_their_say_first(sandbox: Sandbox, delete: Delete, tmp_path
 
 
 def test_a_folder_that_cannot_be(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    for path in (str(tmp_path / "no" / "where"), __file__):
+    for path in ("/etc/copies", str(tmp_path / "no" / "where"), __file__):
         assert "Nothing was deleted" in refused(sandbox, delete("one", keep_copy=path), tmp_path)
 
 
