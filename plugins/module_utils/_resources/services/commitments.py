@@ -410,8 +410,8 @@ class BudgetGuard(Guard):
             with locked(foreseen) if foreseen else nullcontext(Content()) as earlier:
                 if self.task.check_mode:
                     commitments = [made for _step, made in plan.commitments]
-                    left = [each for each in earlier.predicted if not taken_back(each, commitments)]
-                    predicted = (*left, *self._predict(plan, left))
+                    before = (*earlier.predicted, *taken_back(earlier.predicted, commitments))
+                    predicted = (*before, *self._predict(plan, before))
                 else:  # roles look at a change in check mode before they make it, in the same run
                     predicted = tuple(made for made in earlier.predicted if made.key not in keys)
                 if foreseen and predicted != earlier.predicted:
@@ -559,16 +559,17 @@ class BudgetGuard(Guard):
         )
 
 
-def taken_back(earlier: Commitment, commitments: Iterable[Commitment]) -> bool:
-    """Tell whether check mode deletes what an earlier task of the run would have ordered."""
-    homes = {earlier.project, earlier.project_name} - {None}
-    return not earlier.id and any(
-        made.kind == "deletion"
-        and not made.id
-        and same_name(made.name or "", earlier.name or "")
-        and (not made.home or bool({made.project, made.project_name} & homes))
+def taken_back(earlier: Iterable[Commitment], commitments: Sequence[Commitment]) -> list[Commitment]:
+    """Return the deletions of what earlier tasks of a run in check mode would have made, in its place."""
+    return [
+        replace(made, project=each.project, project_name=each.project_name)
+        for each in earlier
         for made in commitments
-    )
+        if made.kind == "deletion"
+        and not (made.id or each.id)
+        and same_name(made.name or "", each.name or "")
+        and (not made.home or {made.project, made.project_name} & {each.project, each.project_name} - {None})
+    ]
 
 
 def ends(lowering: Commitment, made: Commitment) -> bool:
