@@ -95,7 +95,7 @@ class HttpTransport:
 
     def close(self) -> None:
         """Close all idle connections."""
-        for adapter in self._adapters.values():
+        for adapter in list(self._adapters.values()):  # others may add one meanwhile
             adapter.close()
         self._thread.stop()
 
@@ -141,7 +141,10 @@ class HttpTransport:
 
         A redirect is not followed, and nothing is sent twice.
         """
-        verify, adapter = authorities(url, verify), requests.adapters.HTTPAdapter(pool_maxsize=MAX_IDLE)
+        verify = authorities(url, verify)
+        adapter = None if fresh else self._adapters.get(verify)
+        if adapter is None:
+            adapter = requests.adapters.HTTPAdapter(pool_maxsize=MAX_IDLE)
         if not fresh:
             adapter = self._adapters.setdefault(verify, adapter)
         accepted = {"Accept-Encoding": requests.utils.DEFAULT_ACCEPT_ENCODING}

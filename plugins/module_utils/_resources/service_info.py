@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from .._api.models import ServiceSummary, plain
 from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
@@ -34,7 +34,6 @@ Part = Literal[
     "backups",
     "snapshots",
 ]
-PARTS = get_args(Part)
 
 
 @dataclass(frozen=True, kw_only=True)

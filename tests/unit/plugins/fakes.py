@@ -69,11 +69,7 @@ CHANGES = {
 class Readable:
     """A client that answers what is read on a route with its method for that."""
 
-    def one(
-        self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
-    ) -> Any:
-        if body is not None:
-            return self.order(body)  # type: ignore[attr-defined]
+    def one(self, route: Any, *, query: Any = None, **ids: str) -> Any:
         return getattr(self, READS[route])(*ids.values(), *(query or {}).values())
 
     def pages(self, route: Any, query: Any = None, **ids: str) -> Any:
@@ -119,6 +115,11 @@ class FakeClient(Readable):
 
     def clone(self) -> FakeClient:
         return self
+
+    def one(
+        self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
+    ) -> Any:
+        return self.order(body) if route is r.ORDER else super().one(route, query=query, **ids)
 
     def set_pace(self, next_turn: Any, on_refusal: Any) -> None:
         """Nothing is sent, and so nothing is refused."""

@@ -13,7 +13,7 @@ from ..blueprints.members import Members, read_members
 from ..blueprints.parts import Part
 from ..blueprints.removal import Deleters, deletion_parts, project_deletion
 from ..clones.target import describe, found_elsewhere, locations, recognize
-from ..services.order import LOST_ORDER_SECONDS
+from ..shared.change import BILLED_SECONDS
 from ..shared.identify import existing, label, project_with_name
 from ..shared.names import same_name
 from ..shared.plan import Task
@@ -68,7 +68,7 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
     lost = {record.names.get(key, ""): sent for key, sent in record.sent.items() if key not in record.ids}
     sent = [moment for moment in map(parse_moment, lost.values()) if moment is not None]
     ages = [(task.client.clock.now() - moment).total_seconds() for moment in sent]
-    left = LOST_ORDER_SECONDS - min(ages, default=LOST_ORDER_SECONDS)
+    left = BILLED_SECONDS - min(ages, default=BILLED_SECONDS)
     if left <= 0:
         return
     known = {each.id for each in members.found}

@@ -222,9 +222,7 @@ def with_entries(listed: Holdings, entries: Iterable[Entry]) -> tuple[Holdings, 
     for entry in entries:
         made, now = entry.made, listed.get(entry.made.key)
         came = set(namesakes(listed, made)).difference(entry.known, taken) if made.kind in NEW else set()
-        if (
-            came and made.kind == "order"
-        ):  # a slug is that of one application, a name may be of several services
+        if came and made.kind == "order":  # a slug is that of one application, a name may be of several
             taken.add(min(came))
         if came or (made.kind not in NEW and (now is None or is_shown(made, now))):
             shown.append(entry)
@@ -363,21 +361,19 @@ class BudgetGuard(Guard):
         """
         if not any(self.budgets.values()):
             return
+
+        def concerned(entry: Entry) -> bool:
+            return ends(commitment, entry.made) if commitment.lowers else entry.is_attempt_at(commitment)
+
         with self._noting(commitment, "is done"):
             record = record_of(self.task)
-            open_ones = [entry for entry in read_record(record).entries if not entry.done]
-            if not commitment.lowers and not any(entry.is_attempt_at(commitment) for entry in open_ones):
+            if not any(map(concerned, read_record(record).entries)):
                 return
             with locked(record) as content:
-                if commitment.lowers:
-                    ended = [entry for entry in content.entries if ends(commitment, entry.made)]
-                    write_record(record, content.settled(ended))
-                    return
-                entries = (
-                    replace(entry, done=True) if entry.is_attempt_at(commitment) else entry
-                    for entry in content.entries
-                )
-                write_record(record, replace(content, entries=tuple(entries)))
+                known = [(each, concerned(each)) for each in content.entries]
+                done = tuple(replace(each, done=True) if ours else each for each, ours in known)
+                ended = content.settled([each for each, ours in known if ours])
+                write_record(record, ended if commitment.lowers else replace(content, entries=done))
 
     @contextmanager
     def _noting(self, made: Commitment, outcome: str) -> Iterator[None]:

@@ -51,8 +51,6 @@ from .rates import compare_rate
 from .settings import check_max_monthly, differing_fact, later_settings
 
 MAX_SERVICE_NAME = 80
-LOST_ORDER_SECONDS = 60.0
-"""Seconds within which an order whose answer was lost may still be carried out: a gateway gave up on it."""
 
 
 def order_fields(task: Task[ServiceOptions]) -> dict[str, Any]:
@@ -245,7 +243,7 @@ class Ordering:
 
     def _await_lost_order(self) -> ServiceSummary | Service | None:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
-        left = LOST_ORDER_SECONDS - seconds_since_call(self.task, subject_of(ORDERED, self.name))
+        left = BILLED_SECONDS - seconds_since_call(self.task, subject_of(ORDERED, self.name))
         if left <= 0:
             return None
         self.task.warn(

@@ -17,7 +17,7 @@ from ..._api.models import Backup, Project, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.account import Account
 from ..shared.budget import Commitment
-from ..shared.change import Change, Gone, apply
+from ..shared.change import BILLED_SECONDS, Change, Gone, apply
 from ..shared.controller_state import records_folder
 from ..shared.identify import existing, with_name
 from ..shared.money import Move
@@ -30,7 +30,6 @@ from ..shared.waiting import await_removal, wait_until
 from .namesakes import warn_of_billed
 from .offers import forget_offers, offered_when_active
 from .options import ServiceOptions
-from .order import LOST_ORDER_SECONDS
 from .rates import cost_of
 from .settings import check_immutable, commitment_of
 from .view import View, is_never_deployed
@@ -302,4 +301,4 @@ def forget_order(task: Task, service: Service) -> None:
             else ()
         )
         if all(other.id == service.id for other in others):
-            remove_notes(task, subject, min_age=LOST_ORDER_SECONDS)
+            remove_notes(task, subject, min_age=BILLED_SECONDS)

@@ -23,10 +23,10 @@ from .busy_retry import retry_while_busy, under_way
 from .names import same_name
 from .plan import NOTHING_DONE, Plan, Step, Task
 from .task_errors import WaitEnded
-from .waiting import QUIET_SECONDS, act, create, poll_for, wait_for_new
+from .waiting import QUIET_SECONDS, act, await_removal, create, poll_for, wait_for_new
 
 BILLED_SECONDS = 60.0
-"""For how long to look for something that is billed, once the response to its creation was lost."""
+"""For how long what is billed may still be made whose response was lost: a gateway gave up on it."""
 
 
 class Shown(Protocol):
@@ -132,7 +132,7 @@ class Outcome:
 
 
 def apply(task: Task[Any], change: Change, *, wait: bool = True) -> Outcome:
-    """Make a change, and wait until the account shows it, for ten seconds at most.
+    """Make a change, and wait until the account shows it, for as long as the change says.
 
     :raises EffectUnverified: if the outcome is open, and the account does not show it.
     :raises WaitEnded: if the platform accepted the call and the account does not show it.
@@ -141,7 +141,7 @@ def apply(task: Task[Any], change: Change, *, wait: bool = True) -> Outcome:
     if own and not wait:
         return Outcome(own)
     if isinstance(change.shown, Gone):
-        await_gone(task, change, partial(change.shown.found, task.account))
+        await_removal(task, partial(change.shown.what.found, task.account), change.what)
         return Outcome(own)
     return Outcome(own, await_shown(task, change))
 
@@ -246,19 +246,6 @@ def delete(task: Task[Any], call: Callable[[], object], gone: Callable[[], bool]
         task.effects.wrote()
 
 
-def await_gone(task: Task[Any], change: Change, gone: Callable[[], bool]) -> None:
-    """Wait until the account does not show what was deleted: the next task would delete it again.
-
-    An account that cannot be read is no reason to fail: the deletion is done.
-    """
-    try:
-        seen = poll_for(gone)
-    except HostedError:
-        return
-    if not seen:
-        task.warn(f"the platform still lists {change.what} {QUIET_SECONDS:g} seconds after the deletion")
-
-
 def step_of(summary: str, task: Task[Any], change: Change, *, wait: bool = True) -> Step:
     """Return the step that makes a change whose result is known before."""
     return Step(summary, lambda: None if apply(task, change, wait=wait).own else NOTHING_DONE)
@@ -280,13 +267,16 @@ def creation(
 
     def make() -> object:
         outcome = apply(task, change, wait=wait)
-        if not wait and outcome.own:  # once, as nobody waits for it
-            outcome = replace(outcome, found=change.shown.found(task.account))
-        if outcome.found:
-            there = as_it_is(outcome.found[0])
-            plan.reread = lambda: there.result
-            if not outcome.own and len(plan.steps) == 1:
-                plan.become(there)
-        return None if outcome.own else NOTHING_DONE
+
+        def reread() -> Any:
+            found = outcome.found or change.shown.found(task.account)
+            return as_it_is(found[0]).result if found else plan.result
+
+        plan.reread = reread
+        if outcome.own:
+            return None
+        if len(plan.steps) == 1:
+            plan.become(as_it_is(outcome.found[0]))
+        return NOTHING_DONE
 
     return Step(summary, make)

@@ -283,7 +283,7 @@ def test_an_answer_may_take_all_the_time_there_is(seconds: float, connect: float
     seen: list[tuple[float, float]] = []
     transport: Any = HttpTransport()
     adapter = SimpleNamespace(send=lambda prepared, timeout, **how: seen.append(timeout))
-    transport._adapters = SimpleNamespace(setdefault=lambda verify, new: adapter)
+    transport._adapters = {http_transport.authorities(URL, True): adapter}
     transport.open("GET", URL, {}, verify=True, seconds=seconds)
     assert seen == [(connect, seconds)]
 

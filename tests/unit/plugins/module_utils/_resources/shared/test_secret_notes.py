@@ -110,7 +110,7 @@ def test_an_order_that_came_to_nothing_is_told_of_until_the_next_one(
     sandbox: Sandbox, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No service of the name was there when that was placed, so there are no secrets to miss."""
-    monkeypatch.setattr(f"{Ordering.__module__}.LOST_ORDER_SECONDS", 0)
+    monkeypatch.setattr(f"{Ordering.__module__}.BILLED_SECONDS", 0)
     sandbox.fault("order.create", "status", status=503, count=None)
     assert run(sandbox, SERVICE, **ORDER)["failed"]
     assert len(notes(home)) == 1
