@@ -38,7 +38,7 @@ from .applications.rollout import (
     put_in_service_meanwhile,
     roll_back,
 )
-from .shared.busy_retry import under_way
+from .shared.change import under_way
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents
 from .shared.options import StateDirOptions

@@ -15,7 +15,7 @@ from .._api.text import counted
 from .restore_points.off_site import plan_off_site
 from .restore_points.resources import deletion
 from .services.many_services import ManyServicesOptions, Operation, plan_many
-from .shared.change import apply
+from .shared.change import apply, await_removal
 from .shared.identify import label
 from .shared.names import fits
 from .shared.options import option, required
@@ -35,7 +35,6 @@ from .shared.retention import (
 )
 from .shared.task_errors import Invalid
 from .shared.time_zones import zone_named
-from .shared.waiting import await_removal
 
 
 @dataclass(frozen=True, kw_only=True)

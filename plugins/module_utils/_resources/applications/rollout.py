@@ -318,7 +318,7 @@ class Rollout:
         with suppress(HostedError):
             state = read_state(self.task, self.id)
             if state == ContainerState.RUNNING:
-                return seen != self.digest and shows_start_since(self.task, self.id, self.begun)
+                return seen != self.digest and shows_start_since(self.task.account, self.id, self.begun)
             return state == ContainerState.STOPPED
         return False
 
@@ -329,7 +329,7 @@ class Rollout:
         the uptime shows that, and a token for applications may not read it.
         """
         with suppress(HostedError):
-            if poll_for(lambda: shows_start_since(self.task, self.id, self.begun), SHOWN_SECONDS):
+            if poll_for(lambda: shows_start_since(self.task.account, self.id, self.begun), SHOWN_SECONDS):
                 return "was restarted"
             if running_for(self.task, self.id) is not None:
                 return ""

@@ -28,11 +28,10 @@ from ..services.many_services import (
     plan_many,
 )
 from ..shared.account import Account
-from ..shared.busy_retry import QuietOptions
 from ..shared.change import Change, Gone, Listed
 from ..shared.identify import label
 from ..shared.names import fits, same_name
-from ..shared.options import Options, option, required
+from ..shared.options import Options, WaitOptions, option, required
 from ..shared.plan import Plan, Resource, Task
 from ..shared.restore_points import BACKUPS, newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
@@ -47,13 +46,14 @@ EVENTS_READ = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class RestorePointOptions(ManyServicesOptions, QuietOptions):
-    """Which restore point of which services, and what to do with it."""
+class RestorePointOptions(ManyServicesOptions, WaitOptions):
+    """Which restore point of which services, what to do with it, and for how long nothing may change then."""
 
     name: str = required(selects=True)
     state: str = "present"
     confirm: bool = False
     allow_partial: bool = False
+    quiet_time: float = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +201,7 @@ class RestoreTrace:
 
 
 def observe_restore(
-    task: Task[QuietOptions], service: Service, status: str | None, last: Observation | None = None
+    task: Task[RestorePointOptions], service: Service, status: str | None, last: Observation | None = None
 ) -> Observation:
     """Look at the journal. Where it cannot be read now, it is taken to be as it was at ``last``."""
     event = none_on_error(lambda: next((event.id for event in task.client.events(service.id, 1)), ""))
@@ -216,13 +216,13 @@ def none_on_error(read: Callable[[], T]) -> T | None:
         return None
 
 
-def quiet_seconds(task: Task[QuietOptions]) -> float:
+def quiet_seconds(task: Task[RestorePointOptions]) -> float:
     """Return the quiet time. A short wait makes it shorter, as a change begins it anew within that wait."""
     return float(min(task.options.quiet_time, task.options.wait_timeout / 2))
 
 
 def await_restore(
-    task: Task[QuietOptions],
+    task: Task[RestorePointOptions],
     what: str,
     read: Callable[[], Observation],
     before: Observation,
@@ -239,7 +239,7 @@ def describe_observation(sight: Observation) -> str:
     return f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
 
 
-def warn_unseen(task: Task[QuietOptions], what: str, missed: str) -> None:
+def warn_unseen(task: Task[RestorePointOptions], what: str, missed: str) -> None:
     """Say that nobody saw the start, and what that means. ``missed`` is what would have shown it."""
     task.warn(
         f"the start of {what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is assumed to "
@@ -249,7 +249,7 @@ def warn_unseen(task: Task[QuietOptions], what: str, missed: str) -> None:
 
 
 def trace_of(
-    task: Task[QuietOptions],
+    task: Task[RestorePointOptions],
     service: Service,
     what: str,
     before: Observation,
@@ -274,7 +274,7 @@ def trace_of(
     return RestoreTrace(seen, gained)
 
 
-def events_since(task: Task[QuietOptions], service: Service, last: str) -> list[str]:
+def events_since(task: Task[RestorePointOptions], service: Service, last: str) -> list[str]:
     """Return the types of the events after the one of the id ``last``, the newest first."""
     types: list[str] = []
     for event in task.client.events(service.id, EVENTS_READ):

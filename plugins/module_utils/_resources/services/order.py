@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api import routes as r
@@ -21,7 +20,7 @@ from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
 from ..shared.account import Account
 from ..shared.budget import Commitment
-from ..shared.change import BILLED_SECONDS, Change, Unseen, send
+from ..shared.change import BILLED_SECONDS, Change, call_once
 from ..shared.controller_state import one_at_a_time
 from ..shared.currency import format_price
 from ..shared.fingerprints import Fingerprints
@@ -44,7 +43,7 @@ from ..shared.plan import Task
 from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
 from ..shared.task_errors import EffectUnverified, Invalid
-from ..shared.waiting import create, poll_for
+from ..shared.waiting import poll_for
 from .namesakes import check_namesakes, order_lock, remember_order
 from .options import OrderOptions, ServiceOptions
 from .rates import compare_rate
@@ -177,6 +176,29 @@ def cost_of_quote(quote: Quote) -> Cost:
     )
 
 
+@dataclass(frozen=True)
+class Arrived:
+    """The account has a new service of the name and project of an order that is as ordered."""
+
+    options: ServiceOptions
+    project: Project | None
+    known: frozenset[str]
+
+    def found(self, account: Account) -> Sequence[ServiceSummary | Service]:
+        """Return the services."""
+        return self.among(account, account.services())
+
+    def among(
+        self, account: Account, services: Sequence[ServiceSummary]
+    ) -> Sequence[ServiceSummary | Service]:
+        """Return those of some services that are such ones."""
+        named = with_name(services, self.options.wanted_name, None)
+        new = [each for each in named if each.id not in self.known]
+        return account.within(
+            [each for each in new if differing_fact(self.options, each) is None], self.project
+        )
+
+
 class Ordering:
     """An order on its way: what was asked for, and the id of the service once it is known."""
 
@@ -260,23 +282,18 @@ class Ordering:
         """
         if os.getppid() != self.run:
             raise Invalid(f"the run was killed before {self.what} was ordered; nothing was ordered")
-        before = {service.id for service in self.listed}
+        known = frozenset(service.id for service in self.listed)
         body = {**self.body, "name": composed(self.name)}
         if self.project is not None:
             body["projectId"] = self.project.id
         subject = subject_of(ORDERED, self.name)
-
-        place = Change(what=self.what, route=r.ORDER, body=body, shown=Unseen(), commitment=self.commitment)
+        arrived = Arrived(self.task.options, self.project, known)
+        place = Change(what=self.what, route=r.ORDER, body=body, shown=arrived, commitment=self.commitment)
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:
-            call: Callable[[], Order] = partial(send, self.task, place)
-            order, adopted = create(
-                call,
-                lambda: self._arrived(before),
-                self.what,
-                self.task,
-                BILLED_SECONDS,
-            )
+            outcome = call_once(self.task, place)
+            order: Order | None = outcome.response
             if order is None:
+                adopted = outcome.found[0]
                 kept.discard()
                 self.task.warn(
                     f"the one-time secrets of {self.what}, if any, were in the lost response and are lost "
@@ -288,12 +305,12 @@ class Ordering:
         if not any(same_name(service.name, self.name) for service in self.listed):
             # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
             remove_notes(self.task, subject, kept.note)
-        self._check_placed(order, before)
+        self._check_placed(order, arrived)
         if not has_secrets:  # until the service is known, the next run must wait for it before it orders
             kept.discard()
         return order.instance_id
 
-    def _check_placed(self, order: Order, before: Set[str]) -> None:
+    def _check_placed(self, order: Order, arrived: Arrived) -> None:
         """Tell of another price than was quoted, and of services of the name that came up at the same time.
 
         :raises EffectUnverified: if the list does not show what was ordered.
@@ -306,7 +323,8 @@ class Ordering:
         remember_order(self.task, self.project, id)
         try:
             services = self.task.account.services()
-            others = [other.id for other in self._arrived({*before, id}, services)]
+            news = replace(arrived, known=arrived.known | {id})
+            others = [other.id for other in news.among(self.task.account, services)]
         except HostedError:  # the order is placed
             return
         if all(service.id != id for service in services):
@@ -323,15 +341,6 @@ class Ordering:
                 f"perhaps by another run: {', '.join(others)}; each is billed. Delete the extra ones by id, "
                 "with state: absent"
             )
-
-    def _arrived(
-        self, before: Set[str], services: Sequence[ServiceSummary] | None = None
-    ) -> Sequence[ServiceSummary | Service]:
-        """Return the services of the name and project that came up since, and are as the order has them."""
-        account, options = self.task.account, self.task.options
-        named = with_name(account.services() if services is None else services, self.name, None)
-        new = [each for each in named if each.id not in before and differing_fact(options, each) is None]
-        return account.within(new, self.project)
 
 
 def ordered_with(task: Task, id: str) -> Fingerprints:

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api import routes as r
-from ..._api.errors import CallOutcomeUnknown
 from ..._api.values import ContainerState, ServiceStatus
+from ..shared.account import Account
 from ..shared.budget import Commitment
+from ..shared.change import Change, Gone, Shown, call_once
 from ..shared.identify import check_service_offers
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
 from ..shared.pending import pending_until_start, until_start
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.record_file import RecordFile
-from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
-from ..shared.waiting import QUIET_SECONDS, act, poll_for
+from ..shared.task_errors import Invalid, WaitEnded
+from ..shared.waiting import QUIET_SECONDS, poll_for
 from .offers import remember_offers
 from .options import ServiceOptions
 from .rates import cost_of, price_change, rates_of
@@ -31,7 +33,6 @@ from .view import (
     await_container,
     billed_rate,
     read_diagnostics,
-    read_state,
     runs,
     settled_metrics,
     shows_start_since,
@@ -109,15 +110,24 @@ def sleep_plan_of(task: Task, id: str) -> str | None:
     return None
 
 
+@dataclass(frozen=True)
+class InStatus:
+    """A service has a status."""
+
+    id: str
+    status: str
+
+    def found(self, account: Account) -> bool:
+        """Tell whether it does."""
+        return account.existing_service(self.id).status == self.status
+
+
 def resume(task: Task[WaitOptions], view: View, commitment: Commitment) -> None:
     """Resume a service and wait until it is active, because the steps that follow need it to be."""
     id = view.service.id
-    act(
-        task,
-        lambda: task.client.send(r.RESUME, id=id, commitment=commitment),
-        lambda: task.account.existing_service(id).status != ServiceStatus.SUSPENDED,
-        f"resume of {view.label}",
-    )
+    awake = Gone(InStatus(id, ServiceStatus.SUSPENDED))
+    what = f"resume of {view.label}"
+    call_once(task, Change(what=what, route=r.RESUME, ids={"id": id}, shown=awake, commitment=commitment))
     wait_for_status(task, id, ServiceStatus.ACTIVE)
 
 
@@ -167,16 +177,11 @@ def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges
 
 def suspend(task: Task[WaitOptions], view: View) -> None:
     """Suspend a service, and wait for it if the task waits."""
-    id = view.service.id
+    id, asleep = view.service.id, InStatus(view.service.id, ServiceStatus.SUSPENDED)
     remember_offers(task, view.service)
-    act(
-        task,
-        lambda: task.client.send(r.SUSPEND, id=id),
-        lambda: task.account.existing_service(id).status == ServiceStatus.SUSPENDED,
-        f"suspension of {view.label}",
-    )
+    call_once(task, Change(what=f"suspension of {view.label}", route=r.SUSPEND, ids={"id": id}, shown=asleep))
     if task.options.wait:
-        wait_for_status(task, id, ServiceStatus.SUSPENDED)
+        wait_for_status(task, id, asleep.status)
 
 
 def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: ServiceChanges) -> None:
@@ -243,6 +248,25 @@ def stop_if_restarted(task: Task[WaitOptions], view: View) -> Sequence[Step]:
     return [Step(f"stop {view.label}", lambda: send_signal(task, view, "stop", goal))]
 
 
+@dataclass(frozen=True)
+class InState:
+    """The container of a service is in one of some states."""
+
+    id: str
+    states: tuple[str, ...]
+
+    def found(self, account: Account) -> bool:
+        """Tell whether it is."""
+        metrics = account.metrics_of(self.id)
+        return metrics is not None and metrics.state in self.states
+
+
+def signalling(view: View, signal: str, shown: Shown) -> Change:
+    """Return the change that sends a signal."""
+    id, what = view.service.id, f"{signal} of {view.label}"
+    return Change(what=what, route=r.POWER, ids={"id": id}, body={"signal": signal}, shown=shown)
+
+
 def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> Any:
     """Send a signal once the container accepts it, and wait for its effect.
 
@@ -261,12 +285,7 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
             wait_for_state(task, id, ContainerState.STOPPED)
         signal = "start"
     in_effect = until_start(task, id)
-    act(
-        task,
-        lambda: task.client.send(r.POWER, id=id, body={"signal": signal}),
-        lambda: read_state(task, id) in (goal, *UNDER_WAY.get(signal, ())),
-        f"{signal} of {view.label}",
-    )
+    call_once(task, signalling(view, signal, InState(id, (goal, *UNDER_WAY.get(signal, ())))))
     if task.options.wait:
         wait_for_state(task, id, goal)
         if signal == "start":
@@ -279,33 +298,36 @@ def wait_while_stopping(task: Task[WaitOptions], id: str) -> str | None:
     return await_container(task, id, lambda state: state != ContainerState.STOPPING, "the end of a stop")
 
 
+@dataclass(frozen=True)
+class Restarted:
+    """A container that has run for a while started anew since a moment, or is about to."""
+
+    id: str
+    ran: bool
+    moment: float
+
+    def found(self, account: Account) -> bool:
+        """Tell whether that is seen. Of one that has only just started it is not."""
+        return self.ran and shows_start_since(account, self.id, self.moment)
+
+
 def restart(task: Task[WaitOptions], view: View) -> None:
     """Restart a container, once, and wait until it was seen to start anew and runs.
 
     :raises WaitEnded: if nothing shows the restart in time: another one would interrupt the service again.
     """
     id, wait = view.service.id, task.options.wait
-    before, at = settled_metrics(task, id, FRESH_SECONDS if wait else 0), time.monotonic()
-
-    def is_shown() -> bool:
-        return runs(before) and poll_for(lambda: shows_start_since(task, id, at))
-
-    try:
-        task.client.send(r.POWER, id=id, body={"signal": "restart"})
-    except CallOutcomeUnknown as error:
-        if not is_shown():
-            raise EffectUnverified(
-                f"whether {view.label} was restarted is unknown: {error.message}. The call was not sent again"
-            ) from error
-        task.effects.wrote()
-    else:
-        if wait and runs(before) and not is_shown():
-            raise WaitEnded(
-                f"the restart of {view.label} was accepted, but within {QUIET_SECONDS:g} seconds nothing "
-                "showed that it started: its state stayed running, and its uptime was not reset. Check the "
-                "service before you restart it again",
-                **read_diagnostics(task, id),
-            )
+    ran = runs(settled_metrics(task, id, FRESH_SECONDS if wait else 0))
+    again = Restarted(id, ran, time.monotonic())
+    quiet = QUIET_SECONDS if ran else 0
+    call_once(task, replace(signalling(view, "restart", again), tries=1, quiet=quiet))
+    if wait and ran and not poll_for(lambda: again.found(task.account)):
+        raise WaitEnded(
+            f"the restart of {view.label} was accepted, but within {QUIET_SECONDS:g} seconds nothing "
+            "showed that it started: its state stayed running, and its uptime was not reset. Check the "
+            "service before you restart it again",
+            **read_diagnostics(task, id),
+        )
     if wait:
         wait_for_state(task, id, ContainerState.RUNNING)
 

@@ -17,7 +17,7 @@ from ..._api.models import Backup, Project, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.account import Account
 from ..shared.budget import Commitment
-from ..shared.change import BILLED_SECONDS, Change, Gone, apply
+from ..shared.change import BILLED_SECONDS, Change, Gone, apply, await_removal
 from ..shared.controller_state import records_folder
 from ..shared.identify import existing, with_name
 from ..shared.money import Move
@@ -26,7 +26,7 @@ from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS, was_complete
 from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
 from ..shared.task_errors import Invalid
-from ..shared.waiting import await_removal, wait_until
+from ..shared.waiting import wait_until
 from .namesakes import warn_of_billed
 from .offers import forget_offers, offered_when_active
 from .options import ServiceOptions

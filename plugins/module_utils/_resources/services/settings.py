@@ -18,9 +18,12 @@ from typing import Any, Literal, cast
 from ..._api import routes as r
 from ..._api.errors import AccessDenied, Refused
 from ..._api.models import Dimensions, Metrics, Project, Scale, Service, ServiceSummary
+from ..._api.routes import Route
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
+from ..shared.account import Account
 from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.budget import Commitment, CommitmentKind
+from ..shared.change import Change, Shown, Unseen, call_once
 from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.currency import format_price
 from ..shared.money import Cost, Move, format_amount
@@ -28,7 +31,7 @@ from ..shared.options import WaitOptions
 from ..shared.pending import NETWORK, pending_until_start, write_recorded
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
-from ..shared.waiting import QUIET_SECONDS, act, poll_for
+from ..shared.waiting import QUIET_SECONDS, poll_for
 from .options import MaxMonthlyOptions, ServiceOptions
 from .rates import Rates, rates_of, rates_of_size, risen_rate
 from .view import (
@@ -107,7 +110,15 @@ class Setting:
     """What messages call it."""
     at: str
     """Where the platform shows it: in the full form of a service or, after ``settings.``, in its settings."""
-    write: Callable[[Task[Any], View, Any, Commitment | None], object]
+    route: Route[Any]
+    body: Callable[[Any], Mapping[str, Any]]
+    """Returns what is sent for a value."""
+    send: Callable[[Task[Any], View, Change, Any], object] = lambda task, view, change, wanted: call_once(
+        task, change
+    )
+    """Makes the change, if there is more to it than the call."""
+    shown_by: Callable[[str, Any], Shown] = lambda id, wanted: Unseen()
+    """Returns what shows that a service has a value, where the call must not be repeated before."""
     section: str | None = None
     """The part of the settings that tells whether it can be changed."""
     effect: Literal["at once", "next start"] = AT_ONCE
@@ -200,7 +211,7 @@ def plan_setting(
     said = setting.say(view, told) if setting.say else f"set the {setting.label} of {view.label}"
     changes.add(
         said,
-        partial(write, task, view, setting, wanted, waits=waits, commitment=effects[1]),
+        partial(write, task, view, setting, wanted, waits=waits, said=said, commitment=effects[1]),
         *effects,
         **{setting.name: told},
     )
@@ -234,14 +245,24 @@ def write(
     wanted: Any,
     *,
     waits: bool,
+    said: str,
     commitment: Commitment | None,
 ) -> None:
     """Write a setting, and remember before that it waits for a start, if it does."""
+    id = view.service.id
+    change = Change(
+        what=f"the change to {said}",
+        route=setting.route,
+        ids={"id": id},
+        body=setting.body(wanted),
+        shown=setting.shown_by(id, wanted),
+        commitment=commitment,
+    )
+    send = partial(setting.send, task, view, change, wanted)
     if waits:
-        kind = setting.kind or setting.name
-        write_recorded(task, view.service.id, kind, lambda: setting.write(task, view, wanted, commitment))
+        write_recorded(task, id, setting.kind or setting.name, send)
     else:
-        setting.write(task, view, wanted, commitment)
+        send()
 
 
 def not_shown(view: View, changes: ServiceChanges) -> dict[str, Any]:
@@ -465,7 +486,7 @@ def check_scale(view: View, scale: Scale, wanted: dict[str, Any]) -> None:
             )
 
 
-def set_scale(task: Task[Any], view: View, size: dict[str, Any], commitment: Commitment | None) -> None:
+def set_scale(task: Task[Any], view: View, change: Change, wanted: Any) -> None:
     """Set a size, unless the size has changed since the plan.
 
     :raises Invalid: if another task or user has changed it.
@@ -479,8 +500,7 @@ def set_scale(task: Task[Any], view: View, size: dict[str, Any], commitment: Com
                 f"the size of {view.label} was changed to {other} while this task ran, so this "
                 "task did not change it. Run this again to start from that size"
             )
-        body = Dimensions(**size).as_body()
-        task.client.send(r.SCALE, id=id, body=body, commitment=commitment)
+        call_once(task, change)
 
 
 def describe_size(size: dict[str, Any]) -> str:
@@ -526,7 +546,20 @@ def say_network(view: View, wanted: bool) -> str:
     return f"{'open' if wanted else 'close'} {view.label} to the Internet"
 
 
-def set_network(task: Task[Any], view: View, wanted: bool, _commitment: Commitment | None) -> None:
+@dataclass(frozen=True)
+class IsPublic:
+    """A service is open to the Internet, or is not."""
+
+    id: str
+    public: bool
+
+    def found(self, account: Account) -> bool:
+        """Tell whether its settings show that."""
+        network = account.settings(self.id).network
+        return network is not None and network.is_public == self.public
+
+
+def set_network(task: Task[Any], view: View, change: Change, wanted: bool) -> None:
     """Open or close a service. The effect of a repeated change is unknown, so look before a retry.
 
     The platform recreates a running container, and a stopped one has the change from its next start on. In
@@ -536,28 +569,19 @@ def set_network(task: Task[Any], view: View, wanted: bool, _commitment: Commitme
     first = settled_metrics(task, id, min(task.options.wait_timeout, SETTLE_SECONDS) if waits else 0)
     at = time.monotonic()
 
-    def reached() -> bool:
-        network = task.account.settings(id).network
-        return network is not None and network.is_public == wanted
-
-    def change() -> None:
+    def make() -> None:
         try:
-            act(
-                task,
-                lambda: task.client.send(r.NETWORK, id=id, body={"isPublic": wanted}),
-                reached,
-                f"the change to {say_network(view, wanted)}",
-            )
+            call_once(task, change)
         except Refused as error:
-            if not reached():
+            if not change.shown.found(task.account):
                 raise
             task.effects.wrote()
             task.warn(f"the platform made the change, but returned an error: {error.message}")
 
     if first is not None and first.state == ContainerState.STOPPED:
-        change()
+        make()
         return
-    in_effect = write_recorded(task, id, NETWORK, change)
+    in_effect = write_recorded(task, id, NETWORK, make)
     if task.options.state == "restarted" or not was_recreated(task, id, first, at):
         return
     in_effect()
@@ -594,7 +618,7 @@ def was_recreated(task: Task[WaitOptions], id: str, before: Metrics | None, at: 
     (Settings, rule 3; Power).
     """
     seconds = QUIET_SECONDS if task.options.wait else 0
-    if runs(before) and poll_for(lambda: shows_start_since(task, id, at), seconds):
+    if runs(before) and poll_for(lambda: shows_start_since(task.account, id, at), seconds):
         return True
     task.warn(
         "the network change was accepted, but nothing showed that the container was recreated for it. The "
@@ -602,16 +626,6 @@ def was_recreated(task: Task[WaitOptions], id: str, before: Metrics | None, at: 
         "starts it"
     )
     return False
-
-
-def set_project(task: Task[Any], view: View, wanted: str, commitment: Commitment | None) -> None:
-    """Move a service to another project and its private network."""
-    task.client.send(r.MOVE, id=view.service.id, body={"projectId": wanted}, commitment=commitment)
-
-
-def set_command(task: Task[Any], view: View, wanted: str, _commitment: Commitment | None) -> None:
-    """Set the command that runs at the next start. An empty one restores the original."""
-    task.client.send(r.COMMAND, id=view.service.id, body={"command": wanted})
 
 
 # --- The table --------------------------------------------------------------------------------------
@@ -625,7 +639,8 @@ SETTINGS = [
         effects=moving,
         say=lambda view, name: f"move {view.label} to project {name!r}",
         told=name_of_project,
-        write=set_project,
+        route=r.MOVE,
+        body=lambda project: {"projectId": project},
         ordered=True,
         carried=False,
     ),
@@ -641,7 +656,9 @@ SETTINGS = [
         say=lambda view, wanted: (
             f"scale {view.label} from {describe_size(size_of(view))} to {describe_size(wanted)}"
         ),
-        write=set_scale,
+        route=r.SCALE,
+        body=lambda size: Dimensions(**size).as_body(),
+        send=set_scale,
         ordered=True,
     ),
     Setting(
@@ -651,7 +668,8 @@ SETTINGS = [
         section="deploy",
         effect=NEXT_START,
         say=lambda view, wanted: f"{'set the' if wanted else 'restore the original'} command of {view.label}",
-        write=set_command,
+        route=r.COMMAND,
+        body=lambda command: {"command": command},
         original="settings.deploy.default_command",
         of_product=True,
     ),
@@ -663,7 +681,10 @@ SETTINGS = [
         kind=NETWORK,
         effects=recreating,
         say=say_network,
-        write=set_network,
+        route=r.NETWORK,
+        body=lambda public: {"isPublic": public},
+        shown_by=IsPublic,
+        send=set_network,
     ),
 ]
 """All settings of a service, in the order in which they are written: the container is recreated last."""

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from ..._api.errors import HostedError
 from ..._api.models import Metrics, Service, Settings
 from ..._api.values import WITH_SETTINGS, ContainerState, Family, ServiceStatus
+from ..shared.account import Account
 from ..shared.money import from_millicents
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
@@ -91,12 +92,12 @@ def read_state(task: Task, id: str) -> str | None:
     return None if metrics is None else metrics.state
 
 
-def shows_start_since(task: Task, id: str, moment: float) -> bool:
+def shows_start_since(account: Account, id: str, moment: float) -> bool:
     """Tell whether a container started after ``moment``, or is starting or stopping.
 
     Uptimes are whole seconds, so a start in the second before ``moment`` counts, too.
     """
-    metrics = task.account.metrics_of(id)
+    metrics = account.metrics_of(id)
     if metrics is None:
         return False
     if metrics.state == ContainerState.RUNNING:

@@ -9,24 +9,40 @@ before the account was looked at (:mod:`routes`).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
-from ..._api.errors import OF_A_CALL, Conflict, HostedError, NotFoundResponse, Refused, TokenRejected
+from ..._api.errors import (
+    OF_A_CALL,
+    CallOutcomeUnknown,
+    Conflict,
+    HostedError,
+    Locked,
+    NotFoundResponse,
+    RateLimited,
+    Refused,
+    TokenRejected,
+    UnexpectedAnswer,
+    pause_asked,
+)
 from ..._api.routes import ACT, CREATE, One, Route
+from ..._api.values import ContainerState, ServiceStatus
 from .account import Account
 from .budget import Commitment
-from .busy_retry import retry_while_busy, under_way
 from .names import same_name
 from .plan import NOTHING_DONE, Plan, Step, Task
-from .task_errors import WaitEnded
-from .waiting import QUIET_SECONDS, act, await_removal, create, poll_for, wait_for_new
+from .restore_points import any_in_motion
+from .task_errors import Ambiguous, EffectUnverified, WaitEnded
+from .waiting import QUIET_SECONDS, poll_for
 
 BILLED_SECONDS = 60.0
 """For how long what is billed may still be made whose response was lost: a gateway gave up on it."""
+LONGEST_PAUSE = 10.0
+"""The longest pause between two calls to a service that is busy."""
 
 
 class Shown(Protocol):
@@ -118,17 +134,27 @@ class Change:
     seconds: float = QUIET_SECONDS
     """For how long to wait until it is shown."""
     tries: int = 2
-    """How often something is set in motion while the outcome is open and nothing shows it."""
+    """How often something is set in motion while the outcome is open and nothing shows it: once where it may
+    have been over before the first look, and would do harm when done twice."""
     quiet: float = QUIET_SECONDS / 2
     """For how many seconds to look for that."""
+
+    @property
+    def creates(self) -> bool:
+        """Whether it makes something that is billed."""
+        return self.route.idempotency is CREATE and self.route.commits
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a change: whether this task made it, and what the account shows of it."""
+    """What became of a change: whether this task made it, what the account shows of it, and the response.
+
+    There is no response where it was lost, or none is documented.
+    """
 
     own: bool
     found: Any = None
+    response: Any = None
 
 
 def apply(task: Task[Any], change: Change, *, wait: bool = True) -> Outcome:
@@ -137,60 +163,209 @@ def apply(task: Task[Any], change: Change, *, wait: bool = True) -> Outcome:
     :raises EffectUnverified: if the outcome is open, and the account does not show it.
     :raises WaitEnded: if the platform accepted the call and the account does not show it.
     """
-    own = call_once(task, change)
-    if own and not wait:
-        return Outcome(own)
+    outcome = call_once(task, change)
+    if outcome.own and not wait:
+        return outcome
     if isinstance(change.shown, Gone):
         await_removal(task, partial(change.shown.what.found, task.account), change.what)
-        return Outcome(own)
-    return Outcome(own, await_shown(task, change))
+        return outcome
+    return replace(outcome, found=await_shown(task, change))
 
 
-def call_once(task: Task[Any], change: Change) -> bool:
-    """Make the call so that it has its effect once. Return whether this task caused that."""
-    found = partial(change.shown.found, task.account)
-
-    call = partial(send, task, change)
+def call_once(task: Task[Any], change: Change) -> Outcome:
+    """Make the call so that it has its effect once."""
     try:
         if change.route.idempotency is CREATE:
-            seconds = BILLED_SECONDS if change.route.commits else None
-            create(call, found, change.what, task, seconds)
-        elif change.route.idempotency is ACT:
-            act(task, call, lambda: bool(found()), change.what, change.tries, quiet=change.quiet)
-        elif change.route.method == "DELETE":
-            delete(task, call, found)
-        else:
-            call()
+            return create(task, change)
+        if change.route.idempotency is ACT:
+            return act(task, change)
+        if change.route.method == "DELETE":
+            return delete(task, change)
+        return Outcome(True, response=send(task, change))
     except Refused as error:
-        if not change.unique or not exists_now(error, found):
+        if not change.unique or not exists_now(error, partial(change.shown.found, task.account)):
             raise
         task.warn(
             f"the creation of {change.what} was refused ({error.message}), but it exists now: another run "
             "created it at the same time, so it is used as it is"
         )
-        return False
-    return True
+        return Outcome(False)
+
+
+def create(task: Task[Any], change: Change) -> Outcome:
+    """Create an item. One whose response was lost is looked for, and never created again.
+
+    :raises EffectUnverified: if none appears in time, or the list cannot be read.
+    :raises Ambiguous: if there are several.
+    """
+    try:
+        return Outcome(True, response=send(task, change))
+    except (CallOutcomeUnknown, UnexpectedAnswer) as error:
+        lost = error
+    seconds, doubt = BILLED_SECONDS if change.route.commits else QUIET_SECONDS, f"whether {change.what} was"
+    try:
+        found = wait_for_new(task, change, seconds) or ()
+    except HostedError as error:
+        raise EffectUnverified(
+            f"{doubt} created is unknown: {lost.message}; reading the list failed too: "
+            f"{error.message}. Check the account before you run this again"
+        ) from lost
+    if len(found) > 1:
+        ids = [getattr(item, "id", str(item)) for item in found]
+        raise Ambiguous(
+            f"the response to creating {change.what} was lost, and {len(found)} new ones exist: "
+            f"{', '.join(ids)}. The call was not sent again; delete the extra ones",
+            ids=ids,
+        ) from lost
+    if not found:
+        raise EffectUnverified(
+            f"{doubt} created is unknown: {lost.message}. It did not show up on the list "
+            f"within {seconds:g} seconds, and the call was not sent again. Running this again is "
+            "safe once you have checked that the list does not contain it"
+        ) from lost
+    task.effects.wrote()
+    task.warn(
+        f"the response to creating {change.what} was lost ({lost.message}); the one that appeared was adopted"
+    )
+    return Outcome(True, found)
+
+
+def act(task: Task[Any], change: Change) -> Outcome:
+    """Set something in motion. When the outcome is open, look before trying once more.
+
+    :raises EffectUnverified: when the last try ends open too and nothing shows that it worked.
+    """
+    doubt, lost = f"whether {change.what} was carried out is unknown", None
+    for _attempt in range(change.tries):
+        try:
+            lost = try_call(task, change, is_retry=lost is not None)
+        except HostedError as error:
+            if lost is None:
+                raise
+            raise EffectUnverified(
+                f"{doubt}: {lost.message}. The call was not sent again: {error.message}"
+            ) from error
+        if lost is None:
+            return Outcome(True)
+        try:
+            seen = poll_for(lambda: bool(change.shown.found(task.account)), change.quiet)
+        except HostedError as error:
+            raise EffectUnverified(f"{doubt}: {lost.message}; looking failed too: {error.message}") from lost
+        if seen:
+            task.effects.wrote()  # what fails after this is to know that something was done
+            return Outcome(True)
+        if isinstance(lost, Refused):
+            raise lost
+    again = ". The call was not sent again" if change.tries == 1 else ""
+    raise EffectUnverified(f"{doubt}: {lost.message if lost else ''}{again}") from lost
+
+
+def try_call(task: Task[Any], change: Change, is_retry: bool) -> HostedError | None:
+    """Make a call. Return its error if the platform may have acted, in a retry on the attempt before it.
+
+    :raises Refused: if it certainly did not.
+    """
+    try:
+        send(task, change)
+        return None
+    except CallOutcomeUnknown as error:
+        return error
+    except Refused as error:
+        if is_retry and error.nothing_done:
+            return error.doubted()
+        if error.nothing_done:
+            raise
+        return error
+
+
+def delete(task: Task[Any], change: Change) -> Outcome:
+    """Delete an item. One that is not there is deleted, also after an attempt whose answer was lost."""
+    try:
+        send(task, change)
+    except NotFoundResponse:
+        task.effects.wrote()
+    except Refused as error:
+        if not error.effect_unknown or isinstance(error, TokenRejected):
+            raise
+        try:
+            is_gone = poll_for(lambda: bool(change.shown.found(task.account)))
+        except HostedError as failed:
+            raise error.append(f". Whether it is still there is unknown: {failed.message}") from failed
+        if not is_gone:
+            raise
+        task.effects.wrote()
+    return Outcome(True)
+
+
+# --- The call ---------------------------------------------------------------------------------------
 
 
 def send(task: Task[Any], change: Change, before_each: Callable[[], None] = lambda: None) -> Any:
     """Make the call, again while the service that is at it is busy. Return the response as its route has it.
 
+    It is busy at 423, 425 and 429, and at a 409 while the account shows something under way.
+
     :param before_each: is called right before each call.
+    :raises HostedError: the refusal; at once if the service is not busy, or nobody waits.
     """
     route, client = change.route, task.client
-    creates = route.idempotency is CREATE and route.commits
-    make = client.one if isinstance(route.answer, One) else client.send
+    reads = isinstance(route.answer, One) and route.idempotency is not ACT  # those are looked for anyway
+    make = client.one if reads else client.send
+    begun, pause, busy = time.monotonic(), 0.5, change.busy
+    while True:
+        try:
+            before_each()
+            with task.composition.creating() if change.creates else nullcontext():
+                return make(route, body=change.body, commitment=change.commitment, **change.ids)
+        except (Conflict, Locked, RateLimited) as error:
+            if not change.at or not task.options.wait:
+                raise
+            # What was under way may have ended between the refusal and the look.
+            was_busy, busy = (
+                busy,
+                not isinstance(error, Conflict)
+                or under_way(task.account, change.at, container=change.container),
+            )
+            if not busy and not was_busy:
+                raise
+            spent, asked = time.monotonic() - begun, pause_asked(error) or 0.0
+            left = task.options.wait_timeout - spent
+            if left <= 0 or asked > left:
+                raise error.append(
+                    f". It was retried for {spent:.0f} seconds; nothing was done. To wait longer, raise "
+                    "wait_timeout"
+                ) from None
+            what = f"the deletion of {change.what}" if isinstance(change.shown, Gone) else change.what
+            task.progress(f"{what} is not accepted yet, {spent:.0f} s: {error.message}")
+            time.sleep(min(max(pause, asked), left))
+            pause = min(pause * 1.5, max(task.options.wait_interval, 0.5), LONGEST_PAUSE)
 
-    def call() -> object:
-        before_each()
-        with task.composition.creating() if creates else nullcontext():
-            return make(route, body=change.body, commitment=change.commitment, **change.ids)
 
-    if not change.at:
-        return call()
-    what = f"the deletion of {change.what}" if isinstance(change.shown, Gone) else change.what
-    is_busy = partial(under_way, task.account, change.at, container=change.container)
-    return retry_while_busy(task, call, what, is_busy, busy=change.busy)
+def under_way(account: Account, service_id: str, *, container: bool = True) -> bool:
+    """Tell whether the account shows a service at something that ends by itself.
+
+    What cannot be read shows nothing. ``container`` tells whether its container's state counts, too.
+    """
+
+    def copies() -> bool:
+        return any_in_motion(account.backups(service_id))
+
+    def changes() -> bool:
+        service = account.service(service_id)
+        return service is not None and service.status in (ServiceStatus.PROVISIONING, ServiceStatus.DELETING)
+
+    def moves() -> bool:
+        metrics = account.metrics_of(service_id)
+        return metrics is not None and metrics.state in ContainerState.PASSING
+
+    for shown in (copies, changes, *([moves] if container else [])):
+        with suppress(HostedError):
+            if shown():
+                return True
+    return False
+
+
+# --- Until it is shown ------------------------------------------------------------------------------
 
 
 def await_shown(task: Task[Any], change: Change) -> Any:
@@ -198,11 +373,10 @@ def await_shown(task: Task[Any], change: Change) -> Any:
 
     :raises WaitEnded: if it does not in time, or cannot be read; what is harmless is only warned of.
     """
-    billed = change.route.idempotency is CREATE and change.route.commits
-    accepted = f"{change.what} was {'created, and is billed' if billed else 'accepted'}"
+    accepted = f"{change.what} was {'created, and is billed' if change.creates else 'accepted'}"
     item, why = None, "it is late, or it failed"
     try:
-        item = wait_for_new(lambda: change.shown.found(task.account) or None, change.seconds)
+        item = wait_for_new(task, change, change.seconds)
         if item is None and isinstance(change.shown, Listed):
             for other in change.shown.others(task.account):
                 why = f"{other.name!r} ({other.id}) is new instead; use that name if it is meant"
@@ -210,11 +384,33 @@ def await_shown(task: Task[Any], change: Change) -> Any:
         why = f"reading it failed: {error.message}"
     if item is None:
         told = f"{accepted}, but the platform does not show it {change.seconds:g} seconds later: {why}"
-        told += ". What became of it is unknown: look at the account" if billed else ""
+        told += ". What became of it is unknown: look at the account" if change.creates else ""
         if not change.harmless:
             raise WaitEnded(told)
         task.warn(told)
     return item
+
+
+def wait_for_new(task: Task[Any], change: Change, seconds: float) -> Any:
+    """Look for what a change makes until the account shows it, and return that; ``None`` if it does not."""
+    found: list[Any] = [None]
+
+    def is_shown() -> bool:
+        found[0] = change.shown.found(task.account) or None
+        return found[0] is not None
+
+    poll_for(is_shown, seconds)
+    return found[0]
+
+
+def await_removal(task: Task, is_listed: Callable[[], Any], what: str) -> None:
+    """Wait until a list does not show what was deleted: the next task would delete it again.
+
+    A list that cannot be read is no reason to fail: the deletion is done.
+    """
+    with suppress(HostedError):
+        if not poll_for(lambda: not is_listed()):
+            task.warn(f"the platform still lists {what} {QUIET_SECONDS:g} seconds after the deletion")
 
 
 def exists_now(error: Refused, found: Callable[[], Any]) -> bool:
@@ -228,22 +424,7 @@ def exists_now(error: Refused, found: Callable[[], Any]) -> bool:
         return False
 
 
-def delete(task: Task[Any], call: Callable[[], object], gone: Callable[[], bool]) -> None:
-    """Delete an item. One that is not there is deleted, also after an attempt whose answer was lost."""
-    try:
-        call()
-    except NotFoundResponse:
-        task.effects.wrote()
-    except Refused as error:
-        if not error.effect_unknown or isinstance(error, TokenRejected):
-            raise
-        try:
-            is_gone = poll_for(gone)
-        except HostedError as failed:
-            raise error.append(f". Whether it is still there is unknown: {failed.message}") from failed
-        if not is_gone:
-            raise
-        task.effects.wrote()
+# --- Steps ------------------------------------------------------------------------------------------
 
 
 def step_of(summary: str, task: Task[Any], change: Change, *, wait: bool = True) -> Step:

@@ -16,6 +16,7 @@ import yaml
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import Idempotency, Route, Scope
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
     Found,
     export_project,
@@ -60,7 +61,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     WaitEnded,
 )
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
+from unit.plugins.fakes import CHANGES, Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import add, fail_pending_backups, id_of, run, writes
 
 SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
@@ -101,16 +102,26 @@ NEXT = NextService()
 
 
 @pytest.fixture
-def port(client: FakeClient) -> Iterator[None]:
+def port(client: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A setting that the API does not have: one entry of the table, and nothing else."""
 
-    def write(task: Task, view: View, wanted: int, commitment: object) -> None:
+    def write(id: str, wanted: int) -> None:
         change = client.setting_records["s"]["network"].update
-        client._call("set_port", (view.service.id, wanted), lambda: change(internalPort=wanted))
+        client._call("set_port", (id, wanted), lambda: change(internalPort=wanted))
 
+    route: Any = Route("PUT", "/api/resources/{id}/port", Scope.FULL, Idempotency.IDEMPOTENT, None)
+    monkeypatch.setitem(CHANGES, route, "set_port")
+    client.set_port = write
     client.setting_records["s"]["network"]["internalPort"] = 80
-    at = "settings.network.internal_port"
-    made_up = Setting(name="port", label="port", at=at, section="network", effect=NEXT_START, write=write)
+    made_up = Setting(
+        name="port",
+        label="port",
+        at="settings.network.internal_port",
+        section="network",
+        effect=NEXT_START,
+        route=route,
+        body=lambda port: {"port": port},
+    )
     SETTINGS.append(made_up)
     yield
     SETTINGS.remove(made_up)

@@ -7,21 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import change
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
+    BudgetExceeded,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.change import (
     Change,
     Gone,
     Listed,
     Outcome,
     apply,
+    send,
+    under_way,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -29,6 +36,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     EffectUnverified,
     WaitEnded,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import QUIET_SECONDS
 from unit.plugins.fakes import CHANGES, Clock, FakeClient, task_of
 
 LOST = errors.Interrupted("reset")
@@ -52,6 +60,11 @@ def client() -> FakeClient:
     client = FakeClient()
     client.add_project("prj_1", "shop")
     return client
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
 
 
 @pytest.fixture
@@ -224,3 +237,212 @@ def test_a_refused_deletion_is_not_taken_for_done_unseen(
     client.after["delete_project"] = failing(errors.TokenRejected("who", 401).doubted())
     with pytest.raises(errors.TokenRejected, match="who"):
         apply(task, DELETE)
+
+
+# --- Acting -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Whether each look at the account shows the change; none does after the last."""
+
+    looks: list[bool]
+
+    def found(self, account: Account) -> bool:
+        """Take one look."""
+        return bool(self.looks) and self.looks.pop(0)
+
+
+class Calls(FakeClient):
+    """A client whose calls end as the list says: with an error, or well."""
+
+    def __init__(self, *endings: Exception) -> None:
+        super().__init__()
+        self.endings = list(endings)
+        self.made = 0
+
+    def send(self, route: Any, **given: Any) -> None:
+        """End the call."""
+        self.made += 1
+        if self.endings:
+            raise self.endings.pop(0)
+
+
+def act(calls: Calls, *looks: bool, **given: Any) -> Task[Any]:
+    """Start a service by calls that end so, and look at the account so."""
+    options: dict[str, Any] = {"services": ["one"], "wait_timeout": 60.0, "wait_interval": 2.0, **given}
+    task = task_of(BACKUP, calls, **options)
+    apply(task, replace(START, shown=Seen(list(looks))), wait=False)
+    return task
+
+
+START = Change(what="start", route=r.POWER, ids={"id": "s"}, body={"signal": "start"}, shown=Seen([]))
+
+
+def test_an_act_that_went_well_is_done_once(clock: Clock) -> None:
+    act(calls := Calls())
+    assert calls.made == 1
+
+
+def test_an_act_whose_effect_is_seen_is_not_repeated(clock: Clock) -> None:
+    task = act(calls := Calls(LOST), False, False, True)
+    assert calls.made == 1
+    assert task.effects.writes == 1, "an error of what comes next tells that something was changed"
+
+
+def test_an_act_without_effect_is_tried_once_more(clock: Clock) -> None:
+    act(calls := Calls(LOST))
+    assert calls.made == 2
+
+
+def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
+    begun = clock.now
+    with pytest.raises(EffectUnverified, match="start was carried out is unknown: reset"):
+        act(calls := Calls(LOST, LOST))
+    assert calls.made == 2
+    assert clock.now - begun == pytest.approx(QUIET_SECONDS), "half of it after each call"
+
+
+def test_an_act_that_is_refused_when_repeated_may_have_worked_before(clock: Clock) -> None:
+    """The effect shows late, and only the second call is refused."""
+    task = act(calls := Calls(LOST, errors.Conflict("no", 409)), *[False] * 11, True)
+    assert (calls.made, task.effects.writes) == (2, 1)
+    again = r"no. An earlier attempt, .*, may have been carried out"
+    with pytest.raises(errors.Refused, match=again) as caught:
+        act(Calls(LOST, errors.Conflict("no", 409)))
+    assert caught.value.effect_unknown
+
+
+def test_an_act_whose_repetition_is_not_sent_stays_in_doubt(clock: Clock) -> None:
+    """A budget may refuse it, or may not be readable: nothing was sent then, but the first one was."""
+    over = BudgetExceeded("over the budget. Nothing was sent")
+    with pytest.raises(EffectUnverified, match=r"is unknown: reset. .*not sent again: over the budget"):
+        act(Calls(LOST, over))
+    with pytest.raises(BudgetExceeded):
+        act(Calls(over))
+
+
+def test_a_refused_act_is_not_repeated(clock: Clock) -> None:
+    with pytest.raises(errors.Refused):
+        act(calls := Calls(errors.Conflict("no", 409)), True)
+    assert calls.made == 1
+
+
+# --- A service that is busy -------------------------------------------------------------------------
+
+
+def attempts(
+    endings: list[errors.HostedError],
+    looks: list[bool] | None = None,
+    *,
+    busy: bool = False,
+    **given: Any,
+) -> int:
+    """Take a backup by calls that are turned down so; return how often it was asked for.
+
+    ``looks`` is whether each look at the account shows that it is busy; all of them do if not given.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(change, "under_way", lambda *_, **__: looks is None or looks.pop(0))
+        calls = Calls(*endings)
+        options: dict[str, Any] = {"wait_timeout": 60.0, "wait_interval": 2.0, **given}
+        task = task_of(BACKUP, calls, services=["one"], **options)
+        task.progress = SAID.append
+        send(task, replace(START, what="a backup", at="s", busy=busy))
+    return calls.made
+
+
+SAID = list[str]()
+
+
+@pytest.mark.parametrize(
+    "error", [errors.Conflict("no", 409), errors.Locked("no", 423), errors.RateLimited("no")]
+)
+def test_a_call_is_made_until_the_service_takes_it(clock: Clock, error: errors.HostedError) -> None:
+    SAID.clear()
+    assert attempts([error] * 5) == 6
+    assert clock.pauses == [0.5, 0.75, 1.125, 1.6875, 2.0], "longer and longer, up to wait_interval"
+    assert [f"a backup is not accepted yet, {seconds} s: no" for seconds in (0, 0, 1, 2, 4)] == SAID
+    assert attempts([]) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "looks", "given"),
+    [
+        (errors.Conflict("another backup is running", 409), [False], {}),
+        (errors.Conflict("no", 409), None, {"wait": False}),
+        (errors.Refused("another backup is running", 400), None, {}),
+    ],
+)
+def test_what_is_no_lock_of_the_moment_is_told_at_once(
+    clock: Clock, error: errors.HostedError, looks: list[bool] | None, given: dict[str, Any]
+) -> None:
+    """Whatever its words are."""
+    with pytest.raises(type(error)) as raised:
+        attempts([error] * 9, looks, **given)
+    assert clock.pauses == [] and "retried for" not in raised.value.message
+
+
+def test_what_ends_between_the_refusal_and_the_look_is_no_reason_to_fail(clock: Clock) -> None:
+    assert attempts([errors.Conflict("no", 409)] * 2, [True, False]) == 3
+    with pytest.raises(errors.Conflict):
+        attempts([errors.Conflict("no", 409)] * 3, [True, False, False])
+    assert attempts([errors.Conflict("no", 409)], [False], busy=True) == 2
+
+
+def test_a_service_that_stays_busy_is_told(clock: Clock) -> None:
+    with pytest.raises(errors.Conflict, match=r"retried for 60 seconds; .*raise wait_timeout$"):
+        attempts([errors.Conflict("no", 409)] * 99)
+    assert sum(clock.pauses) == 60
+
+
+def test_a_pause_that_the_platform_asks_for_is_kept_if_it_fits(clock: Clock) -> None:
+    assert attempts([errors.RateLimited("no", 0.0), errors.RateLimited("no", 3.0)]) == 3
+    assert clock.pauses == [0.5, 3.0], "what asks for none is made again as after any refusal"
+    clock.pauses.clear()
+    assert attempts([errors.RateLimited("no", 60.0)]) == 2
+    assert clock.pauses == [60.0], "exactly the time that is left"
+    clock.pauses.clear()
+    with pytest.raises(errors.RateLimited):
+        attempts([errors.RateLimited("no", 60.5)])
+    assert clock.pauses == []
+
+
+@pytest.mark.parametrize(
+    ("shown", "busy"),
+    [
+        ({}, False),
+        ({"backup": "COMPLETED"}, False),
+        ({"backup": "PENDING"}, True),
+        ({"backup": "RESTORING"}, True),
+        ({"state": "starting"}, True),
+        ({"state": "stopping"}, True),
+        ({"state": "installing"}, True),
+        ({"state": "unknown"}, False),
+        ({"state": None}, False),
+        ({"status": "PROVISIONING"}, True),
+        ({"status": "DELETING"}, True),
+        ({"status": "SUSPENDED"}, False),
+    ],
+)
+def test_what_the_account_shows_under_way(shown: dict[str, Any], busy: bool) -> None:
+    client: Any = FakeClient()
+    backup = shown.pop("backup", None)
+    client.add_service("s", **shown)
+    client.backup_records["s"] = [{"id": "b", "name": "n", "status": backup}] if backup else []
+    assert under_way(Account(client), "s") is busy
+
+
+def test_what_cannot_be_read_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest does."""
+
+    def lost(*_given: Any) -> Any:
+        raise errors.Interrupted("lost")
+
+    client: Any = FakeClient()
+    client.add_service("s", state="starting")
+    monkeypatch.setattr(client, "backups", lost)
+    account = Account(client)
+    assert under_way(account, "s") and not under_way(account, "s", container=False)
+    monkeypatch.setattr(client, "metrics", lost)
+    assert not under_way(account, "s")

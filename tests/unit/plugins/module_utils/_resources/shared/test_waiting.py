@@ -1,45 +1,24 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waiting, adopting and acting, on a clock that does not wait."""
+"""Waiting, on a clock that does not wait."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    ConnectionFailed,
-    Interrupted,
-    Refused,
-    ServerFailure,
-    UnexpectedAnswer,
-    error_for_status,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
-    BudgetExceeded,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Ambiguous,
-    EffectUnverified,
-    WaitEnded,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import (
-    QUIET_SECONDS,
-    act,
-    adopt,
-    create,
     poll_for,
     wait_through,
     wait_until,
 )
 from unit.plugins.fakes import Clock, FakeClient, task_of
-
-LOST = Interrupted("POST /api/order: reset")
 
 
 @pytest.fixture
@@ -183,69 +162,6 @@ def test_a_short_wait_does_not_take_silence_for_an_end(clock: Clock) -> None:
 # --- Adopting -------------------------------------------------------------------------------------------
 
 
-def item(id: str) -> SimpleNamespace:
-    return SimpleNamespace(id=id)
-
-
-def test_the_one_new_thing_is_adopted_when_it_shows_up_late(clock: Clock) -> None:
-    looks: list[list[Any]] = [[], [], [item("new")]]
-    assert adopt(lambda: looks.pop(0), "x", LOST).id == "new"
-    assert len(clock.pauses) == 2
-
-
-def test_nothing_new_ends_in_doubt_after_the_quiet_period(clock: Clock) -> None:
-    begun = clock.now
-    with pytest.raises(EffectUnverified, match="the call was not sent again") as caught:
-        adopt(list, "service 'web'", LOST)
-    assert clock.now - begun >= QUIET_SECONDS
-    assert "whether service 'web' was created is unknown: POST /api/order: reset" in caught.value.message
-
-
-def test_several_new_things_are_listed(clock: Clock) -> None:
-    with pytest.raises(Ambiguous) as caught:
-        adopt(lambda: [item("a"), item("b")], "x", LOST)
-    assert caught.value.details == {"ids": ["a", "b"]}
-    assert "a, b" in caught.value.message
-
-
-def test_a_list_that_cannot_be_read_ends_in_doubt(clock: Clock) -> None:
-    def broken() -> list[Any]:
-        raise ConnectionFailed("cannot connect")
-
-    with pytest.raises(EffectUnverified, match="reading the list failed too: cannot connect"):
-        adopt(broken, "x", LOST)
-
-
-@pytest.mark.parametrize("error", [LOST, ServerFailure("502"), UnexpectedAnswer("no object")])
-def test_create_adopts_when_the_answer_is_lost_and_sends_once(clock: Clock, error: Exception) -> None:
-    sent: list[int] = []
-
-    def call() -> None:
-        sent.append(1)
-        raise error
-
-    task = task_of(SERVICE, FakeClient())
-    answer, adopted = create(call, lambda: [item("new")], "x", task)
-    assert (answer, adopted.id, sent) == (None, "new", [1])
-    assert len(task.warnings) == 1
-    assert "the one that appeared was adopted" in task.warnings[0]
-
-
-def test_create_returns_the_answer_where_there_is_one() -> None:
-    task = task_of(SERVICE, FakeClient())
-    assert create(lambda: "answer", list, "x", task) == ("answer", None)
-    assert task.warnings == []
-
-
-@pytest.mark.parametrize("error", [error_for_status("no", 400), ConnectionFailed("down")])
-def test_create_adopts_nothing_when_it_was_refused_or_not_sent(error: Exception) -> None:
-    def call() -> None:
-        raise error
-
-    with pytest.raises(type(error)):
-        create(call, lambda: [item("a stranger's")], "x", task_of(SERVICE, FakeClient()))
-
-
 # --- Looking for a sign ---------------------------------------------------------------------------------
 
 
@@ -255,76 +171,3 @@ def test_a_sign_is_looked_for_as_long_as_it_may_take_to_show(clock: Clock) -> No
     begun = clock.now
     assert not poll_for(lambda: False, 3.0)
     assert clock.now - begun == pytest.approx(3.0)
-
-
-# --- Acting ---------------------------------------------------------------------------------------------
-
-
-class Calls:
-    """A call that ends as the list says: with an error, or well."""
-
-    def __init__(self, *endings: Exception | None) -> None:
-        self.endings = list(endings)
-        self.made = 0
-
-    def __call__(self) -> None:
-        self.made += 1
-        if ending := self.endings.pop(0):
-            raise ending
-
-
-def test_an_act_that_went_well_is_done_once(clock: Clock) -> None:
-    call = Calls(None)
-    act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
-    assert call.made == 1
-
-
-def test_an_act_whose_effect_is_seen_is_not_repeated(clock: Clock) -> None:
-    call, looks = Calls(LOST), [False, False, True]
-    task = task_of(SERVICE, FakeClient())
-    act(task, call, lambda: looks.pop(0), "start")
-    assert (call.made, looks) == (1, [])
-    assert task.effects.writes == 1, "an error of what comes next tells that something was changed"
-
-
-def test_an_act_without_effect_is_tried_once_more(clock: Clock) -> None:
-    call = Calls(LOST, None)
-    act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
-    assert call.made == 2
-
-
-def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
-    call, begun = Calls(LOST, LOST), clock.now
-    with pytest.raises(EffectUnverified, match="start was carried out is unknown: POST /api/order: reset"):
-        act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
-    assert call.made == 2
-    assert clock.now - begun == pytest.approx(QUIET_SECONDS), "half of it after each call"
-
-
-def test_an_act_that_is_refused_when_repeated_may_have_worked_before(clock: Clock) -> None:
-    """The effect shows late, and only the second call is refused."""
-    call, looks = Calls(LOST, error_for_status("no", 409)), [*[False] * 11, True]
-    task = task_of(SERVICE, FakeClient())
-    act(task, call, lambda: looks.pop(0), "start")
-    assert (call.made, looks, task.effects.writes) == (2, [], 1)
-    call = Calls(LOST, error_for_status("no", 409))
-    with pytest.raises(Refused, match=r"no. An earlier attempt, .*, may have been carried out") as caught:
-        act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
-    assert caught.value.effect_unknown
-
-
-def test_an_act_whose_repetition_is_not_sent_stays_in_doubt(clock: Clock) -> None:
-    """A budget may refuse it, or may not be readable: nothing was sent then, but the first one was."""
-    call = Calls(LOST, BudgetExceeded("over the budget. Nothing was sent"))
-    task = task_of(SERVICE, FakeClient())
-    with pytest.raises(EffectUnverified, match=r"is unknown: POST .* not sent again: over the budget"):
-        act(task, call, lambda: False, "start")
-    with pytest.raises(BudgetExceeded):
-        act(task, Calls(BudgetExceeded("over")), lambda: False, "start")
-
-
-def test_a_refused_act_is_not_repeated(clock: Clock) -> None:
-    call = Calls(error_for_status("no", 409))
-    with pytest.raises(Refused):
-        act(task_of(SERVICE, FakeClient()), call, lambda: True, "start")
-    assert call.made == 1
