@@ -16,7 +16,7 @@ from .._api.errors import HostedError, Refused, TokenRejected
 from .._api.models import App, AppQuote, Dimensions, ProjectDetail, ServiceSummary
 from .._api.values import ServiceStatus
 from .applications.lookup import OnAppOptions, check_slug, select_host, select_id
-from .services.namesakes import order_lock
+from .services.namesakes import ORDERING
 from .services.options import CommitmentOptions, Size
 from .services.settings import check_max_monthly, describe_size
 from .shared.account import Account
@@ -129,7 +129,7 @@ def make(task: Task[AppOptions], create: Change, plan: Plan, size: Dimensions | 
     :raises Invalid: if that does not match the options, or the platform refuses to create one.
     """
     slug = task.options.slug
-    with one_at_a_time(order_lock(slug), f"creating {create.what}"):
+    with one_at_a_time(f"{ORDERING}{slug}", f"creating {create.what}"):
         there = create.shown.found(task.account)
         if there:
             task.warn(f"{create.what} appeared before it was created; it is used instead")

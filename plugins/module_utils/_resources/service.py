@@ -38,10 +38,10 @@ from .services.view import ENDED, View, billed_rate, check_not_terminal, is_neve
 from .shared.currency import format_price
 from .shared.identify import check_id_matches, only_service
 from .shared.money import Move, describe_monthly
-from .shared.pending import is_of_this_run, pending_record
+from .shared.pending import Pending, is_of_this_run
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.relocation_record import check_not_stopped, successor_of
-from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
+from .shared.secret_notes import ORDERED, warn_of_lost_secrets
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .shared.waiting import QUIET_SECONDS, poll_for
 
@@ -87,12 +87,12 @@ class ServiceResource(Resource[ServiceOptions]):
         if target.id is None and target.destination is not None:
             return nothing_there(task, target.project, target.destination, "to move; nothing was ordered")
         if target.id is None:
-            warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
+            warn_of_lost_secrets(task, f"{ORDERED}:{task.options.wanted_name}")
             return plan_order(task, target.project)
         task.composition.adopting(target.id)
         view, home = observe(task, target.id), target.destination or target.project
         view.awaits_deploy = task.options.state == "present" and is_never_deployed(task, view.service)
-        warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
+        warn_of_lost_secrets(task, f"{ORDERED}:{view.service.name}")
         if not view.being_created or not task.options.wait or task.check_mode:
             return plan_existing(task, await_ready(task, view), home)
         return after_waiting(
@@ -360,7 +360,7 @@ def warn_of_pending(
     task: Task[ServiceOptions], view: View, waiting: Set[str], changes: ServiceChanges
 ) -> None:
     """Warn of settings that an earlier run wrote and that are not in effect. This one may have a handler."""
-    noted = pending_record(task, view.service.id).outstanding()
+    noted = Pending.of(task, view.service.id).outstanding()
     for setting in SETTINGS:
         kind = setting.kind or setting.name
         waits = kind in waiting and setting.name not in changes.written

@@ -19,7 +19,7 @@ from .shared.change import Change, await_shown, send
 from .shared.controller_state import one_at_a_time, state_key
 from .shared.options import option
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.secret_notes import SFTP, remove_notes, subject_of, warn_of_lost_secrets
+from .shared.secret_notes import SFTP, remove_notes, warn_of_lost_secrets
 from .shared.secrets_file import SecretsOptions
 
 ON_CREATE, ALWAYS = "on_create", "always"
@@ -43,7 +43,7 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
         id = known_id(task)
         access = access_of(task, id)
         if access.password_set_at is not None and task.options.update_password == ON_CREATE:
-            warn_of_lost_secrets(task, subject_of(SFTP, id))
+            warn_of_lost_secrets(task, f"{SFTP}:{id}")
             warn_of_missing_file(task, access)
             warn_of_nothing_to_return(task, access)
             return Plan(result=access.as_dict())
@@ -119,7 +119,7 @@ class HasPassword:
 
 def generate(task: Task[SftpPasswordOptions], id: str) -> None:
     """Ask for a password and put it away before anything else. Of several answers the last one counts."""
-    subject, what = subject_of(SFTP, id), f"the SFTP password of service {id}"
+    subject, what = f"{SFTP}:{id}", f"the SFTP password of service {id}"
     change = Change(what=what, route=r.SFTP_PASSWORD, ids={"id": id}, shown=HasPassword(id), harmless=True)
     with secrets_file.keep_secrets(task, subject, what) as kept:
         try:

@@ -22,7 +22,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ..._api.errors import ConfigurationError
-from ..shared.controller_state import atomic_file, collection_folder, lock_file, state_key
+from ..shared.controller_state import atomic_file, lock_file, records_folder, state_key
 from .arguments import SourceOptions, expanded
 from .observation import State
 
@@ -34,7 +34,7 @@ def path_of(options: SourceOptions) -> str:
     if options.state_file:
         return os.path.realpath(expanded(options.state_file))  # a link to a file that is locked is locked
     subject = f"events {options.state_name}" if options.state_name else "events"
-    return os.path.join(collection_folder(FOLDER), f"{state_key(options.base_url, subject)}.json")
+    return os.path.join(records_folder(FOLDER), f"{state_key(options.base_url, subject)}.json")
 
 
 class StateFile:

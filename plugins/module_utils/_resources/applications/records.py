@@ -10,7 +10,6 @@ and the history of the images in service.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -18,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from ..shared.controller_state import write_json
-from ..shared.options import Options, state_dir_of
+from ..shared.options import Options
 from ..shared.pending import AT_DEPLOY, DEPLOY, ENVIRONMENT, Kinds, Pending
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
@@ -58,10 +57,8 @@ class AppRecords:
         """Return the records of the application with this id; empty records if it does not exist yet."""
         if not id:
             return cls(())
-        state_dir = state_dir_of(task.options)
-        folders = [os.path.expanduser(state_dir), None] if state_dir else [None]
-        found = [Pending.of(folder, task.options.base_url, id) for folder in folders]
-        return cls(found, lambda: task.client.clock.now().timestamp())
+        both = dict.fromkeys((Pending.of(task, id), Pending.of(task, id, own_folder=True)))
+        return cls([*both], lambda: task.client.clock.now().timestamp())
 
     # --- Pending changes ------------------------------------------------------------------------------
 

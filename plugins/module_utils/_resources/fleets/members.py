@@ -17,7 +17,7 @@ from ..shared.currency import currency_of
 from ..shared.effects import Effects
 from ..shared.money import Cost
 from ..shared.options import shared_arguments
-from ..shared.pending import COMMAND, pending_until_start
+from ..shared.pending import COMMAND, Pending
 from ..shared.plan import Plan, Resource, Task
 from ..shared.task_errors import Invalid
 from ..shared.waiting import poll_for
@@ -188,9 +188,8 @@ class Member:
             return False
         if self.state == ContainerState.STOPPED:
             return False
-        return command_of(plan.before) != command_of(plan.after) or COMMAND in pending_until_start(
-            task, self.id
-        )
+        waits = COMMAND in Pending.of(task, self.id).until_start()
+        return waits or command_of(plan.before) != command_of(plan.after)
 
     def plan_service(self, task: Task[FleetOptions], **given: Any) -> Plan:
         """Return the plan of module service."""

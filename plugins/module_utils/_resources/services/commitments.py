@@ -37,7 +37,7 @@ from ..shared.budget import (
     Guard,
     read_budget,
 )
-from ..shared.controller_state import RUN_FOLDER, collection_folder, lock_file, normalized_url, write_json
+from ..shared.controller_state import RUN_FOLDER, lock_file, normalized_url, records_folder, write_json
 from ..shared.currency import format_price
 from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
 from ..shared.money import format_amount, rate_from
@@ -588,7 +588,7 @@ def record_of(task: Task[Any]) -> str:
     email = remember(client, "account", lambda: client.whoami().email) or client.whoami().email
     text = f"{normalized_url(task.options.base_url or '')}\n{email or client.account_key}"
     name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return os.path.join(collection_folder("budget"), f"{name}.json")
+    return os.path.join(records_folder("budget"), f"{name}.json")
 
 
 @contextmanager

@@ -38,7 +38,7 @@ from ..._api.models import (
 from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.account import Account
-from ..shared.controller_state import collection_folder, write_json
+from ..shared.controller_state import records_folder, write_json
 from ..shared.identify import Identifiable, near_miss, with_id_or_name
 from ..shared.money import format_amount, from_millicents
 from ..shared.names import fits
@@ -170,7 +170,7 @@ class SftpRecords:
     @property
     def path(self) -> str:
         """The file of the records."""
-        return os.path.join(collection_folder(FOLDER), f"sftp-{self.account[:32]}.json")
+        return os.path.join(records_folder(FOLDER), f"sftp-{self.account[:32]}.json")
 
     def fill(self, services: Sequence[Service]) -> list[Service]:
         """Put what is remembered into the services; return those whose access has to be read."""

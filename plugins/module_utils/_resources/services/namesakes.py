@@ -30,11 +30,8 @@ from ..shared.run_memory import first_said
 from ..shared.task_errors import Invalid
 from .options import ServiceOptions
 
-
-def order_lock(name: str) -> str:
-    """Return the subject of the lock for orders of a name, including applications with this slug."""
-    return f"order:{name}"
-
+ORDERING = "order:"
+"""The beginning of the subject of the lock for orders of a name, including applications with this slug."""
 
 # --- What was ordered -------------------------------------------------------------------------------
 

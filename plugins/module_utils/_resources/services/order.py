@@ -40,11 +40,12 @@ from ..shared.money import (
 )
 from ..shared.names import same_name
 from ..shared.plan import Task
+from ..shared.record_file import RecordFile
 from ..shared.runs import run_process
-from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call, subject_of
+from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import poll_for
-from .namesakes import check_namesakes, order_lock, remember_order
+from .namesakes import ORDERING, check_namesakes, remember_order
 from .options import OrderOptions, ServiceOptions
 from .rates import compare_rate
 from .settings import check_max_monthly, differing_fact, later_settings
@@ -240,7 +241,7 @@ class Ordering:
         :raises Invalid: when another task does not get done with an order of this name.
         """
         # Not by the address of the platform, which may be written in many ways.
-        with one_at_a_time(order_lock(self.name), f"ordering {self.what}"):
+        with one_at_a_time(f"{ORDERING}{self.name}", f"ordering {self.what}"):
             appeared = self._find_existing() or self._await_lost_order()
             if appeared is not None:
                 self.task.composition.adopting(appeared.id)
@@ -265,7 +266,7 @@ class Ordering:
 
     def _await_lost_order(self) -> ServiceSummary | Service | None:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
-        left = BILLED_SECONDS - seconds_since_call(self.task, subject_of(ORDERED, self.name))
+        left = BILLED_SECONDS - seconds_since_call(self.task, f"{ORDERED}:{self.name}")
         if left <= 0:
             return None
         self.task.warn(
@@ -286,7 +287,7 @@ class Ordering:
         body = {**self.body, "name": composed(self.name)}
         if self.project is not None:
             body["projectId"] = self.project.id
-        subject = subject_of(ORDERED, self.name)
+        subject = f"{ORDERED}:{self.name}"
         arrived = Arrived(self.task.options, self.project, known)
         place = Change(what=self.what, route=r.ORDER, body=body, shown=arrived, commitment=self.commitment)
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:
@@ -345,7 +346,7 @@ class Ordering:
 
 def ordered_with(task: Task, id: str) -> Fingerprints:
     """Return what is known of the settings that a service was ordered with."""
-    return Fingerprints.of_order(task.options.base_url, id)
+    return Fingerprints.at(RecordFile.of("orders", "", None, task.options.base_url, id).path, id)
 
 
 def used_once(options: ServiceOptions) -> dict[str, str]:

@@ -18,7 +18,7 @@ from ..shared.change import Change, Gone, Shown, call_once
 from ..shared.identify import check_service_offers
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
-from ..shared.pending import pending_until_start, until_start
+from ..shared.pending import Pending, until_start
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.record_file import RecordFile
 from ..shared.task_errors import Invalid, WaitEnded
@@ -277,7 +277,7 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
         return restart(task, view)
     if goal == ContainerState.RUNNING:
         state = wait_while_stopping(task, id)
-        if signal == "start" and state in ContainerState.UP and not pending_until_start(task, id):
+        if signal == "start" and state in ContainerState.UP and not Pending.of(task, id).until_start():
             wait_for_state(task, id, ContainerState.RUNNING)
             return NOTHING_DONE
         if state in ContainerState.UP or (signal != "start" and state != ContainerState.STOPPED):
@@ -349,7 +349,7 @@ def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChan
             **error.details,
         ) from None
     now = observe(task, id)
-    if now.state not in ContainerState.UP or pending_until_start(task, id):
+    if now.state not in ContainerState.UP or Pending.of(task, id).until_start():
         check_service_offers(now.service, "powerSignals", "cannot be told to start")
     send_signal(task, now, "start", ContainerState.RUNNING)
 

@@ -24,7 +24,7 @@ from ..shared.money import Move
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS, was_complete
-from ..shared.secret_notes import ORDERED, notes_on, remove_notes, subject_of
+from ..shared.secret_notes import ORDERED, notes_on, remove_notes
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .namesakes import warn_of_billed
@@ -293,7 +293,7 @@ def forget_order(task: Task, service: Service) -> None:
 
     They go by its name, so they stay while another service has that, and while an order may still come about.
     """
-    subject = subject_of(ORDERED, service.name)
+    subject = f"{ORDERED}:{service.name}"
     with suppress(HostedError):  # the deletion is done, so a list that cannot be read is no reason to fail
         others = (
             with_name(existing(task.account.services()), service.name, None)

@@ -28,7 +28,7 @@ from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.currency import format_price
 from ..shared.money import Cost, Move, format_amount
 from ..shared.options import WaitOptions
-from ..shared.pending import NETWORK, pending_until_start, write_recorded
+from ..shared.pending import NETWORK, Pending, write_recorded
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for
@@ -166,7 +166,7 @@ def found_at(path: str, service: Any, settings: Any) -> Any:
 def observe(task: Task[ServiceOptions], id: str, service: Service | None = None) -> View:
     """Read a service, unless that was just done, and whatever else the task's options need."""
     service, options = service or task.account.existing_service(id), task.options
-    view = View(service, pending=pending_until_start(task, id))
+    view = View(service, pending=Pending.of(task, id).until_start())
     # Those for another size are read where the size differs.
     asked = (each for each in SETTINGS if each.at.startswith("settings."))
     if service.status not in NO_SETTINGS and any(getattr(options, each.name) is not None for each in asked):

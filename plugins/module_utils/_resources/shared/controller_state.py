@@ -46,20 +46,17 @@ MAX_LOCK_SECONDS = 300.0
 """Seconds to wait for other tasks, each of which ends by its own deadlines long before."""
 
 
-def collection_folder(name: str) -> str:
-    """Return the path of a folder inside the collection's own. It may not exist yet.
+def records_folder(name: str, state_dir: str | None = None) -> str:
+    """Return the path of a folder inside ``state_dir`` or, if that is not set, the collection's own.
 
-    A relative path in the environment starts at the folder of the playbook.
+    It may not exist yet. A relative path in the environment starts at the folder of the playbook.
     """
+    if state_dir:
+        return os.path.join(os.path.expanduser(state_dir), name)
     if own := os.environ.get(FOLDER_VARIABLE):
         return os.path.join(os.environ.get(PLAYBOOK_FOLDER, ""), os.path.expanduser(own), name)
     home = os.environ.get(HOME_VARIABLE) or os.path.join("~", ".ansible")
     return os.path.join(os.path.expanduser(home), "hosted_services", name)
-
-
-def records_folder(name: str, state_dir: str | None) -> str:
-    """Return the path of a folder inside ``state_dir`` or, if that is not set, the collection's own."""
-    return os.path.join(os.path.expanduser(state_dir), name) if state_dir else collection_folder(name)
 
 
 def make_folder_of(path: str) -> None:
@@ -130,7 +127,7 @@ def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) ->
     with ExitStack() as held:
         waited = False
         try:
-            path = os.path.join(collection_folder(LOCKS), state_key(None, subject))
+            path = os.path.join(records_folder(LOCKS), state_key(None, subject))
             waited = held.enter_context(lock_file(path, seconds))
         except TimeoutError:
             raise Invalid(

@@ -33,7 +33,7 @@ def currency_of(task: Task[Any]) -> str | None:
     """Return the currency of the account; ``None`` where the platform does not name it to this token."""
     if CURRENCY not in task.memory:
         read = None if task.client is None else remember(task.client, CURRENCY, lambda: read_currency(task))
-        task.memory[CURRENCY] = checked_currency(read)
+        task.memory[CURRENCY] = read
     currency: str | None = task.memory[CURRENCY]
     return currency
 

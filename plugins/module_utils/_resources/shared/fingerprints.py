@@ -17,18 +17,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
-from .controller_state import collection_folder, lock_file, state_key, write_json
+from .controller_state import lock_file, records_folder, state_key, write_json
 from .task_errors import Invalid
 
 FOLDER = "environments"
-ORDERS = "orders"
 KEY_BYTES = 32
 HASH_BYTES = 16
 
 
 def state_folder(given: str | None) -> str:
     """Return the folder of the files: ``given``, or else the collection's own."""
-    return os.path.expanduser(given) if given else collection_folder(FOLDER)
+    return os.path.expanduser(given) if given else records_folder(FOLDER)
 
 
 @dataclass
@@ -49,11 +48,6 @@ class Fingerprints:
     def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
         """Read the file of an application. Any error in it counts as no file."""
         return cls.at(os.path.join(folder, f"{slug}-{state_key(base_url, slug)}.json"), app_id)
-
-    @classmethod
-    def of_order(cls, base_url: str | None, id: str) -> Fingerprints:
-        """Read the file of what a service was ordered with."""
-        return cls.at(os.path.join(collection_folder(ORDERS), f"{state_key(base_url, id)}.json"), id)
 
     @classmethod
     def at(cls, path: str, app_id: str) -> Fingerprints:

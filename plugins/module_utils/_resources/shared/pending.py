@@ -8,7 +8,7 @@ failed leaves nothing that the next run could see: the next run finds the settin
 
 How to use it::
 
-    pending = Pending.of(state_dir_of(task.options), task.options.base_url, service.id)
+    pending = Pending.of(task, service.id)
     take_back = pending.note(COMMAND)    # before the write, so that a run that dies in between is covered
     task.client.send(...)                # refused: take_back()
     ...
@@ -39,7 +39,6 @@ from typing import Any
 
 from ..._api.errors import Refused
 from .controller_state import RUN_FOLDER, lock_file, records_folder, state_key, write_json
-from .options import state_dir_of
 from .plan import Task
 from .task_errors import Invalid
 
@@ -80,13 +79,21 @@ class Pending:
     id: str
 
     @classmethod
-    def of(cls, state_dir: str | None, base_url: str | None, id: str) -> Pending:
-        """Return the record of the service with this id on the platform at this address."""
-        return cls(os.path.join(records_folder(FOLDER, state_dir), f"{state_key(base_url, id)}.json"), id)
+    def of(cls, task: Task, id: str, *, own_folder: bool = False) -> Pending:
+        """Return the record of a service on the task's platform, in ``state_dir`` if the task has one.
+
+        :param own_folder: whether to look into the collection's own folder all the same.
+        """
+        folder = records_folder(FOLDER, None if own_folder else getattr(task.options, "state_dir", None))
+        return cls(os.path.join(folder, f"{state_key(task.options.base_url, id)}.json"), id)
 
     def outstanding(self) -> Kinds:
         """Return what is written and not in effect, the last note of each kind. A damaged record has none."""
-        return {kind: notes[-1] for kind, notes in self._notes().items()}
+        return {kind: notes[-1] for kind, notes in self.notes().items()}
+
+    def until_start(self) -> tuple[str, ...]:
+        """Return the kinds of settings that need a start, as far as this controller knows."""
+        return tuple(sorted(self.notes().keys() - {*AT_DEPLOY}))
 
     def note(self, kind: str, **details: Any) -> Callable[[], None]:
         """Note that a change of this kind is about to be written. One noted before keeps its time.
@@ -96,7 +103,7 @@ class Pending:
         :raises Invalid: when the record cannot be written.
         """
         with self.locked():
-            kinds = self._notes()
+            kinds = self.notes()
             others = kinds.get(kind, [])
             since = others[-1].get("since") if others else None
             noted = {
@@ -114,11 +121,9 @@ class Pending:
         Call it before a start or a deploy, and what it returns once that has brought them into effect. What
         other runs note meanwhile stays.
         """
-        notes = self._notes()
-        return partial(
-            self._remove,
-            [note for kind in (notes if kinds is None else kinds) for note in notes.get(kind, ())],
-        )
+        notes = self.notes()
+        asked = notes if kinds is None else kinds
+        return partial(self._remove, [note for kind in asked for note in notes.get(kind, ())])
 
     def _remove(self, notes: Sequence[dict[str, Any]]) -> None:
         """Remove notes, as far as they are still there.
@@ -129,11 +134,11 @@ class Pending:
             return
         with self.locked():
             left = {
-                kind: [note for note in found if note not in notes] for kind, found in self._notes().items()
+                kind: [note for note in found if note not in notes] for kind, found in self.notes().items()
             }
             self._write({kind: found for kind, found in left.items() if found})
 
-    def _notes(self) -> dict[str, list[dict[str, Any]]]:
+    def notes(self) -> dict[str, list[dict[str, Any]]]:
         """Return all notes of each kind, of which there is one at least, the last one at the end."""
         try:
             with open(self.path, encoding="utf-8") as file:
@@ -170,16 +175,6 @@ class Pending:
 # --- What waits for a start -------------------------------------------------------------------------
 
 
-def pending_record(task: Task, id: str) -> Pending:
-    """Return the record of a service on the task's platform."""
-    return Pending.of(state_dir_of(task.options), task.options.base_url, id)
-
-
-def pending_until_start(task: Task, id: str) -> tuple[str, ...]:
-    """Return the kinds of settings that need a start, as far as this controller knows."""
-    return tuple(sorted(pending_record(task, id).outstanding().keys() - {*AT_DEPLOY}))
-
-
 def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) -> Callable[[], None]:
     """Record a setting as pending, then write it: the run may be killed in between.
 
@@ -187,7 +182,7 @@ def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) 
 
     :return: what removes the record, if the platform brought the setting into effect at once.
     """
-    remove = partial(warn_if_not_writable, task, pending_record(task, id).note(kind))
+    remove = partial(warn_if_not_writable, task, Pending.of(task, id).note(kind))
     try:
         write()
     except Refused as error:
@@ -199,8 +194,8 @@ def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) 
 
 def until_start(task: Task, id: str) -> Callable[[], None]:
     """Return what removes the records of the settings that a start from here on brings into effect."""
-    clear = pending_record(task, id).clearing(pending_until_start(task, id))
-    return partial(warn_if_not_writable, task, clear)
+    record = Pending.of(task, id)
+    return partial(warn_if_not_writable, task, record.clearing(record.until_start()))
 
 
 def warn_if_not_writable(task: Task, remove: Callable[[], None]) -> None:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from queue import SimpleQueue
-from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
@@ -29,7 +28,8 @@ def apply_plan(plan: Plan, task: Task) -> None:
     """
     run = Run(plan, task)
     try:
-        run.one_by_one() if is_chain(plan.steps, run.needs) else run.in_parallel()
+        chain = all(before in run.needs[step] for before, step in pairwise(plan.steps))
+        run.one_by_one() if chain else run.in_parallel()
     finally:
         for branch in dict.fromkeys(step.branch for step in plan.steps):
             if branch is not None:
@@ -61,7 +61,7 @@ class Run:
                 self.failed.add(step)
                 continue
             self.announce(step)
-            self.finish_step(step, self.run_step(step, self.task.client))
+            (self.done if self.run_step(step, self.task.client) else self.failed).add(step)
 
     def in_parallel(self) -> None:
         """Run steps in parallel as far as their dependencies allow, each thread with its own connections.
@@ -87,7 +87,7 @@ class Run:
                 if isinstance(outcome, BaseException):
                     failures.append(outcome)
                 else:
-                    self.finish_step(step, outcome)
+                    (self.done if outcome else self.failed).add(step)
                 left = [] if failures else self.runnable_steps(left)
         except BaseException:
             pace.over = True
@@ -123,10 +123,6 @@ class Run:
         """Return the steps that a step does not have to wait for any more."""
         return self.done | self.failed if step.regardless else self.done
 
-    def finish_step(self, step: Step, succeeded: bool) -> None:
-        """Record the outcome of a step."""
-        (self.done if succeeded else self.failed).add(step)
-
     def announce(self, step: Step) -> None:
         """Report the next step as progress, unless it is the first."""
         if not step.changes:
@@ -155,13 +151,13 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
     effects = task.effects
     if client is not None:  # there is none where the task calls nobody
         client.on_write = effects.wrote
-    before = effects.writes
-    if move_of(step) is not None:
+    before, move = effects.writes, None if isinstance(step, Expansion) else step.move
+    if move is not None:
         effects.billed = None  # what the platform said of an earlier step
     try:
         outcome = step.run()
     except HostedError as error:
-        note_failure(step, error, effects, effects.writes > before)
+        note_failure(step, move, error, effects, effects.writes > before)
         raise
     if step.commitment is not None:
         task.guard.succeeded(step.commitment)
@@ -169,23 +165,17 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
         for follow_up in outcome:
             perform_step(follow_up, task, client)
     elif step.changes and outcome is not NOTHING_DONE:
-        effects.finish(step.summary, move_of(step))
+        effects.finish(step.summary, move)
 
 
-def move_of(step: Step) -> Move | None:
-    """Return what a step itself does to the price: an expansion does nothing but to find more steps."""
-    return None if isinstance(step, Expansion) else step.move
-
-
-def note_failure(step: Step, error: HostedError, effects: Effects, wrote: bool) -> None:
+def note_failure(step: Step, move: Move | None, error: HostedError, effects: Effects, wrote: bool) -> None:
     """Note what a step did, or may have done, before it failed. ``wrote`` tells whether a call succeeded."""
     if isinstance(error, WaitEnded):
         if wrote:
-            effects.begin(step.summary, move_of(step))
+            effects.begin(step.summary, move)
         return
     unknown = error.effect_unknown
     effects.unknown += [step.summary] if unknown else []
-    move = move_of(step)
     effects.unsure_moves += [move] if move and (unknown or wrote) else []
 
 
@@ -202,8 +192,3 @@ def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:
             raise ValueError(f"the step {step.summary!r} needs one that does not come before it")
         last = {step}
     return needs
-
-
-def is_chain(steps: Sequence[Step], needs: Mapping[Step, set[Any]]) -> bool:
-    """Tell whether each step needs the previous one, so that nothing can run in parallel."""
-    return all(before in needs[step] for before, step in pairwise(steps))

@@ -17,24 +17,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from .controller_state import UNFINISHED, collection_folder, normalized_url, state_key, write_json
+from .controller_state import UNFINISHED, normalized_url, records_folder, state_key, write_json
 from .plan import Task
 
 FOLDER = "secrets"
-NOTES = "unkept"
+NOTES = f"{FOLDER}/unkept"
 """The folder of the notes, inside that of the secrets."""
 ORDERED, SFTP = "service", "sftp"
-"""The kinds of subjects: an order by the name of its service, an SFTP password by the id of its service."""
+"""The kinds of subjects: ``service:`` with the name of an order, ``sftp:`` with the id of a service."""
 REMEDIES = {
     ORDERED: "database_info with return_secrets: true reads those of a database again; for others, delete "
     "the service and order it again",
     SFTP: "set update_password: always to generate another password",
 }
-
-
-def subject_of(kind: str, name: str) -> str:
-    """Return the subject of a note."""
-    return f"{kind}:{name}"
 
 
 @dataclass(frozen=True)
@@ -50,7 +45,7 @@ class SecretNote:
         """Return a new note with a unique name."""
         endpoint = normalized_url(base_url or "")
         name = f"{state_key(base_url, subject)}-{secrets.token_hex(4)}.json"
-        return cls(os.path.join(notes_folder(), name), endpoint, subject)
+        return cls(os.path.join(records_folder(NOTES), name), endpoint, subject)
 
     @property
     def remedy(self) -> str:
@@ -74,20 +69,11 @@ class SecretNote:
             os.unlink(self.path)
 
 
-def notes_folder() -> str:
-    """Return the folder of the notes."""
-    return os.path.join(collection_folder(FOLDER), NOTES)
-
-
 def notes_on(task: Task, subject: str) -> list[str]:
     """Return the paths of the notes on a subject."""
-    folder = notes_folder()
-    try:
+    folder, names = records_folder(NOTES), list[str]()
+    with suppress(OSError):
         names = sorted(os.listdir(folder))
-    except OSError:
-        return []
-    if not names:
-        return []
     key = state_key(task.options.base_url, subject)
     return [os.path.join(folder, name) for name in names if name.startswith(key)]
 
@@ -130,7 +116,7 @@ def warn_of_lost_secrets(task: Task, subject: str) -> None:
 def unfinished_files(task: Task) -> list[str]:
     """Return the files in the folders of secrets that were never completed."""
     given = getattr(task.options, "secrets_dest", None)
-    folders = {collection_folder(FOLDER), *([os.path.dirname(os.path.abspath(given))] if given else [])}
+    folders = {records_folder(FOLDER), *([os.path.dirname(os.path.abspath(given))] if given else [])}
     found: list[str] = []
     for folder in folders:
         with suppress(OSError):

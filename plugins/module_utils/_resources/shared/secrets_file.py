@@ -30,7 +30,7 @@ from typing import Any
 
 from ..._api.errors import undone_if_nothing_happened
 from ..._api.text import harmless
-from .controller_state import atomic_file, collection_folder, flush_to_disk, make_folder_of, one_at_a_time
+from .controller_state import atomic_file, flush_to_disk, make_folder_of, one_at_a_time, records_folder
 from .options import FilePath, Options, option
 from .plan import Task
 from .secret_notes import FOLDER, SecretNote
@@ -55,7 +55,7 @@ class SecretsOptions(Options):
 
 def default_path(id: str) -> str:
     """Return the default file for secrets."""
-    return os.path.join(collection_folder(FOLDER), f"{file_name(id)}.json")
+    return os.path.join(records_folder(FOLDER), f"{file_name(id)}.json")
 
 
 def file_name(id: str) -> str:

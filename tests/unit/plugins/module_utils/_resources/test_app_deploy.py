@@ -27,7 +27,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.environ
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
     COMMAND,
     Pending,
-    pending_record,
 )
 from hosted_sandbox.gaps import POINTS
 from integration.proxy_server import ProxyServer, running
@@ -454,7 +453,7 @@ def test_an_environment_written_during_a_deploy_is_not_in_effect(plain: Platform
 
 def command_record(plain: Platform) -> Pending:
     """Return the record of what waits for a start, as module service keeps it."""
-    return pending_record(plain.task(APP_DEPLOY, tag="v1"), str(plain.app["id"]))
+    return Pending.of(plain.task(APP_DEPLOY, tag="v1"), str(plain.app["id"]))
 
 
 def test_a_deploy_that_succeeds_brings_a_command_into_effect(plain: Platform) -> None:

@@ -32,7 +32,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
     seconds_since_call,
-    subject_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     EffectUnverified,
@@ -306,7 +305,7 @@ def test_what_is_ordered_is_what_was_quoted_with_its_name_and_its_project() -> N
 
 def is_known_to_be_done(task: Task[Any]) -> bool:
     """Tell whether no note is left of the order: the next one waits for what may still come of it."""
-    return seconds_since_call(task, subject_of(NOTED, "survival")) == float("inf")
+    return seconds_since_call(task, f"{NOTED}:survival") == float("inf")
 
 
 @pytest.mark.parametrize("before", [True, False])

@@ -14,7 +14,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
     COMMAND,
-    pending_record,
+    Pending,
     write_recorded,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -157,13 +157,13 @@ def test_a_command_that_was_refused_is_not_outstanding(client: FakeClient) -> No
     client.before["set_command"] = refuse
     with pytest.raises(Refused):
         done(client, command="x")
-    assert pending_record(task_of(SERVICE, client), "s").outstanding() == {}
+    assert Pending.of(task_of(SERVICE, client), "s").outstanding() == {}
     client.before.clear()
     done(client, command="x")
     client.before["set_command"] = refuse
     with pytest.raises(Refused):
         done(client, command="y")
-    assert pending_record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}, "that of x is"
+    assert Pending.of(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}, "that of x is"
 
 
 def test_a_command_that_another_run_wrote_meanwhile_stays_outstanding(client: FakeClient) -> None:
@@ -176,7 +176,7 @@ def test_a_command_that_another_run_wrote_meanwhile_stays_outstanding(client: Fa
     client.before["set_command"] = refuse
     with pytest.raises(Refused):
         done(client, command="x")
-    assert pending_record(task, "s").outstanding().keys() == {COMMAND}
+    assert Pending.of(task, "s").outstanding().keys() == {COMMAND}
 
 
 def test_a_command_that_a_lost_call_may_have_written_is_outstanding(client: FakeClient) -> None:
@@ -186,7 +186,7 @@ def test_a_command_that_a_lost_call_may_have_written_is_outstanding(client: Fake
     client.before["set_command"] = refuse
     with pytest.raises(Refused):
         done(client, command="x")
-    assert pending_record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}
+    assert Pending.of(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}
 
 
 def test_nothing_is_written_where_it_could_not_be_remembered(client: FakeClient, home: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_start_that_was_not_seen_clears_nothing(client: FakeClient) -> None:
     with pytest.raises(WaitEnded):
         done(client, state="restarted", wait_timeout=5.0)
     assert [call[2] for call in client.calls if call[0] == "power"] == ["stop", "start"]
-    assert pending_record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}
+    assert Pending.of(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}
 
 
 def test_what_another_run_writes_during_a_start_waits_for_the_next(client: FakeClient) -> None:
@@ -214,7 +214,7 @@ def test_what_another_run_writes_during_a_start_waits_for_the_next(client: FakeC
 
     client.before["power"] = write
     done(client, command="x", state="restarted")
-    assert pending_record(task, "s").outstanding().keys() == {COMMAND}
+    assert Pending.of(task, "s").outstanding().keys() == {COMMAND}
     client.before.clear()
     done(client, command="x", state="restarted")
-    assert pending_record(task, "s").outstanding() == {}
+    assert Pending.of(task, "s").outstanding() == {}

@@ -23,7 +23,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
     ORDERED,
     notes_on,
-    subject_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secrets_file import (
     keep_secrets,
@@ -179,7 +178,7 @@ def note_left_by_delete(
     """Delete service `s`; tell whether the note is left of an order of its name that was killed back then."""
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
     task = task_of(SERVICE, client, id="s", state="absent")
-    subject = subject_of(ORDERED, "web")
+    subject = f"{ORDERED}:web"
     with pytest.raises(KeyboardInterrupt), keep_secrets(task, subject, "the secrets"):
         raise KeyboardInterrupt
     [note] = notes_on(task, subject)

@@ -17,7 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     PLAYBOOK_FOLDER,
-    collection_folder,
+    records_folder,
     state_key,
     write_json,
 )
@@ -32,7 +32,7 @@ def test_it_is_in_the_home_of_ansible(home: str | None, folder: str, monkeypatch
     monkeypatch.delenv("ANSIBLE_HOME", raising=False)
     if home is not None:
         monkeypatch.setenv("ANSIBLE_HOME", home)
-    assert collection_folder("x") == f"{folder}/hosted_services/x"
+    assert records_folder("x") == f"{folder}/hosted_services/x"
     assert fingerprints.state_folder(None) == f"{folder}/hosted_services/environments"
     assert secrets_file.default_path("svc_1") == f"{folder}/hosted_services/secrets/svc_1.json"
 
@@ -45,7 +45,7 @@ def test_the_environment_names_another_folder(own: str, folder: str, monkeypatch
     for name, value in {"HOME": "/home/me", "ANSIBLE_HOME": "/srv/a", PLAYBOOK_FOLDER: "/plays"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HOSTED_SERVICES_HOME", own)
-    assert collection_folder("x") == f"{folder}/x"
+    assert records_folder("x") == f"{folder}/x"
     assert fingerprints.state_folder(None) == f"{folder}/environments"
     assert secrets_file.default_path("svc_1") == f"{folder}/secrets/svc_1.json"
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -28,8 +30,9 @@ def folder(tmp_path: Path) -> str:
     return str(tmp_path / "new" / "states")
 
 
-def of(folder: str, id: str = "svc_1", url: str = URL) -> Pending:
-    return Pending.of(folder, url, id)
+def of(folder: str | None, id: str = "svc_1", url: str = URL) -> Pending:
+    task: Any = SimpleNamespace(options=SimpleNamespace(state_dir=folder, base_url=url))
+    return Pending.of(task, id)
 
 
 def test_what_is_noted_is_outstanding_until_it_is_cleared(folder: str) -> None:
@@ -132,4 +135,4 @@ def test_it_is_in_the_home_of_ansible_where_nothing_else_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path))
-    assert Pending.of(None, URL, "svc_1").path.startswith(f"{tmp_path}/hosted_services/pending/")
+    assert of(None).path.startswith(f"{tmp_path}/hosted_services/pending/")
