@@ -46,7 +46,7 @@ options:
         subfolder C(pending). If not set, C(hosted_services/environments) in Ansible's home is used.
       - Set the same folder in every task that writes the environment of an application, and for
         M(hosted.services.app_deploy). Machines that share it know what the others wrote. Each file contains its key.
-      - If a file is lost or damaged, the next run writes the environment once more.
+      - If a file is lost, the next run writes the environment once more. A damaged one is an error that names it.
     type: path
   force:
     description:

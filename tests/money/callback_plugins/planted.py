@@ -19,9 +19,9 @@ from ansible.plugins.callback import CallbackBase
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.commitments import (
     BudgetGuard,
     Content,
-    read_record,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import read_budget
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import RecordFile
 
 DOCUMENTATION = r"""
 name: planted
@@ -63,9 +63,9 @@ def plant_blindness() -> None:
     """Let the guard see neither the reservations of parallel tasks nor their lock."""
 
     @contextmanager
-    def without_lock(path: str) -> Iterator[Content]:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        yield read_record(path)
+    def without_lock(record: RecordFile) -> Iterator[Content]:
+        os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
+        yield record.load(Content)
 
     put(GUARD, "with_entries", lambda listed, entries: (listed, ()))
     put(GUARD, "locked", without_lock)

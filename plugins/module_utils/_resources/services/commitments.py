@@ -10,19 +10,17 @@ response to the call, all others wait: lock, read the rate, add what is open, co
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import AccessDenied, HostedError
-from ..._api.libraries import TypeAdapter
 from ..._api.models import Pricing, Project
 from ..._api.values import ServiceStatus
 from ..shared.account import Account, Reads
@@ -37,14 +35,16 @@ from ..shared.budget import (
     Guard,
     read_budget,
 )
-from ..shared.controller_state import RUN_FOLDER, lock_file, normalized_url, records_folder, write_json
+from ..shared.controller_state import RUN_FOLDER, lock_file, normalized_url, records_folder
 from ..shared.currency import format_price
 from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
 from ..shared.money import format_amount, rate_from
 from ..shared.names import same_name
 from ..shared.plan import Plan, Step, Task
+from ..shared.record_file import RecordFile, as_json
 from ..shared.run_memory import remember
 from ..shared.runner import needs_of
+from ..shared.task_errors import Invalid
 from .options import BudgetOptions
 
 RUN = "this run"
@@ -122,37 +122,15 @@ class Content:
         return replace(self, entries=tuple(others))
 
 
-@lru_cache
-def adapter() -> Any:
-    """Return what reads and writes the content."""
-    return TypeAdapter(Content)
-
-
 @contextmanager
-def locked(path: str) -> Iterator[Content]:
-    """Keep all other commitments of this controller waiting, and yield what a record holds."""
-    with lock_file(f"{path}.lock", LOCK_SECONDS):
-        yield read_record(path)
+def locked(record: RecordFile) -> Iterator[Content]:
+    """Keep all other commitments of this controller waiting, and yield what a record holds.
 
-
-def read_record(path: str) -> Content:
-    """Return what a record holds.
-
-    :raises OSError: if it cannot be read.
+    :raises OSError: if the lock cannot be had.
+    :raises Invalid: if the record cannot be read.
     """
-    try:
-        with open(path, encoding="utf-8") as file:
-            content: Content = adapter().validate_python(json.load(file))
-    except FileNotFoundError:
-        return Content()
-    except ValueError:
-        raise OSError(None, "it is damaged; remove it when no run is under way", path) from None
-    return content.without_old()
-
-
-def write_record(path: str, content: Content) -> None:
-    """Replace what a record holds. The caller has the lock."""
-    write_json(path, adapter().dump_python(content, mode="json"))
+    with lock_file(f"{record.path}.lock", LOCK_SECONDS):
+        yield record.load(Content).without_old()
 
 
 # --- What the account has -----------------------------------------------------------------------------
@@ -342,17 +320,17 @@ class BudgetGuard(Guard):
                 adds = self._check(found, [made])
                 entry = Entry(made, adds, run_id(), time.time(), namesakes(found.listed, made))
                 content = content.settled(shown)
-                write_record(record, replace(content, entries=(*content.entries, entry)))
+                record.write(as_json(replace(content, entries=(*content.entries, entry))))
             try:
                 yield
             except HostedError as error:
                 if error.nothing_done:
                     with self._noting(made, "failed"):
-                        write_record(record, before)
+                        record.write(as_json(before))
                 raise
             with self._noting(made, "is done"):
                 done = replace(entry, done=True)
-                write_record(record, replace(content, entries=(*content.entries, done)))
+                record.write(as_json(replace(content, entries=(*content.entries, done))))
 
     def succeeded(self, commitment: Commitment) -> None:
         """Settle the entries on a service that costs less from now on, or is gone.
@@ -367,13 +345,13 @@ class BudgetGuard(Guard):
 
         with self._noting(commitment, "is done"):
             record = record_of(self.task)
-            if not any(map(concerned, read_record(record).entries)):
+            if not any(map(concerned, record.load(Content).without_old().entries)):
                 return
             with locked(record) as content:
                 known = [(each, concerned(each)) for each in content.entries]
                 done = tuple(replace(each, done=True) if ours else each for each, ours in known)
                 ended = content.settled([each for each, ours in known if ours])
-                write_record(record, ended if commitment.lowers else replace(content, entries=done))
+                record.write(as_json(ended if commitment.lowers else replace(content, entries=done)))
 
     @contextmanager
     def _noting(self, made: Commitment, outcome: str) -> Iterator[None]:
@@ -400,9 +378,8 @@ class BudgetGuard(Guard):
         keys = {made.key for _step, made in raising}
         with known_or_refused():
             record, folder = record_of(self.task), os.environ.get(RUN_FOLDER)
-            foreseen = (
-                os.path.join(folder, f"hosted.services.budget.{os.path.basename(record)}") if folder else ""
-            )
+            name = f"hosted.services.budget.{os.path.basename(record.path)}"
+            foreseen = replace(record, path=os.path.join(folder, name)) if folder else None
             with locked(foreseen) if foreseen else nullcontext(Content()) as earlier:
                 if self.task.check_mode:
                     commitments = [made for _step, made in plan.commitments]
@@ -411,7 +388,7 @@ class BudgetGuard(Guard):
                 else:  # roles look at a change in check mode before they make it, in the same run
                     predicted = tuple(made for made in earlier.predicted if made.key not in keys)
                 if foreseen and predicted != earlier.predicted:
-                    write_record(foreseen, Content(predicted=predicted))
+                    foreseen.write(as_json(Content(predicted=predicted)))
             together = [made for step, made in raising if step.branch is None or plan.budgeted_whole]
             if together and not self.task.check_mode:
                 self._check_plan(together)
@@ -430,7 +407,7 @@ class BudgetGuard(Guard):
 
     def _predict(self, plan: Plan, earlier: Sequence[Commitment]) -> Sequence[Commitment]:
         """Return what a plan would commit, checked. A branch that is refused ends there, as it will."""
-        content = replace(read_record(record_of(self.task)), predicted=tuple(earlier))
+        content = replace(record_of(self.task).load(Content).without_old(), predicted=tuple(earlier))
         commitments = [made for _step, made in plan.commitments]
         found, _shown = self._look(self.task.account, content, commitments)
         if plan.budgeted_whole:
@@ -582,13 +559,17 @@ def run_id() -> str | None:
     return hashlib.blake2b(folder.encode(), digest_size=16).hexdigest() if folder else None
 
 
-def record_of(task: Task[Any]) -> str:
-    """Return the path of the record of an account, the same for each of its tokens."""
+def record_of(task: Task[Any]) -> RecordFile:
+    """Return the record of an account, the same for each of its tokens."""
     client = task.client
     email = remember(client, "account", lambda: client.whoami().email) or client.whoami().email
     text = f"{normalized_url(task.options.base_url or '')}\n{email or client.account_key}"
     name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return os.path.join(records_folder("budget"), f"{name}.json")
+    path, mending = (
+        os.path.join(records_folder("budget"), f"{name}.json"),
+        "Remove it when no run is under way",
+    )
+    return RecordFile(path, "the record of commitments", mending)
 
 
 @contextmanager
@@ -603,7 +584,9 @@ def known_or_refused() -> Iterator[None]:
         raise
     except (HostedError, OSError) as error:
         scope = " It takes a token of scope FULL." if isinstance(error, AccessDenied) else ""
-        what = "the record of commitments" if isinstance(error, OSError) else "what the account costs"
+        what = (
+            "the record of commitments" if isinstance(error, (OSError, Invalid)) else "what the account costs"
+        )
         raise BudgetExceeded(
             f"a budget is set, and {what} cannot be read: {cause_of(error)}. The change was not sent.{scope} "
             "Run this again when it can be read, or leave the budget out"

@@ -18,6 +18,7 @@ name, a task would not find it, and order one more in every run.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS
@@ -34,6 +35,13 @@ ORDERING = "order:"
 """The beginning of the subject of the lock for orders of a name, including applications with this slug."""
 
 # --- What was ordered -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """The id of what was ordered."""
+
+    id: str = ""
 
 
 def order_record(task: Task[ServiceOptions], project: str | None) -> RecordFile:
@@ -58,8 +66,7 @@ def ordered_before(
     task: Task[ServiceOptions], project: str | None, services: Iterable[ServiceSummary]
 ) -> ServiceSummary | None:
     """Return what was last ordered by the task's name for a project, if it is there."""
-    known = order_record(task, project).read()
-    id = known.get("id") if isinstance(known, dict) else None
+    id = order_record(task, project).load(Ordered).id
     return next((service for service in services if service.id == id), None)
 
 

@@ -5,15 +5,22 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
 from ..shared.plan import Task
 from ..shared.record_file import RecordFile
 from ..shared.task_errors import Invalid
+
+
+@dataclass(frozen=True)
+class Offers:
+    """What a service offered when it was last ACTIVE, if that is known."""
+
+    capabilities: Sequence[str] | None = None
 
 
 def record_of(task: Task, id: str) -> RecordFile:
@@ -30,7 +37,7 @@ def remember_offers(task: Task, service: Service) -> None:
 def forget_offers(task: Task, id: str) -> None:
     """Remove the record of a service that is deleted."""
     with suppress(OSError):
-        os.unlink(record_of(task, id).path)
+        record_of(task, id).remove()
 
 
 def offered_when_active(task: Task, service: Service) -> Collection[str] | None:
@@ -38,9 +45,9 @@ def offered_when_active(task: Task, service: Service) -> Collection[str] | None:
 
     ``None`` if neither is known.
     """
-    match record_of(task, service.id).read():
-        case {"capabilities": list() as kept}:
-            return kept
+    kept = record_of(task, service.id).load(Offers).capabilities
+    if kept is not None:
+        return kept
     slug = service.product.slug if service.product else None
     for other in task.account.services() if slug else ():
         if other.status == ServiceStatus.ACTIVE and other.product and other.product.slug == slug:

@@ -4,13 +4,12 @@
 """Stores fingerprints of what was written, because the platform does not return it.
 
 A fingerprint is a keyed hash of a variable, so without the key, values cannot be guessed from it. If the file
-is lost or damaged, the next task writes the environment once more.
+is lost, the next task writes the environment once more.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping
@@ -18,9 +17,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from .controller_state import lock_file, records_folder, state_key, write_json
+from .record_file import RecordFile
 from .task_errors import Invalid
 
 FOLDER = "environments"
+WHAT = "the record of fingerprints"
 KEY_BYTES = 32
 HASH_BYTES = 16
 
@@ -30,11 +31,25 @@ def state_folder(given: str | None) -> str:
     return os.path.expanduser(given) if given else records_folder(FOLDER)
 
 
+@dataclass(frozen=True)
+class Written:
+    """What a file holds: the fingerprints by variable, and the key that they were made with."""
+
+    app_id: str = ""
+    key: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse a key that makes no fingerprint."""
+        if self.app_id and len(bytes.fromhex(self.key)) != KEY_BYTES:
+            raise ValueError("the key is too short or too long")
+
+
 @dataclass
 class Fingerprints:
     """Fingerprints of the environment that was last written to an application.
 
-    ``known`` is false if there is no valid file. The file holds the application's id, so that it does not
+    ``known`` is false if there is no file. The file holds the application's id, so that it does not
     apply to another application that is created later with the same slug.
     """
 
@@ -46,22 +61,21 @@ class Fingerprints:
 
     @classmethod
     def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
-        """Read the file of an application. Any error in it counts as no file."""
+        """Read the file of an application."""
         return cls.at(os.path.join(folder, f"{slug}-{state_key(base_url, slug)}.json"), app_id)
 
     @classmethod
     def at(cls, path: str, app_id: str) -> Fingerprints:
-        """Read a file. Any error in it counts as no file."""
-        try:
-            with open(path, encoding="utf-8") as file:
-                content = json.load(file)
-            key, prints = content["key"], content["variables"]
-            is_its_own = content["app_id"] == app_id and len(bytes.fromhex(key)) == KEY_BYTES
-            if is_its_own and {type(each) for each in prints.values()} <= {str}:
-                return cls(path, app_id, True, key, prints)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            pass
-        return cls(path, app_id)
+        """Read a file. One of another application is none.
+
+        :raises Invalid: naming the file, if it is damaged.
+        """
+        found = RecordFile(path, WHAT).load(Written)
+        return (
+            cls(path, app_id, True, found.key, dict(found.variables))
+            if found.app_id == app_id
+            else cls(path, app_id)
+        )
 
     def of(self, name: str, value: str) -> str:
         """Return the fingerprint of a variable. It covers the name, so that equal values differ."""

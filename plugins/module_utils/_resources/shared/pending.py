@@ -27,19 +27,18 @@ never put a value of a setting there, because a command or a variable may hold a
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from ..._api.errors import Refused
-from .controller_state import RUN_FOLDER, lock_file, records_folder, state_key, write_json
+from .controller_state import RUN_FOLDER
 from .plan import Task
+from .record_file import RecordFile
 from .task_errors import Invalid
 
 ENVIRONMENT = "environment"
@@ -53,9 +52,7 @@ NETWORK = "network"
 AT_DEPLOY = (ENVIRONMENT, DEPLOY)
 """What only a deploy that succeeds brings into effect. A start from stop does all other kinds, and so does a
 deploy, which replaces the container."""
-FOLDER = "pending"
-LONGEST_WRITE = 60.0
-"""Seconds to wait for another process that writes a record."""
+FOLDER, WHAT = "pending", "the record of changes that are not in effect yet"
 WRITE = "write"
 """The key of a random value that distinguishes one note of a kind from the others."""
 RUN = "run"
@@ -72,10 +69,18 @@ def is_of_this_run(note: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Pending:
-    """The record of one service. ``path`` is its file, which exists only while something is outstanding."""
+class Notes:
+    """The notes of each kind, the last one at the end."""
 
-    path: str
+    id: str = ""
+    pending: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Pending:
+    """The record of one service. Its file exists only while something is outstanding."""
+
+    file: RecordFile
     id: str
 
     @classmethod
@@ -84,11 +89,11 @@ class Pending:
 
         :param own_folder: whether to look into the collection's own folder all the same.
         """
-        folder = records_folder(FOLDER, None if own_folder else getattr(task.options, "state_dir", None))
-        return cls(os.path.join(folder, f"{state_key(task.options.base_url, id)}.json"), id)
+        folder = None if own_folder else getattr(task.options, "state_dir", None)
+        return cls(RecordFile.of(FOLDER, WHAT, folder, task.options.base_url, id), id)
 
     def outstanding(self) -> Kinds:
-        """Return what is written and not in effect, the last note of each kind. A damaged record has none."""
+        """Return what is written and not in effect, the last note of each kind."""
         return {kind: notes[-1] for kind, notes in self.notes().items()}
 
     def until_start(self) -> tuple[str, ...]:
@@ -100,19 +105,22 @@ class Pending:
 
         Return what takes the note back, for a change that was not made. The notes of other runs stay.
 
-        :raises Invalid: when the record cannot be written.
+        :raises Invalid: when the record cannot be read or written.
         """
-        with self.locked():
-            kinds = self.notes()
-            others = kinds.get(kind, [])
-            since = others[-1].get("since") if others else None
-            noted = {
-                "since": since or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                WRITE: secrets.token_hex(8),
-                RUN: os.environ.get(RUN_FOLDER),
-                **details,
-            }
-            self._write({**kinds, kind: [*others, noted][-MAX_NOTES:]})
+        noted = {
+            "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            WRITE: secrets.token_hex(8),
+            RUN: os.environ.get(RUN_FOLDER),
+            **details,
+        }
+
+        def add(found: Notes) -> Notes:
+            others = found.pending.get(kind, ()) if found.id == self.id else ()
+            noted["since"] = (others[-1].get("since") if others else None) or noted["since"]
+            kinds = found.pending if found.id == self.id else {}
+            return Notes(self.id, {**kinds, kind: [*others, noted][-MAX_NOTES:]})
+
+        self.file.edit(Notes, add)
         return partial(self._remove, [noted])
 
     def clearing(self, kinds: Iterable[str] | None = None) -> Callable[[], None]:
@@ -128,48 +136,27 @@ class Pending:
     def _remove(self, notes: Sequence[dict[str, Any]]) -> None:
         """Remove notes, as far as they are still there.
 
-        :raises Invalid: when the record cannot be written.
+        :raises Invalid: when the record cannot be read or written.
         """
-        if not notes or not os.path.exists(self.path):
+        if not notes or not os.path.exists(self.file.path):
             return
-        with self.locked():
+
+        def without(found: Notes) -> Notes:
             left = {
-                kind: [note for note in found if note not in notes] for kind, found in self.notes().items()
+                kind: [each for each in many if each not in notes] for kind, many in found.pending.items()
             }
-            self._write({kind: found for kind, found in left.items() if found})
+            kinds = {kind: many for kind, many in left.items() if many}
+            return Notes(found.id, kinds) if kinds else Notes()
 
-    def notes(self) -> dict[str, list[dict[str, Any]]]:
-        """Return all notes of each kind, of which there is one at least, the last one at the end."""
-        try:
-            with open(self.path, encoding="utf-8") as file:
-                content = json.load(file)
-            if content["id"] != self.id:
-                return {}
-            found = {str(kind): [dict(note) for note in notes] for kind, notes in content["pending"].items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return {}
-        return {kind: notes for kind, notes in found.items() if notes}
+        self.file.edit(Notes, without)
 
-    def _write(self, kinds: Mapping[str, Sequence[dict[str, Any]]]) -> None:
-        """Write the record, or remove it when nothing is outstanding."""
-        if kinds:
-            write_json(self.path, {"id": self.id, "pending": kinds})
-        elif os.path.exists(self.path):
-            os.unlink(self.path)
+    def notes(self) -> Mapping[str, Sequence[dict[str, Any]]]:
+        """Return all notes of each kind, of which there is one at least.
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other runs from the records meanwhile. Nobody holds the lock for longer than a write."""
-        folder = os.path.dirname(self.path)
-        try:
-            with lock_file(os.path.join(folder, ".lock"), LONGEST_WRITE):
-                yield
-        except OSError as error:
-            raise Invalid(
-                f"the record of changes that are not in effect yet cannot be kept in {folder!r}: "
-                f"{error.strerror or error}. Make it writable, or name another folder in "
-                "HOSTED_SERVICES_HOME"
-            ) from None
+        :raises Invalid: when the record cannot be read.
+        """
+        found = self.file.load(Notes)
+        return found.pending if found.id == self.id else {}
 
 
 # --- What waits for a start -------------------------------------------------------------------------

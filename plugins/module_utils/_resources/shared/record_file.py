@@ -42,6 +42,8 @@ class RecordFile:
 
     path: str
     what: str
+    mending: str = "Correct that, or remove the file to begin anew"
+    """What to do about a damaged one."""
 
     @classmethod
     def of(
@@ -76,13 +78,12 @@ class RecordFile:
             with open(self.path, "rb") as file:
                 found: T = adapter_of(kind).validate_json(file.read())
                 return found
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return kind()
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "it is damaged"
             raise Invalid(
-                f"{self.what} is in {self.path!r}, which cannot be read: {why}. Correct that, or remove the "
-                "file to begin anew"
+                f"{self.what} is in {self.path!r}, which cannot be read: {why}. {self.mending}"
             ) from None
 
     def write(self, content: Mapping[str, Any]) -> None:
@@ -100,6 +101,25 @@ class RecordFile:
         """
         with self.written(), lock_file(f"{self.path}.lock", LONGEST_WRITE):
             write_json(self.path, change(self.read()))
+
+    def edit(self, kind: type[T], change: Callable[[T], T]) -> None:
+        """Replace the record by what ``change`` makes of it, while no other task edits one in its folder.
+
+        An empty one has no file.
+
+        :raises Invalid: if it cannot be read or written.
+        """
+        with self.written(), lock_file(os.path.join(os.path.dirname(self.path), ".lock"), LONGEST_WRITE):
+            content = change(self.load(kind))
+            if content == kind():
+                self.remove()
+            else:
+                write_json(self.path, as_json(content))
+
+    def remove(self) -> None:
+        """Remove the file, if there is one."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)
 
     @contextmanager
     def written(self) -> Iterator[None]:

@@ -129,11 +129,14 @@ def test_the_file_tells_no_secret(plain: Platform, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"[]", b'{"key": 1}', b"\xff"])
-def test_a_damaged_file_costs_one_write(plain: Platform, folder: Path, damage: bytes) -> None:
-    """Never a failure."""
+def test_a_damaged_file_is_named_and_left(plain: Platform, folder: Path, damage: bytes) -> None:
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
     plain.run(ENVIRONMENT, **wish)
     state_file(folder).write_bytes(damage)
+    failed = plain.run(ENVIRONMENT, **wish)
+    assert failed["failed"] and f"{state_file(folder)}" in failed["msg"] and "it is damaged" in failed["msg"]
+    assert state_file(folder).read_bytes() == damage
+    state_file(folder).unlink()
     assert plain.run(ENVIRONMENT, **wish)["changed"]
     assert not plain.run(ENVIRONMENT, **wish)["changed"]
 

@@ -32,12 +32,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     DONE_SECONDS,
     OPEN_SECONDS,
     BudgetGuard,
+    Content,
     locked,
-    read_record,
     record_of,
-    write_record,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import BudgetOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import record_file
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
     Budget,
     BudgetExceeded,
@@ -52,6 +52,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Branch,
     Plan,
     Step,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import (
+    RecordFile,
+    as_json,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -137,7 +141,7 @@ def refused(guard: BudgetGuard, *made: Commitment) -> str:
     return caught.value.message
 
 
-def record_file(tmp_path: Path) -> Path:
+def record_path(tmp_path: Path) -> Path:
     """Return the one record that there is."""
     [path] = (tmp_path / "home" / "budget").glob("*.json")
     return path
@@ -145,16 +149,16 @@ def record_file(tmp_path: Path) -> Path:
 
 def entries(tmp_path: Path) -> list[Any]:
     """Return the names of what is open, and whether it is done."""
-    found = read_record(str(record_file(tmp_path))).entries
+    found = RecordFile(str(record_path(tmp_path)), "").load(Content).without_old().entries
     return [(entry.made.name, entry.done) for entry in found]
 
 
 def age(tmp_path: Path, seconds: float) -> None:
     """Let the record be as old as that."""
-    path = str(record_file(tmp_path))
-    content = read_record(path)
+    record = RecordFile(str(record_path(tmp_path)), "")
+    content = record.load(Content)
     old = tuple(replace(each, at=each.at - seconds) for each in content.entries)
-    write_record(path, replace(content, entries=old))
+    record.write(as_json(replace(content, entries=old)))
 
 
 # --- One after the other ----------------------------------------------------------------------------
@@ -343,7 +347,7 @@ def test_without_a_budget_nothing_is_read_or_noted(account: Account, tmp_path: P
 def test_each_account_has_a_record_of_its_own(account: Account) -> None:
     """Whatever token it is reached with. One that does not tell its address is known by the token."""
 
-    def of(account: Account, url: str = "https://one.example.com") -> str:
+    def of(account: Account, url: str = "https://one.example.com") -> RecordFile:
         task = guard_of(account, 5).task
         return record_of(replace(task, options=replace(task.options, base_url=url)))
 
@@ -488,8 +492,8 @@ def test_what_is_done_for_real_counts_no_longer_as_predicted(account: Account, b
 def test_a_damaged_record_refuses_all(account: Account, tmp_path: Path, text: str) -> None:
     guard = guard_of(account, 20)
     commit(guard, order())
-    record_file(tmp_path).write_text(text)
-    with pytest.raises(BudgetExceeded, match=r"it is damaged; remove it .*\. The change was not sent"):
+    record_path(tmp_path).write_text(text)
+    with pytest.raises(BudgetExceeded, match=r"it is damaged. Remove it .*\. The change was not sent"):
         commit(guard, order("other"), fail(AssertionError("sent")))
 
 
@@ -503,7 +507,7 @@ def fill_disk(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
         left.pop()
         write_json(path, content)
 
-    monkeypatch.setattr(commitments, "write_json", write_while_there_is_room)
+    monkeypatch.setattr(record_file, "write_json", write_while_there_is_room)
 
 
 @pytest.mark.parametrize("error", [None, error_for_status("the name is taken", 409)])
@@ -532,13 +536,13 @@ def test_what_lowers_the_rate_does_not_fail_for_its_record(
     """Of an error that is none of the collection, the text may hold anything."""
     guard = guard_of(account, 20)
     commit(guard, order())
-    path = record_file(tmp_path)
+    path = record_path(tmp_path)
     if how == "damaged":
         path.write_text('{"entries": [{"of": "another version"}], "runs": {}}')
         guard.succeeded(gone("new"))
     elif how == "locked":
         monkeypatch.setattr(commitments, "LOCK_SECONDS", 0.01)
-        with locked(str(path)):
+        with locked(RecordFile(str(path), "")):
             guard.succeeded(gone("new"))
     else:
         monkeypatch.setattr(commitments, "record_of", fail(RuntimeError("a token")))

@@ -65,13 +65,13 @@ def test_another_application_is_not_known_by_it(tmp_path: Path, other: dict[str,
         {"app_id": None},
     ],
 )
-def test_a_damaged_file_is_no_file(tmp_path: Path, damage: dict[str, Any]) -> None:
+def test_a_damaged_file_is_named(tmp_path: Path, damage: dict[str, Any]) -> None:
     read(tmp_path).keep({"A": "1"})
     (file,) = tmp_path.iterdir()
-    file.write_text(json.dumps({**json.loads(file.read_text()), **damage}))
-    assert not read(tmp_path).known
-    file.write_text("{")
-    assert not read(tmp_path).known
+    for content in (json.dumps({**json.loads(file.read_text()), **damage}), "{"):
+        file.write_text(content)
+        with pytest.raises(Invalid, match=rf"is in '{file}', which cannot be read: it is damaged"):
+            read(tmp_path)
 
 
 def test_what_was_there_can_be_restored_and_forgotten(tmp_path: Path) -> None:
