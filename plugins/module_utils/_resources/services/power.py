@@ -14,7 +14,7 @@ from ..._api import routes as r
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.account import Account
 from ..shared.budget import Commitment
-from ..shared.change import Change, Gone, Shown, call_once
+from ..shared.change import Change, Done, Gone, Shown, apply
 from ..shared.identify import check_service_offers
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
@@ -121,14 +121,23 @@ class InStatus:
         """Tell whether it does."""
         return account.existing_service(self.id).status == self.status
 
+    def wait(self, task: Task[WaitOptions]) -> None:
+        """Wait until it does."""
+        wait_for_status(task, self.id, self.status)
+
 
 def resume(task: Task[WaitOptions], view: View, commitment: Commitment) -> None:
     """Resume a service and wait until it is active, because the steps that follow need it to be."""
     id = view.service.id
-    awake = Gone(InStatus(id, ServiceStatus.SUSPENDED))
-    what = f"resume of {view.label}"
-    call_once(task, Change(what=what, route=r.RESUME, ids={"id": id}, shown=awake, commitment=commitment))
-    wait_for_status(task, id, ServiceStatus.ACTIVE)
+    change = Change(
+        what=f"resume of {view.label}",
+        route=r.RESUME,
+        ids={"id": id},
+        shown=Gone(InStatus(id, ServiceStatus.SUSPENDED)),
+        done=InStatus(id, ServiceStatus.ACTIVE),
+        commitment=commitment,
+    )
+    apply(task, change)
 
 
 def describe_resume_price(task: Task[ServiceOptions], view: View) -> str:
@@ -179,9 +188,9 @@ def suspend(task: Task[WaitOptions], view: View) -> None:
     """Suspend a service, and wait for it if the task waits."""
     id, asleep = view.service.id, InStatus(view.service.id, ServiceStatus.SUSPENDED)
     remember_offers(task, view.service)
-    call_once(task, Change(what=f"suspension of {view.label}", route=r.SUSPEND, ids={"id": id}, shown=asleep))
-    if task.options.wait:
-        wait_for_status(task, id, asleep.status)
+    what = f"suspension of {view.label}"
+    change = Change(what=what, route=r.SUSPEND, ids={"id": id}, shown=asleep, done=asleep)
+    apply(task, change, wait=task.options.wait)
 
 
 def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: ServiceChanges) -> None:
@@ -260,11 +269,15 @@ class InState:
         metrics = account.metrics_of(self.id)
         return metrics is not None and metrics.state in self.states
 
+    def wait(self, task: Task[WaitOptions]) -> None:
+        """Wait until it is in the first of them."""
+        wait_for_state(task, self.id, self.states[0])
 
-def signalling(view: View, signal: str, shown: Shown) -> Change:
+
+def signalling(view: View, signal: str, shown: Shown, done: Done) -> Change:
     """Return the change that sends a signal."""
-    id, what = view.service.id, f"{signal} of {view.label}"
-    return Change(what=what, route=r.POWER, ids={"id": id}, body={"signal": signal}, shown=shown)
+    ids, body = {"id": view.service.id}, {"signal": signal}
+    return Change(what=f"{signal} of {view.label}", route=r.POWER, ids=ids, body=body, shown=shown, done=done)
 
 
 def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> Any:
@@ -285,11 +298,10 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
             wait_for_state(task, id, ContainerState.STOPPED)
         signal = "start"
     in_effect = until_start(task, id)
-    call_once(task, signalling(view, signal, InState(id, (goal, *UNDER_WAY.get(signal, ())))))
-    if task.options.wait:
-        wait_for_state(task, id, goal)
-        if signal == "start":
-            in_effect()
+    arrived = InState(id, (goal, *UNDER_WAY.get(signal, ())))
+    apply(task, signalling(view, signal, arrived, arrived), wait=task.options.wait)
+    if task.options.wait and signal == "start":
+        in_effect()
     return None
 
 
@@ -302,34 +314,36 @@ def wait_while_stopping(task: Task[WaitOptions], id: str) -> str | None:
 class Restarted:
     """A container that has run for a while started anew since a moment, or is about to."""
 
-    id: str
+    view: View
     ran: bool
     moment: float
 
     def found(self, account: Account) -> bool:
         """Tell whether that is seen. Of one that has only just started it is not."""
-        return self.ran and shows_start_since(account, self.id, self.moment)
+        return self.ran and shows_start_since(account, self.view.service.id, self.moment)
+
+    def wait(self, task: Task[WaitOptions]) -> None:
+        """Wait until it was seen, and the container runs.
+
+        :raises WaitEnded: if nothing shows it in time: another restart would interrupt the service again.
+        """
+        if self.ran and not poll_for(lambda: self.found(task.account)):
+            raise WaitEnded(
+                f"the restart of {self.view.label} was accepted, but within {QUIET_SECONDS:g} seconds "
+                "nothing showed that it started: its state stayed running, and its uptime was not reset. "
+                "Check the service before you restart it again",
+                **read_diagnostics(task, self.view.service.id),
+            )
+        wait_for_state(task, self.view.service.id, ContainerState.RUNNING)
 
 
 def restart(task: Task[WaitOptions], view: View) -> None:
-    """Restart a container, once, and wait until it was seen to start anew and runs.
-
-    :raises WaitEnded: if nothing shows the restart in time: another one would interrupt the service again.
-    """
-    id, wait = view.service.id, task.options.wait
-    ran = runs(settled_metrics(task, id, FRESH_SECONDS if wait else 0))
-    again = Restarted(id, ran, time.monotonic())
-    quiet = QUIET_SECONDS if ran else 0
-    call_once(task, replace(signalling(view, "restart", again), tries=1, quiet=quiet))
-    if wait and ran and not poll_for(lambda: again.found(task.account)):
-        raise WaitEnded(
-            f"the restart of {view.label} was accepted, but within {QUIET_SECONDS:g} seconds nothing "
-            "showed that it started: its state stayed running, and its uptime was not reset. Check the "
-            "service before you restart it again",
-            **read_diagnostics(task, id),
-        )
-    if wait:
-        wait_for_state(task, id, ContainerState.RUNNING)
+    """Restart a container, once."""
+    wait = task.options.wait
+    ran = runs(settled_metrics(task, view.service.id, FRESH_SECONDS if wait else 0))
+    again = Restarted(view, ran, time.monotonic())
+    change = replace(signalling(view, "restart", again, again), tries=1, quiet=QUIET_SECONDS if ran else 0)
+    apply(task, change, wait=wait)
 
 
 def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:

@@ -109,6 +109,13 @@ class Unseen:
         return False
 
 
+class Done(Protocol):
+    """What tells that something that a change began is over."""
+
+    def wait(self, task: Task[Any]) -> object:
+        """Wait until it is, for up to ``wait_timeout``."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Change:
     """One call that changes the platform."""
@@ -119,6 +126,8 @@ class Change:
     ids: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     shown: Shown
+    done: Done | None = None
+    """What is waited for instead, where the change only begins something."""
     commitment: Commitment | None = None
     """What it does to the running rate, where its route commits."""
     unique: bool = False
@@ -158,13 +167,16 @@ class Outcome:
 
 
 def apply(task: Task[Any], change: Change, *, wait: bool = True) -> Outcome:
-    """Make a change, and wait until the account shows it, for as long as the change says.
+    """Make a change, and wait until it is done or, if nothing tells that, until the account shows it.
 
     :raises EffectUnverified: if the outcome is open, and the account does not show it.
     :raises WaitEnded: if the platform accepted the call and the account does not show it.
     """
     outcome = call_once(task, change)
     if outcome.own and not wait:
+        return outcome
+    if change.done is not None:
+        change.done.wait(task)
         return outcome
     if isinstance(change.shown, Gone):
         await_removal(task, partial(change.shown.what.found, task.account), change.what)
