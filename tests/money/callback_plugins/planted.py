@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Content,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import read_budget
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import RecordFile
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import Record
 
 DOCUMENTATION = r"""
 name: planted
@@ -63,9 +63,9 @@ def plant_blindness() -> None:
     """Let the guard see neither the reservations of parallel tasks nor their lock."""
 
     @contextmanager
-    def without_lock(record: RecordFile) -> Iterator[Content]:
+    def without_lock(record: Record[Content]) -> Iterator[Content]:
         os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
-        yield record.load(Content)
+        yield record.read()
 
     put(GUARD, "with_entries", lambda listed, entries: (listed, ()))
     put(GUARD, "locked", without_lock)

@@ -170,4 +170,4 @@ def call_each(calls: Sequence[Callable[[], None]]) -> None:
 
 def history_of(record: Pending) -> str:
     """Return the path of the history beside a record."""
-    return f"{record.file.path.removesuffix('.json')}.record_deploy"
+    return f"{record.record.path.removesuffix('.json')}.record_deploy"

@@ -41,7 +41,7 @@ from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
 from ..shared.money import format_amount, rate_from
 from ..shared.names import same_name
 from ..shared.plan import Plan, Step, Task
-from ..shared.record_file import RecordFile, as_json
+from ..shared.record_file import Kind, Record
 from ..shared.run_memory import remember
 from ..shared.runner import needs_of
 from ..shared.task_errors import Invalid
@@ -122,15 +122,18 @@ class Content:
         return replace(self, entries=tuple(others))
 
 
+BUDGET = Kind("budget", Content, "the record of commitments", "Remove it when no run is under way")
+
+
 @contextmanager
-def locked(record: RecordFile) -> Iterator[Content]:
+def locked(record: Record[Content]) -> Iterator[Content]:
     """Keep all other commitments of this controller waiting, and yield what a record holds.
 
     :raises OSError: if the lock cannot be had.
     :raises Invalid: if the record cannot be read.
     """
     with lock_file(f"{record.path}.lock", LOCK_SECONDS):
-        yield record.load(Content).without_old()
+        yield record.read().without_old()
 
 
 # --- What the account has -----------------------------------------------------------------------------
@@ -320,17 +323,17 @@ class BudgetGuard(Guard):
                 adds = self._check(found, [made])
                 entry = Entry(made, adds, run_id(), time.time(), namesakes(found.listed, made))
                 content = content.settled(shown)
-                record.write(as_json(replace(content, entries=(*content.entries, entry))))
+                record.write(replace(content, entries=(*content.entries, entry)))
             try:
                 yield
             except HostedError as error:
                 if error.nothing_done:
                     with self._noting(made, "failed"):
-                        record.write(as_json(before))
+                        record.write(before)
                 raise
             with self._noting(made, "is done"):
                 done = replace(entry, done=True)
-                record.write(as_json(replace(content, entries=(*content.entries, done))))
+                record.write(replace(content, entries=(*content.entries, done)))
 
     def succeeded(self, commitment: Commitment) -> None:
         """Settle the entries on a service that costs less from now on, or is gone.
@@ -345,13 +348,13 @@ class BudgetGuard(Guard):
 
         with self._noting(commitment, "is done"):
             record = record_of(self.task)
-            if not any(map(concerned, record.load(Content).without_old().entries)):
+            if not any(map(concerned, record.read().without_old().entries)):
                 return
             with locked(record) as content:
                 known = [(each, concerned(each)) for each in content.entries]
                 done = tuple(replace(each, done=True) if ours else each for each, ours in known)
                 ended = content.settled([each for each, ours in known if ours])
-                record.write(as_json(ended if commitment.lowers else replace(content, entries=done)))
+                record.write(ended if commitment.lowers else replace(content, entries=done))
 
     @contextmanager
     def _noting(self, made: Commitment, outcome: str) -> Iterator[None]:
@@ -388,7 +391,7 @@ class BudgetGuard(Guard):
                 else:  # roles look at a change in check mode before they make it, in the same run
                     predicted = tuple(made for made in earlier.predicted if made.key not in keys)
                 if foreseen and predicted != earlier.predicted:
-                    foreseen.write(as_json(Content(predicted=predicted)))
+                    foreseen.write(Content(predicted=predicted))
             together = [made for step, made in raising if step.branch is None or plan.budgeted_whole]
             if together and not self.task.check_mode:
                 self._check_plan(together)
@@ -407,7 +410,7 @@ class BudgetGuard(Guard):
 
     def _predict(self, plan: Plan, earlier: Sequence[Commitment]) -> Sequence[Commitment]:
         """Return what a plan would commit, checked. A branch that is refused ends there, as it will."""
-        content = replace(record_of(self.task).load(Content).without_old(), predicted=tuple(earlier))
+        content = replace(record_of(self.task).read().without_old(), predicted=tuple(earlier))
         commitments = [made for _step, made in plan.commitments]
         found, _shown = self._look(self.task.account, content, commitments)
         if plan.budgeted_whole:
@@ -559,17 +562,13 @@ def run_id() -> str | None:
     return hashlib.blake2b(folder.encode(), digest_size=16).hexdigest() if folder else None
 
 
-def record_of(task: Task[Any]) -> RecordFile:
+def record_of(task: Task[Any]) -> Record[Content]:
     """Return the record of an account, the same for each of its tokens."""
     client = task.client
     email = remember(client, "account", lambda: client.whoami().email) or client.whoami().email
     text = f"{normalized_url(task.options.base_url or '')}\n{email or client.account_key}"
     name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    path, mending = (
-        os.path.join(records_folder("budget"), f"{name}.json"),
-        "Remove it when no run is under way",
-    )
-    return RecordFile(path, "the record of commitments", mending)
+    return BUDGET.at(os.path.join(records_folder(BUDGET.folder), f"{name}.json"))
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from ..shared.controller_state import state_key
 from ..shared.identify import existing, label, oldest_projects, with_name
 from ..shared.names import likely_meant, look_alike, same_name
 from ..shared.plan import Task
-from ..shared.record_file import RecordFile
+from ..shared.record_file import Kind, Record
 from ..shared.run_memory import first_said
 from ..shared.task_errors import Invalid
 from .options import ServiceOptions
@@ -44,20 +44,23 @@ class Ordered:
     id: str = ""
 
 
-def order_record(task: Task[ServiceOptions], project: str | None) -> RecordFile:
+ORDERED = Kind("ordered", Ordered, "what was ordered")
+
+
+def order_record(task: Task[ServiceOptions], project: str | None) -> Record[Ordered]:
     """Return the record of what was last ordered by the task's name for a project of this name.
 
     Not of this id: it may be deleted, and made anew.
     """
     subject = f"{project or ''}\n{task.options.wanted_name}"
-    return RecordFile.of("ordered", "what was ordered", None, task.options.base_url, subject)
+    return ORDERED.of(task.options.base_url, subject)
 
 
 def remember_order(task: Task[ServiceOptions], project: Project | None, id: str) -> None:
     """Remember what was ordered. It is there, so a record that cannot be written is no reason to fail."""
     first_said(run_subject(task, id), lambda: "ordered")
     try:
-        order_record(task, project.name if project else None).write({"id": id})
+        order_record(task, project.name if project else None).write(Ordered(id))
     except Invalid as error:
         task.warn(f"{error.message}. Without that, a later run may order another service")
 
@@ -66,7 +69,7 @@ def ordered_before(
     task: Task[ServiceOptions], project: str | None, services: Iterable[ServiceSummary]
 ) -> ServiceSummary | None:
     """Return what was last ordered by the task's name for a project, if it is there."""
-    id = order_record(task, project).load(Ordered).id
+    id = order_record(task, project).read().id
     return next((service for service in services if service.id == id), None)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
 from ..shared.plan import Task
-from ..shared.record_file import RecordFile
+from ..shared.record_file import Kind
 from ..shared.task_errors import Invalid
 
 
@@ -23,21 +23,19 @@ class Offers:
     capabilities: Sequence[str] | None = None
 
 
-def record_of(task: Task, id: str) -> RecordFile:
-    """Return the record of what a service offered when it was last seen ACTIVE."""
-    return RecordFile.of("offers", "what a service offers", None, task.options.base_url, id)
+OFFERS = Kind("offers", Offers, "what a service offers")
 
 
 def remember_offers(task: Task, service: Service) -> None:
     """Keep what an ACTIVE service offers. Without a record, only a deletion is refused more often."""
     with suppress(Invalid):
-        record_of(task, service.id).write({"capabilities": service.capabilities})
+        OFFERS.of(task.options.base_url, service.id).write(Offers(service.capabilities))
 
 
 def forget_offers(task: Task, id: str) -> None:
     """Remove the record of a service that is deleted."""
     with suppress(OSError):
-        record_of(task, id).remove()
+        OFFERS.of(task.options.base_url, id).remove()
 
 
 def offered_when_active(task: Task, service: Service) -> Collection[str] | None:
@@ -45,7 +43,7 @@ def offered_when_active(task: Task, service: Service) -> Collection[str] | None:
 
     ``None`` if neither is known.
     """
-    kept = record_of(task, service.id).load(Offers).capabilities
+    kept = OFFERS.of(task.options.base_url, service.id).read().capabilities
     if kept is not None:
         return kept
     slug = service.product.slug if service.product else None

@@ -23,7 +23,7 @@ from ..shared.budget import Commitment
 from ..shared.change import BILLED_SECONDS, Change, call_once
 from ..shared.controller_state import one_at_a_time
 from ..shared.currency import format_price
-from ..shared.fingerprints import Fingerprints
+from ..shared.fingerprints import Fingerprints, Written
 from ..shared.identify import (
     close_name,
     near_miss,
@@ -40,7 +40,7 @@ from ..shared.money import (
 )
 from ..shared.names import same_name
 from ..shared.plan import Task
-from ..shared.record_file import RecordFile
+from ..shared.record_file import Kind
 from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call
 from ..shared.task_errors import EffectUnverified, Invalid
@@ -51,6 +51,7 @@ from .rates import compare_rate
 from .settings import check_max_monthly, differing_fact, later_settings
 
 MAX_SERVICE_NAME = 80
+ORDERS = Kind("orders", Written, "the record of what was ordered")
 
 
 def order_fields(task: Task[ServiceOptions]) -> dict[str, Any]:
@@ -346,7 +347,7 @@ class Ordering:
 
 def ordered_with(task: Task, id: str) -> Fingerprints:
     """Return what is known of the settings that a service was ordered with."""
-    return Fingerprints.at(RecordFile.of("orders", "", None, task.options.base_url, id).path, id)
+    return Fingerprints.at(ORDERS.of(task.options.base_url, id).path, id)
 
 
 def used_once(options: ServiceOptions) -> dict[str, str]:

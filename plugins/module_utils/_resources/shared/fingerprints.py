@@ -17,18 +17,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from .controller_state import lock_file, records_folder, state_key, write_json
-from .record_file import RecordFile
+from .record_file import Kind
 from .task_errors import Invalid
 
-FOLDER = "environments"
-WHAT = "the record of fingerprints"
 KEY_BYTES = 32
 HASH_BYTES = 16
 
 
 def state_folder(given: str | None) -> str:
     """Return the folder of the files: ``given``, or else the collection's own."""
-    return os.path.expanduser(given) if given else records_folder(FOLDER)
+    return os.path.expanduser(given) if given else records_folder(ENVIRONMENTS.folder)
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,9 @@ class Written:
         """Refuse a key that makes no fingerprint."""
         if self.app_id and len(bytes.fromhex(self.key)) != KEY_BYTES:
             raise ValueError("the key is too short or too long")
+
+
+ENVIRONMENTS = Kind("environments", Written, "the record of fingerprints")
 
 
 @dataclass
@@ -70,12 +71,10 @@ class Fingerprints:
 
         :raises Invalid: naming the file, if it is damaged.
         """
-        found = RecordFile(path, WHAT).load(Written)
-        return (
-            cls(path, app_id, True, found.key, dict(found.variables))
-            if found.app_id == app_id
-            else cls(path, app_id)
-        )
+        found = ENVIRONMENTS.at(path).read()
+        if found.app_id != app_id:
+            return cls(path, app_id)
+        return cls(path, app_id, True, found.key, dict(found.variables))
 
     def of(self, name: str, value: str) -> str:
         """Return the fingerprint of a variable. It covers the name, so that equal values differ."""

@@ -38,7 +38,7 @@ from typing import Any
 from ..._api.errors import Refused
 from .controller_state import RUN_FOLDER
 from .plan import Task
-from .record_file import RecordFile
+from .record_file import Kind, Record
 from .task_errors import Invalid
 
 ENVIRONMENT = "environment"
@@ -52,7 +52,6 @@ NETWORK = "network"
 AT_DEPLOY = (ENVIRONMENT, DEPLOY)
 """What only a deploy that succeeds brings into effect. A start from stop does all other kinds, and so does a
 deploy, which replaces the container."""
-FOLDER, WHAT = "pending", "the record of changes that are not in effect yet"
 WRITE = "write"
 """The key of a random value that distinguishes one note of a kind from the others."""
 RUN = "run"
@@ -76,11 +75,14 @@ class Notes:
     pending: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
 
 
+PENDING = Kind("pending", Notes, "the record of changes that are not in effect yet")
+
+
 @dataclass(frozen=True)
 class Pending:
     """The record of one service. Its file exists only while something is outstanding."""
 
-    file: RecordFile
+    record: Record[Notes]
     id: str
 
     @classmethod
@@ -90,7 +92,7 @@ class Pending:
         :param own_folder: whether to look into the collection's own folder all the same.
         """
         folder = None if own_folder else getattr(task.options, "state_dir", None)
-        return cls(RecordFile.of(FOLDER, WHAT, folder, task.options.base_url, id), id)
+        return cls(PENDING.of(task.options.base_url, id, folder), id)
 
     def outstanding(self) -> Kinds:
         """Return what is written and not in effect, the last note of each kind."""
@@ -120,7 +122,7 @@ class Pending:
             kinds = found.pending if found.id == self.id else {}
             return Notes(self.id, {**kinds, kind: [*others, noted][-MAX_NOTES:]})
 
-        self.file.edit(Notes, add)
+        self.record.edit(add)
         return partial(self._remove, [noted])
 
     def clearing(self, kinds: Iterable[str] | None = None) -> Callable[[], None]:
@@ -138,7 +140,7 @@ class Pending:
 
         :raises Invalid: when the record cannot be read or written.
         """
-        if not notes or not os.path.exists(self.file.path):
+        if not notes or not os.path.exists(self.record.path):
             return
 
         def without(found: Notes) -> Notes:
@@ -148,14 +150,14 @@ class Pending:
             kinds = {kind: many for kind, many in left.items() if many}
             return Notes(found.id, kinds) if kinds else Notes()
 
-        self.file.edit(Notes, without)
+        self.record.edit(without)
 
     def notes(self) -> Mapping[str, Sequence[dict[str, Any]]]:
         """Return all notes of each kind, of which there is one at least.
 
         :raises Invalid: when the record cannot be read.
         """
-        found = self.file.load(Notes)
+        found = self.record.read()
         return found.pending if found.id == self.id else {}
 
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..._api.libraries import TypeAdapter
 from .controller_state import lock_file, records_folder, state_key, write_json
@@ -42,8 +42,6 @@ class RecordFile:
 
     path: str
     what: str
-    mending: str = "Correct that, or remove the file to begin anew"
-    """What to do about a damaged one."""
 
     @classmethod
     def of(
@@ -83,7 +81,8 @@ class RecordFile:
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "it is damaged"
             raise Invalid(
-                f"{self.what} is in {self.path!r}, which cannot be read: {why}. {self.mending}"
+                f"{self.what} is in {self.path!r}, which cannot be read: {why}. Correct that, or remove the "
+                "file to begin anew"
             ) from None
 
     def write(self, content: Mapping[str, Any]) -> None:
@@ -102,25 +101,6 @@ class RecordFile:
         with self.written(), lock_file(f"{self.path}.lock", LONGEST_WRITE):
             write_json(self.path, change(self.read()))
 
-    def edit(self, kind: type[T], change: Callable[[T], T]) -> None:
-        """Replace the record by what ``change`` makes of it, while no other task edits one in its folder.
-
-        An empty one has no file.
-
-        :raises Invalid: if it cannot be read or written.
-        """
-        with self.written(), lock_file(os.path.join(os.path.dirname(self.path), ".lock"), LONGEST_WRITE):
-            content = change(self.load(kind))
-            if content == kind():
-                self.remove()
-            else:
-                write_json(self.path, as_json(content))
-
-    def remove(self) -> None:
-        """Remove the file, if there is one."""
-        with suppress(FileNotFoundError):
-            os.unlink(self.path)
-
     @contextmanager
     def written(self) -> Iterator[None]:
         """Say what to do if a write fails.
@@ -134,4 +114,89 @@ class RecordFile:
             raise Invalid(
                 f"{self.what} cannot be kept in {folder!r}: {error.strerror or error}. Make it writable, or "
                 "name another folder in state_dir or HOSTED_SERVICES_HOME"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Kind(Generic[T]):
+    """A kind of records: where they are, what each holds, and what messages say of one."""
+
+    folder: str
+    content: type[T]
+    """A dataclass. Without a file, a record holds what that holds by default."""
+    what: str
+    mending: str = "Correct that, or remove the file to begin anew"
+    """What to do about a damaged one."""
+
+    def of(self, base_url: str | None, subject: str, state_dir: str | None = None) -> Record[T]:
+        """Return the record of a subject on a platform, in ``state_dir`` or the collection's own folder."""
+        return self.at(
+            os.path.join(records_folder(self.folder, state_dir), f"{state_key(base_url, subject)}.json")
+        )
+
+    def at(self, path: str) -> Record[T]:
+        """Return the record that is in a file."""
+        return Record(self, path)
+
+
+@dataclass(frozen=True)
+class Record(Generic[T]):
+    """A record. Its file is written whole or not at all."""
+
+    kind: Kind[T]
+    path: str
+
+    def read(self) -> T:
+        """Return what the record holds.
+
+        :raises Invalid: naming the file, if it cannot be read or is damaged.
+        """
+        try:
+            with open(self.path, "rb") as file:
+                found: T = adapter_of(self.kind.content).validate_json(file.read())
+                return found
+        except (FileNotFoundError, NotADirectoryError):
+            return self.kind.content()
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is damaged"
+            raise Invalid(
+                f"{self.kind.what} is in {self.path!r}, which cannot be read: {why}. {self.kind.mending}"
+            ) from None
+
+    def write(self, content: T) -> None:
+        """Replace what the record holds. One that holds nothing has no file.
+
+        :raises Invalid: if it cannot be written.
+        """
+        with self._kept():
+            self._replace(content)
+
+    def edit(self, change: Callable[[T], T]) -> None:
+        """Replace what the record holds by what ``change`` makes of it. Nobody edits its folder meanwhile.
+
+        :raises Invalid: if it cannot be read or written.
+        """
+        with self._kept(), lock_file(os.path.join(os.path.dirname(self.path), ".lock"), LONGEST_WRITE):
+            self._replace(change(self.read()))
+
+    def remove(self) -> None:
+        """Remove the file, if there is one."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)
+
+    def _replace(self, content: T) -> None:
+        if content == self.kind.content():
+            self.remove()
+        else:
+            write_json(self.path, as_json(content))
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise Invalid(
+                f"{self.kind.what} cannot be kept in {os.path.dirname(self.path)!r}: "
+                f"{error.strerror or error}. Make it writable, or name another folder in state_dir or "
+                "HOSTED_SERVICES_HOME"
             ) from None

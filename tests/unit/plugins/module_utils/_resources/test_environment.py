@@ -22,7 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Fingerprints,
     lock_environment,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import FOLDER
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING
 from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 from unit.plugins.module_utils._resources.platform import before_each
@@ -85,7 +85,7 @@ def test_a_refusal_forgets_no_environment_that_another_run_wrote_meanwhile(
         before_each(monkeypatch, r.APP_ENVIRONMENT, meanwhile)
         assert plain.run(ENVIRONMENT, variables={"A": "mine"}, state_dir=str(folder))["failed"]
     assert kept(plain) == {"A": "other"}
-    assert list(Path(records_folder(FOLDER, None)).glob("*.json")), "it is outstanding"
+    assert list(Path(records_folder(PENDING.folder)).glob("*.json")), "it is outstanding"
 
 
 @pytest.mark.parametrize("wish", [{"A": 12345678}, {"1A": "12345678"}, {"B": "12345678"}])

@@ -29,6 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.project
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import commitments
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.commitments import (
+    BUDGET,
     DONE_SECONDS,
     OPEN_SECONDS,
     BudgetGuard,
@@ -54,8 +55,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Step,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import (
-    RecordFile,
-    as_json,
+    Record,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -149,16 +149,18 @@ def record_path(tmp_path: Path) -> Path:
 
 def entries(tmp_path: Path) -> list[Any]:
     """Return the names of what is open, and whether it is done."""
-    found = RecordFile(str(record_path(tmp_path)), "").load(Content).without_old().entries
+    if not any((tmp_path / "home" / "budget").glob("*.json")):
+        return []
+    found = BUDGET.at(str(record_path(tmp_path))).read().without_old().entries
     return [(entry.made.name, entry.done) for entry in found]
 
 
 def age(tmp_path: Path, seconds: float) -> None:
     """Let the record be as old as that."""
-    record = RecordFile(str(record_path(tmp_path)), "")
-    content = record.load(Content)
+    record = BUDGET.at(str(record_path(tmp_path)))
+    content = record.read()
     old = tuple(replace(each, at=each.at - seconds) for each in content.entries)
-    record.write(as_json(replace(content, entries=old)))
+    record.write(replace(content, entries=old))
 
 
 # --- One after the other ----------------------------------------------------------------------------
@@ -347,7 +349,7 @@ def test_without_a_budget_nothing_is_read_or_noted(account: Account, tmp_path: P
 def test_each_account_has_a_record_of_its_own(account: Account) -> None:
     """Whatever token it is reached with. One that does not tell its address is known by the token."""
 
-    def of(account: Account, url: str = "https://one.example.com") -> RecordFile:
+    def of(account: Account, url: str = "https://one.example.com") -> Record[Content]:
         task = guard_of(account, 5).task
         return record_of(replace(task, options=replace(task.options, base_url=url)))
 
@@ -515,13 +517,14 @@ def test_what_came_of_a_call_is_told_though_it_cannot_be_noted(
     account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Any
 ) -> None:
     guard = guard_of(account, 20)
+    commit(guard, order("first", "1"))
     fill_disk(monkeypatch, after=1)
     if error:
         with pytest.raises(Conflict, match="the name is taken"):
             commit(guard, order(), fail(error))
     else:
         commit(guard, order())
-    assert entries(tmp_path) == [("new", False)]
+    assert entries(tmp_path) == [("first", True), ("new", False)]
     [warning] = guard.task.warnings
     outcome = "failed" if error else "is done"
     assert warning.startswith(f"the order of service 'new' {outcome}, but that could not be noted")
@@ -542,7 +545,7 @@ def test_what_lowers_the_rate_does_not_fail_for_its_record(
         guard.succeeded(gone("new"))
     elif how == "locked":
         monkeypatch.setattr(commitments, "LOCK_SECONDS", 0.01)
-        with locked(RecordFile(str(path), "")):
+        with locked(BUDGET.at(str(path))):
             guard.succeeded(gone("new"))
     else:
         monkeypatch.setattr(commitments, "record_of", fail(RuntimeError("a token")))

@@ -45,7 +45,7 @@ def test_what_is_noted_is_outstanding_until_it_is_cleared(folder: str) -> None:
     assert of(folder).outstanding().keys() == {ENVIRONMENT}
     of(folder).clearing([ENVIRONMENT])()
     assert of(folder).outstanding() == {}
-    assert not os.path.exists(of(folder).file.path), "nothing is left behind"
+    assert not os.path.exists(of(folder).record.path), "nothing is left behind"
 
 
 def test_what_is_noted_twice_keeps_the_time_of_the_first(
@@ -74,13 +74,13 @@ def test_two_ways_to_write_an_address_are_one_platform(folder: str) -> None:
 def test_no_id_leads_out_of_the_folder(folder: str, id: str) -> None:
     of(folder, id).note(COMMAND)
     assert of(folder, id).outstanding().keys() == {COMMAND}
-    assert sorted(os.listdir(f"{folder}/pending"))[1:] == [os.path.basename(of(folder, id).file.path)]
+    assert sorted(os.listdir(f"{folder}/pending"))[1:] == [os.path.basename(of(folder, id).record.path)]
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"id": "svc_1", "pending": []}', "[" * 99999])
 def test_a_damaged_record_is_named_and_left(folder: str, content: str) -> None:
     of(folder).note(COMMAND)
-    file = Path(of(folder).file.path)
+    file = Path(of(folder).record.path)
     file.write_text(content)
     for use in (of(folder).outstanding, partial(of(folder).note, NETWORK)):
         with pytest.raises(
@@ -96,7 +96,7 @@ def test_two_changes_that_were_not_made_leave_nothing(folder: str, order: tuple[
     take_back[order[0]]()
     assert of(folder).outstanding().keys() == {COMMAND}
     take_back[order[1]]()
-    assert of(folder).outstanding() == {} and not os.path.exists(of(folder).file.path)
+    assert of(folder).outstanding() == {} and not os.path.exists(of(folder).record.path)
 
 
 def test_what_is_noted_after_a_start_began_waits_for_the_next(folder: str) -> None:
@@ -111,7 +111,7 @@ def test_what_is_noted_after_a_start_began_waits_for_the_next(folder: str) -> No
 def test_of_many_runs_that_were_killed_the_last_notes_are_kept(folder: str) -> None:
     for _number in range(MAX_NOTES + 5):
         of(folder).note(COMMAND)
-    (notes,) = json.loads(Path(of(folder).file.path).read_text())["pending"].values()
+    (notes,) = json.loads(Path(of(folder).record.path).read_text())["pending"].values()
     assert len(notes) == MAX_NOTES and notes[-1] == of(folder).outstanding()[COMMAND]
 
 
@@ -122,7 +122,7 @@ def test_it_is_for_the_owner_alone(folder: str) -> None:
     finally:
         os.umask(before)
     assert os.stat(f"{folder}/pending").st_mode & 0o777 == 0o700
-    assert os.stat(of(folder).file.path).st_mode & 0o777 == 0o600
+    assert os.stat(of(folder).record.path).st_mode & 0o777 == 0o600
 
 
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
@@ -138,4 +138,4 @@ def test_it_is_in_the_home_of_ansible_where_nothing_else_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path))
-    assert of(None).file.path.startswith(f"{tmp_path}/hosted_services/pending/")
+    assert of(None).record.path.startswith(f"{tmp_path}/hosted_services/pending/")
