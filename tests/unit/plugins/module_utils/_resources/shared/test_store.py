@@ -1,0 +1,140 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Records: what one holds is there whole, whatever ends the task that writes it, or is named as damaged."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
+    commitments,
+    namesakes,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.offers import OFFERS, Offers
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import ORDERS
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
+    ENVIRONMENTS,
+    Written,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING, Notes
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import Kind
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+
+WRITTEN = Written("app_1", "00" * 32, {"A": "00"})
+ENTRY = commitments.Entry(Commitment("order", "it", Decimal("1.5")), Decimal("1.5"), None, 1.0)
+KINDS: list[tuple[Kind[Any], Any]] = [
+    (PENDING, Notes("svc_1", {"command": [{"since": "2026-01-31T12:00:00Z"}]})),
+    (ENVIRONMENTS, WRITTEN),
+    (ORDERS, WRITTEN),
+    (OFFERS, Offers(["backups"])),
+    (namesakes.ORDERED, namesakes.Ordered("svc_1")),
+    (commitments.BUDGET, commitments.Content((ENTRY,))),
+]
+"""Each kind of record, and what one may hold."""
+CALLS = ((os, "open"), (os, "mkdir"), (os, "fsync"), (os, "replace"), (os, "unlink"), (fcntl, "flock"))
+"""The calls of the system after which a task may be gone, or the disk full."""
+
+
+def struck(act: Callable[[], object], at: int, strike: Callable[[], None]) -> bool:
+    """Do something whose call of this number meets a strike. Tell whether there were so many calls."""
+    left = at
+
+    def wrap(own: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                strike()
+            return own(*given, **named)
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in CALLS:
+            patch.setattr(module, name, wrap(getattr(module, name)))
+        act()
+    return left <= 0
+
+
+def ended(act: Callable[[], object], at: int) -> bool:
+    """Do something in a process that ends at a call. Tell whether there were so many calls."""
+    child = os.fork()
+    if not child:
+        struck(act, at, lambda: os._exit(9))
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+def always(content: Any) -> Callable[[Any], Any]:
+    """Return what makes the same of every content."""
+    return lambda _found: content
+
+
+def fill_disk() -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_every_kind_of_record_is_tried_here() -> None:
+    values = (value for module in list(sys.modules.values()) for value in vars(module).values())
+    assert {value.folder for value in values if isinstance(value, Kind)} <= {
+        kind.folder for kind, _it in KINDS
+    }
+
+
+@pytest.mark.parametrize(("kind", "content"), KINDS, ids=[kind.folder for kind, _content in KINDS])
+def test_a_record_is_whole_whatever_ends_its_task(kind: Kind[Any], content: Any, tmp_path: Path) -> None:
+    """Killed at each call of the system, and with a disk that is full from there on."""
+    nothing, record = kind.content(), kind.of("https://a.example.com", "one", str(tmp_path))
+    for before, after in ((nothing, content), (content, nothing), (content, content)):
+        for write in (partial(record.write, after), partial(record.edit, always(after))):
+            for at in count(1):
+                record.write(before)
+                if not ended(write, at):
+                    break
+                assert record.read() in (before, after)
+            assert at > 1 and record.read() == after
+            for at in count(1):
+                record.write(before)
+                try:
+                    if not struck(write, at, fill_disk):
+                        break
+                except Invalid as error:
+                    assert "No space left on device" in error.message and record.read() in (before, after)
+            assert record.read() == after
+
+
+@pytest.mark.parametrize(("kind", "content"), KINDS, ids=[kind.folder for kind, _content in KINDS])
+def test_a_record_is_read_as_it_was_written_and_a_damaged_one_is_named(
+    kind: Kind[Any], content: Any, tmp_path: Path
+) -> None:
+    """Each subject on each platform has one of its own, which nobody else can read."""
+    record = kind.of("https://a.example.com", "one", str(tmp_path))
+    assert record.read() == kind.content()
+    record.write(content)
+    assert record.read() == content
+    assert kind.of("https://b.example.com", "one", str(tmp_path)).read() == kind.content()
+    assert Path(record.path).stat().st_mode & 0o777 == 0o600
+    assert Path(record.path).parent.stat().st_mode & 0o777 == 0o700
+    for damage in ("", "{", "[]", "3", "[" * 9999):
+        Path(record.path).write_text(damage)
+        with pytest.raises(
+            Invalid, match=rf"{kind.what} is in .*json', which cannot be read: it is damaged"
+        ) as it:
+            record.read()
+        assert kind.mending in it.value.message
+        with pytest.raises(Invalid):
+            record.edit(lambda found: found)
+        assert Path(record.path).read_text() == damage
