@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from .._api import routes as r
@@ -28,7 +29,7 @@ from .shared.change import Change, Unseen, apply
 from .shared.fingerprints import Fingerprints, lock_environment, state_folder
 from .shared.pending import ENVIRONMENT as PENDING
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.task_errors import EffectUnverified
+from .shared.task_errors import EffectUnverified, Invalid
 
 ANOTHER = "(another value)"
 TO_CHECK = "references that the platform checks"
@@ -142,14 +143,15 @@ def write_environment(
             ) from None
         take_back()
         if before is not None:
-            last.restore(before)
+            with suppress(Invalid):  # the refusal is told
+                last.restore(before)
         if isinstance(error, TokenRejected):
             raise
         raise explained from None
     try:
         last.keep(environment)
-    except OSError as error:
-        task.warn(f"state_dir cannot be written to ({error}), so the next run writes the environment again")
+    except Invalid as error:
+        task.warn(f"{error.message}. Until then, each run writes the environment again")
 
 
 def diff(

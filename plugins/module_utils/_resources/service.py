@@ -420,7 +420,11 @@ def order_steps(
 
     def go_on() -> Sequence[Step]:
         if not ordering.adopted:
-            later = follow_up(task, str(ordering.id), ordering.project)
+            try:
+                later = follow_up(task, str(ordering.id), ordering.project)
+            except Invalid as error:
+                error.prepend(f"{ordering.what} ({ordering.id}) was ordered and is billed, but: ")
+                raise
             if later is None:
                 return ()
             waited = later.result
@@ -461,11 +465,7 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
         doubt = f"{view.label} is still being created" if view.being_created else doubt
         task.warn(f"{doubt}, and wait is false: its settings and state were not set")
         return None
-    try:
-        return plan_existing(task, view, project, just_ordered=True)
-    except Invalid as error:
-        error.prepend(f"{view.label} was ordered and is billed, but: ")
-        raise
+    return plan_existing(task, view, project, just_ordered=True)
 
 
 def expected_service(task: Task[ServiceOptions], project: Project | None) -> dict[str, Any]:

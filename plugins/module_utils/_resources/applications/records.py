@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -66,7 +66,8 @@ class AppRecords:
         """Return the changes that take effect only with the next deploy, by kind."""
         found: Kinds = {}
         for record in reversed(self.pending):
-            found.update(record.outstanding())
+            with suppress(Invalid) if record is not self.pending[0] else nullcontext():
+                found.update(record.outstanding())
         return {kind: entry for kind, entry in found.items() if kind in AT_DEPLOY}
 
     def note(self, kind: str, **details: Any) -> Callable[[], None]:
@@ -87,7 +88,11 @@ class AppRecords:
 
     def clearing(self, kinds: Iterable[str] | None = None) -> Callable[[], None]:
         """Return what clears the changes that are outstanding now, of these kinds or all, once in effect."""
-        return partial(call_each, [record.clearing(kinds) for record in self.pending])
+        found = []
+        for record in self.pending:
+            with suppress(Invalid) if record is not self.pending[0] else nullcontext():
+                found.append(record.clearing(kinds))
+        return partial(call_each, found)
 
     def reasons(self) -> list[str]:
         """Return the reasons to deploy the image in service again, as phrases."""

@@ -10,22 +10,22 @@ was changed since, the file or the platform.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Iterator, Sequence
 
 from ..._api.values import ServiceStatus
-from ..shared.controller_state import records_folder, state_key
-from ..shared.fingerprints import Fingerprints
+from ..shared.fingerprints import Fingerprints, Written
 from ..shared.identify import label
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
+from ..shared.record_file import Kind
+from ..shared.task_errors import Invalid
 from .contents import Contents
 from .document import Entry
 from .members import names_in
 from .needed import needed_for
 from .parts import Part, service_ids
 
-FOLDER = "blueprints"
+APPLIED = Kind("blueprints", Written, "the record of what a blueprint said", hint=True)
 NAMES = "names."
 ENTRY = "entry"
 """The field that stands for an entry as such."""
@@ -33,9 +33,8 @@ ENTRY = "entry"
 
 def last_applied(options: StateDirOptions, project: str) -> Fingerprints:
     """Return what was last applied to a project."""
-    name = state_key(options.base_url, f"blueprint of {project}")
-    path = os.path.join(records_folder(FOLDER, options.state_dir), f"{name}.json")
-    return Fingerprints.at(path, project)
+    record = APPLIED.of(options.base_url, f"blueprint of {project}", options.state_dir)
+    return Fingerprints.at(record, project)
 
 
 def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection[tuple[str, str]]) -> None:
@@ -54,10 +53,10 @@ def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection
     }
     try:
         last.restore({**stale, **fresh})
-    except OSError as error:
+    except Invalid as error:
         task.warn(
-            f"state_dir cannot be written to ({error}), so drift_info cannot tell later whether the file or "
-            "the platform was changed"
+            f"{error.message}. Until then, drift_info cannot tell whether the file or the platform was "
+            "changed"
         )
 
 

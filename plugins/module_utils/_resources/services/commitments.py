@@ -583,11 +583,10 @@ def known_or_refused() -> Iterator[None]:
         raise
     except (HostedError, OSError) as error:
         scope = " It takes a token of scope FULL." if isinstance(error, AccessDenied) else ""
-        what = (
-            "the record of commitments" if isinstance(error, (OSError, Invalid)) else "what the account costs"
-        )
+        what = "the record of commitments" if isinstance(error, OSError) else "what the account costs"
+        why = error.message if isinstance(error, Invalid) else f"{what} cannot be read: {cause_of(error)}"
         raise BudgetExceeded(
-            f"a budget is set, and {what} cannot be read: {cause_of(error)}. The change was not sent.{scope} "
+            f"a budget is set, and {why}. The change was not sent.{scope} "
             "Run this again when it can be read, or leave the budget out"
         ) from error
 

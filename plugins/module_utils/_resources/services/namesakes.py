@@ -18,6 +18,7 @@ name, a task would not find it, and order one more in every run.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..._api.models import Project, Service, ServiceSummary
@@ -210,7 +211,9 @@ def warn_of_billed(task: Task[ServiceOptions]) -> None:
     """Warn of what the selection may stand for if it selects nothing to delete: that is still billed."""
     id, name = task.options.id, task.options.wanted_name
     services = existing(task.account.services())
-    ordered = ordered_before(task, task.options.project, services)
+    ordered = None
+    with suppress(Invalid):  # it is only told of
+        ordered = ordered_before(task, task.options.project, services)
     for other in services:
         if other.name == id or other.id == name:
             what = f"{id!r} is its name, not its id" if id else f"{name!r} is its id, not its name"

@@ -23,7 +23,7 @@ class Offers:
     capabilities: Sequence[str] | None = None
 
 
-OFFERS = Kind("offers", Offers, "what a service offers")
+OFFERS = Kind("offers", Offers, "what a service offers", hint=True)
 
 
 def remember_offers(task: Task, service: Service) -> None:

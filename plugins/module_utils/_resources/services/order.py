@@ -51,7 +51,7 @@ from .rates import compare_rate
 from .settings import check_max_monthly, differing_fact, later_settings
 
 MAX_SERVICE_NAME = 80
-ORDERS = Kind("orders", Written, "the record of what was ordered")
+ORDERS = Kind("orders", Written, "the record of what was ordered", hint=True)
 
 
 def order_fields(task: Task[ServiceOptions]) -> dict[str, Any]:
@@ -252,8 +252,8 @@ class Ordering:
                 )
             else:
                 check_namesakes(self.task, self.project, self.listed)  # another task may have ordered since
-                self.id = self._send_once()
-                with suppress(OSError):
+                self.id = self.task.effects.facts["service_id"] = self._send_once()
+                with suppress(OSError, Invalid):
                     ordered_with(self.task, self.id).keep(used_once(self.task.options))
         self.task.effects.facts["service_id"] = self.id
         return self.id
@@ -347,7 +347,7 @@ class Ordering:
 
 def ordered_with(task: Task, id: str) -> Fingerprints:
     """Return what is known of the settings that a service was ordered with."""
-    return Fingerprints.at(ORDERS.of(task.options.base_url, id).path, id)
+    return Fingerprints.at(ORDERS.of(task.options.base_url, id), id)
 
 
 def used_once(options: ServiceOptions) -> dict[str, str]:

@@ -14,7 +14,7 @@ from ..._api import routes as r
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.account import Account
 from ..shared.budget import Commitment
-from ..shared.change import Change, Done, Gone, Shown, apply
+from ..shared.change import Change, Gone, apply
 from ..shared.identify import check_service_offers
 from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
@@ -274,10 +274,10 @@ class InState:
         wait_for_state(task, self.id, self.states[0])
 
 
-def signalling(view: View, signal: str, shown: Shown, done: Done) -> Change:
+def signalling(view: View, signal: str, effect: Restarted | InState) -> Change:
     """Return the change that sends a signal."""
-    ids, body = {"id": view.service.id}, {"signal": signal}
-    return Change(what=f"{signal} of {view.label}", route=r.POWER, ids=ids, body=body, shown=shown, done=done)
+    what, ids, body = f"{signal} of {view.label}", {"id": view.service.id}, {"signal": signal}
+    return Change(what=what, route=r.POWER, ids=ids, body=body, shown=effect, done=effect)
 
 
 def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> Any:
@@ -299,7 +299,7 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
         signal = "start"
     in_effect = until_start(task, id)
     arrived = InState(id, (goal, *UNDER_WAY.get(signal, ())))
-    apply(task, signalling(view, signal, arrived, arrived), wait=task.options.wait)
+    apply(task, signalling(view, signal, arrived), wait=task.options.wait)
     if task.options.wait and signal == "start":
         in_effect()
     return None
@@ -310,24 +310,26 @@ def wait_while_stopping(task: Task[WaitOptions], id: str) -> str | None:
     return await_container(task, id, lambda state: state != ContainerState.STOPPING, "the end of a stop")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Restarted:
     """A container that has run for a while started anew since a moment, or is about to."""
 
     view: View
     ran: bool
     moment: float
+    seen: bool = False
 
     def found(self, account: Account) -> bool:
-        """Tell whether that is seen. Of one that has only just started it is not."""
-        return self.ran and shows_start_since(account, self.view.service.id, self.moment)
+        """Tell whether that was seen. Of one that has only just started it is not."""
+        self.seen |= self.ran and shows_start_since(account, self.view.service.id, self.moment)
+        return self.seen
 
     def wait(self, task: Task[WaitOptions]) -> None:
         """Wait until it was seen, and the container runs.
 
         :raises WaitEnded: if nothing shows it in time: another restart would interrupt the service again.
         """
-        if self.ran and not poll_for(lambda: self.found(task.account)):
+        if self.ran and not self.seen and not poll_for(lambda: self.found(task.account)):
             raise WaitEnded(
                 f"the restart of {self.view.label} was accepted, but within {QUIET_SECONDS:g} seconds "
                 "nothing showed that it started: its state stayed running, and its uptime was not reset. "
@@ -342,7 +344,7 @@ def restart(task: Task[WaitOptions], view: View) -> None:
     wait = task.options.wait
     ran = runs(settled_metrics(task, view.service.id, FRESH_SECONDS if wait else 0))
     again = Restarted(view, ran, time.monotonic())
-    change = replace(signalling(view, "restart", again, again), tries=1, quiet=QUIET_SECONDS if ran else 0)
+    change = replace(signalling(view, "restart", again), tries=1, quiet=QUIET_SECONDS if ran else 0)
     apply(task, change, wait=wait)
 
 

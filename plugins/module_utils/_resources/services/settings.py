@@ -113,9 +113,7 @@ class Setting:
     route: Route[Any]
     body: Callable[[Any], Mapping[str, Any]]
     """Returns what is sent for a value."""
-    send: Callable[[Task[Any], View, Change, Any], object] = lambda task, view, change, wanted: call_once(
-        task, change
-    )
+    send: Callable[[Task[Any], View, Change], object] = lambda task, view, change: call_once(task, change)
     """Makes the change, if there is more to it than the call."""
     shown_by: Callable[[str, Any], Shown] = lambda id, wanted: Unseen()
     """Returns what shows that a service has a value, where the call must not be repeated before."""
@@ -258,7 +256,7 @@ def write(
         shown=setting.shown_by(id, wanted),
         commitment=commitment,
     )
-    send = partial(setting.send, task, view, change, wanted)
+    send = partial(setting.send, task, view, change)
     if waits:
         write_recorded(task, id, setting.kind or setting.name, send)
     else:
@@ -486,7 +484,7 @@ def check_scale(view: View, scale: Scale, wanted: dict[str, Any]) -> None:
             )
 
 
-def set_scale(task: Task[Any], view: View, change: Change, wanted: Any) -> None:
+def set_scale(task: Task[Any], view: View, change: Change) -> None:
     """Set a size, unless the size has changed since the plan.
 
     :raises Invalid: if another task or user has changed it.
@@ -559,7 +557,7 @@ class IsPublic:
         return network is not None and network.is_public == self.public
 
 
-def set_network(task: Task[Any], view: View, change: Change, wanted: bool) -> None:
+def set_network(task: Task[Any], view: View, change: Change) -> None:
     """Open or close a service. The effect of a repeated change is unknown, so look before a retry.
 
     The platform recreates a running container, and a stopped one has the change from its next start on. In

@@ -468,7 +468,7 @@ def creation(
         plan.reread = reread
         if outcome.own:
             return None
-        if len(plan.steps) == 1:
+        if outcome.found and len(plan.steps) == 1:
             plan.become(as_it_is(outcome.found[0]))
         return NOTHING_DONE
 

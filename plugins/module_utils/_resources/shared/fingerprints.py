@@ -13,11 +13,11 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from .controller_state import lock_file, records_folder, state_key, write_json
-from .record_file import Kind
+from .controller_state import lock_file, records_folder, state_key
+from .record_file import Kind, Record
 from .task_errors import Invalid
 
 KEY_BYTES = 32
@@ -43,7 +43,7 @@ class Written:
             raise ValueError("the key is too short or too long")
 
 
-ENVIRONMENTS = Kind("environments", Written, "the record of fingerprints")
+ENVIRONMENTS = Kind("environments", Written, "the record of an environment")
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Fingerprints:
     apply to another application that is created later with the same slug.
     """
 
-    path: str
+    record: Record[Written]
     app_id: str
     known: bool = False
     key: str = field(default_factory=lambda: secrets.token_hex(KEY_BYTES), repr=False)
@@ -63,18 +63,19 @@ class Fingerprints:
     @classmethod
     def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
         """Read the file of an application."""
-        return cls.at(os.path.join(folder, f"{slug}-{state_key(base_url, slug)}.json"), app_id)
+        file = f"{slug}-{state_key(base_url, slug)}.json"
+        return cls.at(ENVIRONMENTS.at(os.path.join(folder, file)), app_id)
 
     @classmethod
-    def at(cls, path: str, app_id: str) -> Fingerprints:
-        """Read a file. One of another application is none.
+    def at(cls, record: Record[Written], app_id: str) -> Fingerprints:
+        """Read a record. One of another application is none.
 
         :raises Invalid: naming the file, if it is damaged.
         """
-        found = ENVIRONMENTS.at(path).read()
+        found = record.read()
         if found.app_id != app_id:
-            return cls(path, app_id)
-        return cls(path, app_id, True, found.key, dict(found.variables))
+            return cls(record, app_id)
+        return cls(record, app_id, True, found.key, dict(found.variables))
 
     def of(self, name: str, value: str) -> str:
         """Return the fingerprint of a variable. It covers the name, so that equal values differ."""
@@ -100,12 +101,11 @@ class Fingerprints:
     def restore(self, prints: dict[str, str]) -> None:
         """Store existing fingerprints."""
         self.prints = prints
-        write_json(self.path, {"app_id": self.app_id, "key": self.key, "variables": prints})
+        self.record.write(Written(self.app_id, self.key, prints))
 
     def forget(self) -> None:
         """Delete the file. Call this before a write whose outcome may stay unknown."""
-        with suppress(FileNotFoundError):
-            os.unlink(self.path)
+        self.record.remove()
 
 
 @contextmanager

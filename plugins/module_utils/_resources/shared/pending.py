@@ -158,7 +158,7 @@ class Pending:
         :raises Invalid: when the record cannot be read.
         """
         found = self.record.read()
-        return found.pending if found.id == self.id else {}
+        return {kind: notes for kind, notes in found.pending.items() if notes and found.id == self.id}
 
 
 # --- What waits for a start -------------------------------------------------------------------------

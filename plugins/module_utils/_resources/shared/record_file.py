@@ -127,6 +127,8 @@ class Kind(Generic[T]):
     what: str
     mending: str = "Correct that, or remove the file to begin anew"
     """What to do about a damaged one."""
+    hint: bool = False
+    """Whether nothing depends on what it holds but advice: one that cannot be read is taken for none."""
 
     def of(self, base_url: str | None, subject: str, state_dir: str | None = None) -> Record[T]:
         """Return the record of a subject on a platform, in ``state_dir`` or the collection's own folder."""
@@ -152,12 +154,14 @@ class Record(Generic[T]):
         :raises Invalid: naming the file, if it cannot be read or is damaged.
         """
         try:
-            with open(self.path, "rb") as file:
-                found: T = adapter_of(self.kind.content).validate_json(file.read())
+            with open(self.path, encoding="utf-8") as file:
+                found: T = adapter_of(self.kind.content).validate_python(json.load(file))
                 return found
         except (FileNotFoundError, NotADirectoryError):
             return self.kind.content()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
+            if self.kind.hint:
+                return self.kind.content()
             why = error.strerror if isinstance(error, OSError) else "it is damaged"
             raise Invalid(
                 f"{self.kind.what} is in {self.path!r}, which cannot be read: {why}. {self.kind.mending}"

@@ -19,6 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     records_folder,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
+    ENVIRONMENTS,
     Fingerprints,
     lock_environment,
 )
@@ -122,7 +123,7 @@ def test_the_file_tells_no_secret(plain: Platform, folder: Path) -> None:
     content = json.loads(path.read_text())
     assert SECRET not in path.read_text()
     assert content["variables"]["B"] != content["variables"]["C"], "equal values are not seen to be equal"
-    other = Fingerprints(str(path), content["app_id"])
+    other = Fingerprints(ENVIRONMENTS.at(str(path)), content["app_id"])
     assert other.of("B", SECRET) != content["variables"]["B"], "the key matters"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700

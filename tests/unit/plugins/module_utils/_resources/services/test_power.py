@@ -130,6 +130,21 @@ def test_a_restart_whose_answer_is_lost_is_looked_for_until_it_shows(
     assert task.effects.writes == 1
 
 
+def test_a_restart_that_was_seen_is_not_looked_for_again(client: FakeClient, clock: Clock) -> None:
+    """Its node may be out of reach from then on, for longer than something new is looked for."""
+
+    def lose() -> None:
+        client.states["s"] = "stopping"
+        raise Interrupted("POST: reset")
+
+    client.after["power"] = lose
+    client.uptimes["s"] = 100
+    away = [lambda: client.states.update(s=None)] * 30
+    clock.then = [*away, lambda: client.states.update(s="running")]
+    done(client, state="restarted")
+    assert client.calls == [("power", "s", "restart")]
+
+
 @pytest.mark.parametrize("uptime", [0, 100])
 def test_a_restart_that_is_not_known_to_have_begun_is_not_sent_again(client: FakeClient, uptime: int) -> None:
     """An uptime that was short before proves nothing."""

@@ -70,7 +70,7 @@ def test_two_ways_to_write_an_address_are_one_platform(folder: str) -> None:
     assert of(folder, url="HTTPS://API.example.com/").outstanding().keys() == {COMMAND}
 
 
-@pytest.mark.parametrize("id", ["../../etc/passwd", "a/b", "x" * 300])
+@pytest.mark.parametrize("id", ["../../etc/passwd", "a/b", "x" * 300, "\ud800"])
 def test_no_id_leads_out_of_the_folder(folder: str, id: str) -> None:
     of(folder, id).note(COMMAND)
     assert of(folder, id).outstanding().keys() == {COMMAND}

@@ -159,9 +159,6 @@ def test_a_short_wait_does_not_take_silence_for_an_end(clock: Clock) -> None:
         through(clock, lambda at: "idle", wait_timeout=5.0)
 
 
-# --- Adopting -------------------------------------------------------------------------------------------
-
-
 # --- Looking for a sign ---------------------------------------------------------------------------------
 
 
