@@ -1,11 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What became of a fleet: an entry for each service, and the whole."""
+"""How a fleet gets on: which services may begin, what became of each, and the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -16,11 +16,59 @@ from ..services.many_services import ServiceJob, SomeFailed, combine_errors
 from ..shared.currency import currency_of
 from ..shared.money import format_amount, to_decimal
 from ..shared.plan import Task
-from .members import Member
+from .members import NOTHING, Member
 from .options import FleetOptions
-from .rollout import Gate, NotBegun
 
 ActionsOf = Callable[[ServiceJob], list[str]]
+
+
+class NotBegun(HostedError):
+    """A service that was not begun, because of what became of others. Nothing was done with it."""
+
+
+@dataclass
+class Gate:
+    """Lets services begin, until too many have failed."""
+
+    jobs: Mapping[str, ServiceJob]
+    """All services, by id. Those that cannot be planned have an error already."""
+    before: Mapping[str, Collection[str]]
+    """The services that come before each."""
+    allowed: int
+    """How many may fail."""
+
+    @property
+    def failed(self) -> list[ServiceJob]:
+        """The services that failed."""
+        return [one for one in self.jobs.values() if one.error and not isinstance(one.error, NotBegun)]
+
+    @property
+    def not_begun(self) -> list[ServiceJob]:
+        """The services that were not let in."""
+        return [one for one in self.jobs.values() if isinstance(one.error, NotBegun)]
+
+    @property
+    def closed(self) -> bool:
+        """Whether too many have failed."""
+        return len(self.failed) > self.allowed
+
+    @property
+    def passed(self) -> bool:
+        """Whether all services were let in, and no more failed than may."""
+        return not self.closed and not self.not_begun
+
+    def enter(self, id: str) -> None:
+        """Let a service begin.
+
+        :raises NotBegun: if one that comes before it failed, or too many others did.
+        """
+        for other in self.before.get(id, ()):
+            blocker = self.jobs.get(other)
+            if blocker is not None and blocker.error is not None:
+                how = "was not begun" if isinstance(blocker.error, NotBegun) else "failed"
+                raise NotBegun(f"not begun: it comes after {blocker.label}, which {how}")
+        if self.closed:
+            raise NotBegun(f"not begun: {len(self.failed)} failed, and max_failures allows {self.allowed}")
 
 
 @dataclass
@@ -48,10 +96,10 @@ class Report:
 
     def entry(self, job: ServiceJob, actions: Sequence[str]) -> dict[str, Any]:
         """Return the entry of one service."""
-        member = self.members.get(str(getattr(job.service, "id", None)))
+        member = self.members.get(str(job.id))
         not_begun = isinstance(job.error, NotBegun)
         shown = job.entry([] if not_begun else actions)
-        left_alone = member.verdict.left_alone if member else None
+        _act, left_alone = member.verdict if member else NOTHING
         return {
             **shown,
             "failed": job.error is not None and not not_begun,

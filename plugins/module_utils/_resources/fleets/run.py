@@ -12,37 +12,25 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ..._api.client import Client
 from ..._api.errors import HostedError
-from ..._api.models import Service
-from ..._api.values import ContainerState, ServiceStatus
-from ..services.many_services import (
-    Operation,
-    ServiceJob,
-    id_to_read,
-    name_services,
-    read_job,
-    run_job,
-    select_jobs,
-)
+from ..._api.values import ServiceStatus
+from ..services.many_services import ServiceJob, name_services, read_job, select_jobs, work_on
 from ..services.start_order import explicit_references, read_order
 from ..shared.controller_state import one_at_a_time
 from ..shared.identify import find_service
 from ..shared.options import state_dir_of
-from ..shared.parallel import run_parallel
 from ..shared.plan import Expansion, Plan, Step, Task
 from ..shared.runs import Run
 from ..shared.task_errors import Invalid
 from .batches import batch_sizes, plan_batches, turned_around
 from .health import Health
-from .members import Member, Modules
+from .members import ACT, Member, Modules
 from .memory import Memory
 from .options import FleetOptions, HealthCheckOptions
-from .report import Report
-from .rollout import Gate
+from .report import Gate, Report
 
 CAPABILITY = "powerSignals"
-FACTS = ("status", "state", "ran", "cost")
+BLANK = dict.fromkeys(("status", "state", "ran", "cost"))
 """What the result tells of each service, beside its batch and its outcome."""
 LOCK_SECONDS = 2.0
 UNSETTLED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
@@ -59,10 +47,6 @@ class FleetRun:
     members: dict[str, Member] = field(default_factory=dict)
     before: dict[str, set[str]] = field(default_factory=dict)
     """The services that come before each, by id."""
-
-    def __post_init__(self) -> None:
-        """Prepare what all services share."""
-        self.operation = Operation(CAPABILITY, "power signals", plan_nothing, dict.fromkeys(FACTS))
 
     @classmethod
     def of(cls, task: Task[FleetOptions], modules: Modules) -> FleetRun:
@@ -97,35 +81,27 @@ class FleetRun:
         if not self.jobs:
             raise Invalid("no service matches the selection, and nothing was done")
         if self.task.options.services is None:  # in which order a platform lists them is not shown
-            self.jobs.sort(key=lambda job: (job.name, str(getattr(job.service, "id", ""))))
-        found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
+            self.jobs.sort(key=lambda job: (job.name, str(job.id)))
+        found = work_on(self.task, self.jobs, BLANK, self.read)
         self.members = {member.id: member for member in found if member is not None}
         active = [id for id, each in self.members.items() if each.service.status == ServiceStatus.ACTIVE]
         metrics = self.task.account.metrics(active)
         for id in active:
             self.members[id].metrics = metrics.get(id)
 
-    def read(self, client: Client, job: ServiceJob) -> Member | None:
-        """Read one service; ``None`` if there is nothing to decide on it."""
-        id = id_to_read(client, job, self.operation)
-        if id is None:
-            return None
-        run_job(job, lambda: self.check(job, read_job(job, id)))
-        if job.error is not None or job.skipped or not isinstance(job.service, Service):
-            return None
-        return Member(job, job.service, self.memory, self.modules)
+    def read(self, job: ServiceJob) -> Member | None:
+        """Read one service; ``None`` if the operation makes no sense for it.
 
-    def check(self, job: ServiceJob, service: Service) -> None:
-        """Leave out a service that the operation makes no sense for.
-
-        :raises Invalid: if it was named.
+        :raises Invalid: for a service that was named, and takes no power signals.
         """
-        if job.skipped:
-            return
-        if service.status in UNSETTLED and not job.by_name:
+        if job.id is None:  # in check mode: it is to be made
+            return None
+        service = read_job(job)
+        if job.skipped is None and service.status in UNSETTLED and not job.by_name:
             job.skipped = f"skipped: {job.label} has status {service.status}"
-        elif service.status == ServiceStatus.ACTIVE:
-            job.offers(service, self.operation)
+        elif job.skipped is None and service.status == ServiceStatus.ACTIVE:
+            job.offers(service, CAPABILITY, "power signals")
+        return None if job.skipped else Member(job, service, self.memory, self.modules)
 
     # --- Deciding -------------------------------------------------------------------------------------
 
@@ -137,17 +113,13 @@ class FleetRun:
         self.read_order()
         self.check_remembers()
 
-        def plan_one(client: Client, member: Member) -> None:
-            member.job.task.client = client
-            run_job(member.job, partial(self.plan_member, member))
+        def plan_one(job: ServiceJob) -> None:
+            member = self.members[str(job.id)]
+            member.decide()
+            plan = job.plan = member.foresee()
+            job.result = member.facts(plan.result, plan.cost if plan.moves else None, plan.moves)
 
-        run_parallel(self.task.client, self.members.values(), plan_one, self.task.options.max_parallel)
-
-    def plan_member(self, member: Member) -> None:
-        """Decide on one service, and plan for it."""
-        member.decide()
-        member.job.plan = member.foresee()
-        member.job.result = member.expected_facts()
+        work_on(self.task, [member.job for member in self.members.values()], BLANK, plan_one)
 
     def check_remembers(self) -> None:
         """Refuse to bring back what ran, if nothing is known of any of the services.
@@ -157,7 +129,7 @@ class FleetRun:
         options, record = self.task.options, self.memory.record
         if options.state != "started" or not options.only_what_ran or not self.members:
             return
-        down = [each for each in self.members.values() if each.state not in ContainerState.UP]
+        down = [each for each in self.members.values() if not each.runs]
         if down and not any(id in record.ran for id in self.members):
             raise Invalid(
                 f"fleet {options.name!r} remembers nothing of these services, so which of them ran before is "
@@ -204,7 +176,7 @@ class FleetRun:
         """Return the plan for all services, in batches."""
         options = self.task.options
         self.checks = self.checks_of()
-        jobs = {getattr(job.service, "id", None) or job.wanted: job for job in self.jobs if not job.skipped}
+        jobs = {job.id or job.wanted: job for job in self.jobs if not job.skipped}
         acting = [id for id in self.members if self.members[id].acts]
         sizes = batch_sizes(options.sizes, len(jobs), options.canary)
         batches = plan_batches(acting, self.before, sizes)
@@ -228,7 +200,7 @@ class FleetRun:
 
     def after(self, job: ServiceJob) -> dict[str, Any]:
         """Return how a service is afterwards, for the diff, and in which batch it is worked on."""
-        member = self.members.get(getattr(job.service, "id", None) or job.wanted)
+        member = self.members.get(str(job.id))
         batch = {"batch": member.batch} if member and member.acts else {}
         after = job.plan.after if job.plan else {}
         return {**(after if isinstance(after, Mapping) else {}), **batch}
@@ -273,8 +245,7 @@ class FleetRun:
         """
         if self.task.options.state != "stopped":
             return set()
-        up = {id for id, each in self.members.items() if each.state in ContainerState.UP}
-        return up - self.memory.record.begun.keys()
+        return {id for id, each in self.members.items() if each.runs} - self.memory.record.begun.keys()
 
     def is_over(self) -> bool:
         """Tell whether the next run begins anew.
@@ -291,7 +262,7 @@ class FleetRun:
         for each in failed:
             with suppress(HostedError):
                 each.read_metrics()
-        return [each.id for each in failed if each.state not in ContainerState.UP]
+        return [each.id for each in failed if not each.runs]
 
     def has_to_remember(self) -> bool:
         """Tell whether something is to be remembered, although nothing is to be done."""
@@ -328,7 +299,7 @@ class FleetRun:
             if options.state == "stopped":
                 self.memory.record.holder = Run.of_task()
                 for id in self.stoppable():
-                    self.memory.record.note_stop(id, self.members[id].state in ContainerState.UP)
+                    self.memory.record.note_stop(id, self.members[id].runs)
             self.memory.record.begin(options.what, options.start_over)
             self.memory.write()
 
@@ -359,10 +330,10 @@ class FleetRun:
         member.await_restart()
         member.decide()
         plan = job.plan = member.make_plan(job.task)
-        if not member.verdict.act:
+        if member.verdict != ACT:
             job.result = member.facts(plan.result, None, ())
             return []
-        note = partial(self.memory.note_begun, member.id, runs=member.state in ContainerState.UP)
+        note = partial(self.memory.note_begun, member.id, runs=member.runs)
         steps = [Step("remember that it is begun", note, changes=False)]
         steps += [*plan.steps]
         health = Health(replace(job.task), member.service, self.checks[member.id])
@@ -374,10 +345,4 @@ class FleetRun:
 
     def is_up(self, member: Member) -> bool:
         """Tell whether a service is to run after its plan: an update leaves one stopped that was."""
-        runs = member.state in ContainerState.UP or member.id in self.memory.record.up
-        return runs or self.task.options.state != "updated"
-
-
-def plan_nothing(task: Task[Any], service: Service) -> Plan:
-    """Return an empty plan, in place of one that looks at a single service: here all of them decide."""
-    return Plan(result=None)
+        return member.runs or member.id in self.memory.record.up or self.task.options.state != "updated"

@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.
     FleetOptions,
     HealthCheckOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.rollout import NotBegun
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.report import NotBegun
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import FleetRun
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
@@ -338,7 +338,7 @@ def test_a_service_is_looked_at_again_in_its_turn(tmp_path: Path) -> None:
     planned(run)
     client.states["a"] = "stopped"
     assert list(run.begin(run.members["a"])) == []
-    assert run.members["a"].verdict.left_alone == "it does not run"
+    assert run.members["a"].verdict == (False, "it does not run")
     assert run.members["a"].job.result["state"] == "stopped"
     run.members["b"].job.error = Invalid("broken")
     with pytest.raises(NotBegun, match="1 failed, and max_failures allows 0"):
@@ -385,7 +385,7 @@ def test_what_is_suspended_in_its_turn_is_not_resumed(
     for step in run.begin(member):
         step.run()
     assert client.calls == [] and memory_in(tmp_path).record.back == set()
-    assert member.verdict.left_alone == "it is suspended" and member.job.result["status"] == "SUSPENDED"
+    assert member.verdict == (False, "it is suspended") and member.job.result["status"] == "SUSPENDED"
 
 
 def test_what_is_suspended_while_it_stops_is_not_resumed(
@@ -402,7 +402,7 @@ def test_what_is_suspended_while_it_stops_is_not_resumed(
     monkeypatch.setattr(members, "wait_while_stopping", wait)
     assert list(run.begin(run.members["a"])) == []
     assert run.members["a"].service.status == "SUSPENDED"
-    assert run.members["a"].verdict.left_alone == "it is suspended"
+    assert run.members["a"].verdict == (False, "it is suspended")
 
 
 def test_a_restart_that_was_begun_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
