@@ -17,7 +17,6 @@ from ..._api.models import (
     App,
     Backup,
     Event,
-    Metrics,
     ServiceSummary,
 )
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
@@ -67,10 +66,10 @@ class Observer:
         self.problems = []
         services = self._services(now)
         if services is None:
-            return Observation(limited=True, apps=self._apps())
+            return Observation(limited=True, apps=self.account.apps_by_id())
         apps = overview = None
         with self._noting():
-            apps = self._apps()
+            apps = self.account.apps_by_id()
         with self._noting():
             overview = self.account.client.billing_overview()
         states = self._states(services)
@@ -110,16 +109,15 @@ class Observer:
         self.listed, self.limited_since = True, None
         return found
 
-    def _apps(self) -> dict[str, App]:
-        return {app.id: app for app in self.account.apps()}
-
     def _states(self, services: Mapping[str, ServiceSummary]) -> dict[str, str | None]:
         """Return the states of the containers. Only a service in service has one to speak of."""
         ids = iter([id for id, service in services.items() if is_watched(service)])
         found: dict[str, str | None] = {}
         while batch := list(islice(ids, METRICS_PER_CALL)):
             with self._noting():
-                found.update({id: state_of(metrics) for id, metrics in self.account.metrics(batch).items()})
+                for id, metrics in self.account.metrics(batch).items():
+                    state = metrics.state if metrics else None
+                    found[id] = state if state in ContainerState.KNOWN else None
         return found
 
     # --- Single services ------------------------------------------------------------------------------
@@ -152,9 +150,8 @@ class Observer:
             for id, memory in memories.items()
             if id in deploying or needs_journal(memory, services[id], states.get(id))
         ]
-        idle = [
-            id for id, memory in memories.items() if is_idle(memory, states.get(id)) and id not in changed
-        ]
+        stopped = [id for id in memories if states.get(id) == ContainerState.STOPPED and id not in changed]
+        idle = [id for id in stopped if (memory := memories[id]) and memory.state == ContainerState.STOPPED]
         entries: dict[str, Sequence[Event]] = {}
         restoring = set()
         for id in [*changed[:MAX_READS], *self._in_turn(idle)]:
@@ -164,7 +161,9 @@ class Observer:
                     if any(each.status == BackupStatus.RESTORING for each in self._backups_of(id)):
                         restoring.add(id)
             with self._noting():
-                entries[id] = self._new_entries(id, memory.entry if memory else None)
+                last, client = memory.entry if memory else None, self.account.client
+                new = client.events(id, since=last) if last else client.events(id, FIRST_ENTRIES)
+                entries[id] = new[::-1]
         return entries, frozenset(restoring)
 
     def _in_turn(self, idle: Sequence[str]) -> Sequence[str]:
@@ -175,11 +174,6 @@ class Observer:
         self.turn = begin + MAX_IDLE_READS
         return [*idle[begin:], *idle[:begin]][:MAX_IDLE_READS]
 
-    def _new_entries(self, id: str, last: str | None) -> Sequence[Event]:
-        if last is None:
-            return self.account.client.events(id, FIRST_ENTRIES)[::-1]
-        return self.account.client.events(id, since=last)[::-1]
-
     def _backups(
         self, before: State, services: Mapping[str, ServiceSummary], now: datetime
     ) -> dict[str, Sequence[Backup]]:
@@ -187,17 +181,16 @@ class Observer:
         seconds = self.options.backup_interval
         if not seconds:
             return {}
-        looked = {id: backups_looked(before.known_services.get(id)) for id in services}
-        waiting = sorted(
-            (
-                id
-                for id, service in services.items()
-                if can_back_up(service) and due(looked[id], now, seconds)
-            ),
-            key=lambda id: looked[id] or "",
-        )
+        able = [
+            id
+            for id, service in services.items()
+            if service.status in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED) and has_container(service)
+        ]
+        known = {id: memory.backups for id, memory in before.known_services.items()}
+        looked = {id: backups.looked if (backups := known.get(id)) else "" for id in able}
+        waiting = [id for id in able if due(looked[id], now, seconds)]
         found: dict[str, Sequence[Backup]] = {}
-        for id in waiting[:MAX_BACKUP_READS]:
+        for id in sorted(waiting, key=lambda id: looked[id])[:MAX_BACKUP_READS]:
             with self._noting():
                 found[id] = self._backups_of(id)
         return found
@@ -237,22 +230,6 @@ def is_watched(service: ServiceSummary) -> bool:
     return service.status == ServiceStatus.ACTIVE and has_container(service)
 
 
-def can_back_up(service: ServiceSummary) -> bool:
-    """Tell whether a service may have backups to look at."""
-    return service.status in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED) and has_container(service)
-
-
-def state_of(metrics: Metrics | None) -> str | None:
-    """Return the state of a container; ``None`` if it is unknown."""
-    state = metrics.state if metrics else None
-    return state if state in ContainerState.KNOWN else None
-
-
-def backups_looked(memory: ServiceMemory | None) -> str | None:
-    """Return when the backups of a service were read last."""
-    return memory.backups.looked if memory and memory.backups else None
-
-
 def deploying_apps(before: Mapping[str, AppMemory], apps: Mapping[str, App]) -> frozenset[str]:
     """Return the ids of the applications that have another image than before, or wait to run with it."""
     known = [(before[id], app) for id, app in apps.items() if id in before]
@@ -272,8 +249,3 @@ def needs_journal(memory: ServiceMemory | None, service: ServiceSummary, state: 
 def is_news(memory: ServiceMemory | None) -> bool:
     """Tell whether it is news that a container is stopped: it was not before, or was to start since."""
     return memory is None or memory.state != ContainerState.STOPPED or memory.start_ordered
-
-
-def is_idle(memory: ServiceMemory | None, state: str | None) -> bool:
-    """Tell whether a service is stopped as before, and was not told to be in trouble."""
-    return memory is not None and memory.state == state == ContainerState.STOPPED

@@ -20,7 +20,7 @@ from .events import (
     VerdictLifted,
 )
 from .journal import Order, has_failed_deploy, is_starting, last_order
-from .observation import AppMemory, ServiceMemory
+from .observation import AppMemory
 from .poll import Poll
 
 LONGEST_DEPLOY = timedelta(minutes=10)
@@ -84,21 +84,15 @@ def outcome_of(poll: Poll, app: App, since: str) -> Outcome | None:
         return Outcome.DONE
     if state == ContainerState.STOPPED and entries is not None:
         order, at = last_order(entries)
-        if order is None:
-            order, at = remembered_order(poll.before.known_services.get(app.id))
+        before = poll.before.known_services.get(app.id)
+        if order is None and before is not None and (before.stop_ordered or before.start_ordered):
+            order, at = Order.STOP if before.stop_ordered else Order.START, before.start_at
         if order is Order.START and is_starting(at, poll.now):
             return None
         return Outcome.UNVERIFIED if order is Order.STOP else Outcome.FAILED
     begun = parse_moment(since)
     late = begun is None or abs(poll.now - begun) > LONGEST_DEPLOY  # a clock may have been set back
     return Outcome.UNVERIFIED if late else None
-
-
-def remembered_order(service: ServiceMemory | None) -> tuple[Order | None, str | None]:
-    """Return the last power order that earlier polls saw, and when it was given."""
-    if service is None or not (service.stop_ordered or service.start_ordered):
-        return None, None
-    return Order.STOP if service.stop_ordered else Order.START, service.start_at
 
 
 def tell_deploy(poll: Poll, app: App, memory: AppMemory, outcome: Outcome) -> None:

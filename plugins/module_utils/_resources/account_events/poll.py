@@ -42,6 +42,19 @@ class Poll:
         """The number of the last event."""
         return self.before.sequence + len(self.events)
 
+    @property
+    def trouble_is_news(self) -> bool:
+        """Whether trouble is told: always, unless it was there before the source and nobody asked for it."""
+        return self.before.services is not None or self.rules.report_existing
+
+    def tell_of(
+        self, kind: type[AccountEvent], message: str, id: str, service: ServiceMemory, **facts: Any
+    ) -> None:
+        """Add an event about a service."""
+        names = (name for name in ServiceFacts.model_fields if name != "id")
+        told = ServiceFacts(id=id, **{name: getattr(service, name) for name in names})
+        self.tell(kind, message, service=told, **facts)
+
     def tell(self, kind: type[AccountEvent], message: str, **facts: Any) -> None:
         """Add an event. Its id follows from its number alone, so that it is the same if it is told again."""
         number = self.sequence + 1
@@ -55,15 +68,3 @@ class Poll:
                 **facts,
             )
         )
-
-
-def service_facts(id: str, service: ServiceMemory) -> ServiceFacts:
-    """Return what an event says of a service."""
-    return ServiceFacts(
-        id=id,
-        name=service.name,
-        family=service.family,
-        status=service.status,
-        state=service.state,
-        product=service.product,
-    )
