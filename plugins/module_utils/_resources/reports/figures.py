@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -34,6 +35,7 @@ def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
     aliases = aliases_of(facts)
     services = [service_of(facts, each, aliases.get(each.id)) for each in facts.services or ()]
     rates = {each.id: billed(facts.details.get(each.id)) for each in facts.services or ()}
+    plans = sorted(measures.options.backup_reports, key=lambda report: str(report.get("plan")))
     found = {
         "as_of": utc_text(measures.as_of),
         "project": measures.options.project,
@@ -46,25 +48,21 @@ def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
         },
         "backups": {
             **backups_of(facts, measures),
-            "plans": [plan_of(report) for report in by_plan(measures.options.backup_reports)],
+            "plans": [plan_of(report) for report in plans],
             "drill": drill_of(measures.options.drill_report, measures.as_of),
         },
         "applications": None if facts.apps is None else releases_of(facts, measures.as_of),
-        "unread": unread_of(facts, measures),
+        "unread": [*map(asdict, facts.unread), *map(unread_file, measures.options.unread)],
     }
     found["advice"] = advice_of(found, facts, measures)
     found["answers"] = answers_of(found)
     return found
 
 
-def unread_of(facts: Facts, measures: Measures) -> list[dict[str, Any]]:
-    """Return what could not be read of the platform, and of files of the controller."""
-    of_files = [
-        {"part": str(each.get("part")), "name": text_or_none(each.get("name")), "id": None,
-         "reason": str(each.get("reason"))}
-        for each in measures.options.unread
-    ]  # fmt: skip
-    return [*(each.as_dict() for each in facts.unread), *of_files]
+def unread_file(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what could not be read of files of the controller."""
+    name = text_or_none(given.get("name"))
+    return {"part": str(given.get("part")), "name": name, "id": None, "reason": str(given.get("reason"))}
 
 
 # --- Services and projects --------------------------------------------------------------------------
@@ -138,21 +136,11 @@ def references_of(facts: Facts, graph: ProjectGraph) -> list[dict[str, Any]]:
     told = [
         {"from_id": begin, "to_id": end, "through": names} for begin, end, names in edges if begin and end
     ]
-    order = names_of(facts.services or ())
+    order = {each.id: f"{each.name}\n{each.id}" for each in facts.services or ()}
     return sorted(told, key=lambda edge: [order.get(edge[end], edge[end]) for end in ("from_id", "to_id")])
 
 
-def names_of(services: Iterable[ServiceSummary]) -> dict[Any, str]:
-    """Return the names of services by id, each with its id behind it, so that no two are equal."""
-    return {each.id: f"{each.name}\n{each.id}" for each in services}
-
-
 # --- What the controller knows ----------------------------------------------------------------------
-
-
-def by_plan(reports: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return reports of plans in the order of their names, whatever the order of their files."""
-    return sorted(reports, key=lambda report: str(report.get("plan")))
 
 
 def plan_of(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,26 +173,25 @@ def drill_of(report: Mapping[str, Any] | None, as_of: datetime) -> dict[str, Any
 def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the short answers to what people ask first."""
     services, backups = found["services"], found["backups"]
-    fresh = sum(row["freshness"] == FRESH for row in backups["services"])
+    freshness = Counter(row["freshness"] for row in backups["services"])
+    broken = None
+    if services is not None:
+        bad = (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN)
+        broken = [each["id"] for each in services if each["status"] in bad]
     return {
         "costs_most": costs_most(found["money"]["top"]) or highest_rate(services or ()),
         "backed_up": {
-            "fresh": fresh,
-            "none": sum(row["freshness"] == NONE for row in backups["services"]),
+            "fresh": freshness[FRESH],
+            "none": freshness[NONE],
             "of": len(backups["services"]),
             "unknown": len(backups["unknown_ids"]) if services is not None else None,
             "not_offered": len(backups["not_offered_ids"]),
             "not_created": sum(each["status"] in NOT_CREATED for each in services or ()),
         },
-        "broken_ids": None if services is None else [each["id"] for each in services if is_broken(each)],
+        "broken_ids": broken,
         "referred_to": most_referred(found["projects"], services or ()),
         "month": (found["money"]["forecast"] or {}).get("amount"),
     }
-
-
-def is_broken(service: Mapping[str, Any]) -> bool:
-    """Tell whether a service failed or waits for the platform's team."""
-    return service["status"] in (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN)
 
 
 def costs_most(top: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

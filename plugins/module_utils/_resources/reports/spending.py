@@ -38,6 +38,7 @@ def money_of(facts: Facts, rates: Rates, as_of: datetime, one_project: bool) -> 
     """Return the figures on spend. ``rates`` are those of all services that can be read."""
     overview = None if one_project else facts.overview
     so_far = spent_this_month(facts, as_of, one_project)
+    shown = [spend.total_cents for spend in facts.spends.values() if spend.total_cents is not None]
     return {
         "month": as_of.astimezone(UTC).strftime("%Y-%m"),
         "month_to_date": format_amount(so_far),
@@ -50,7 +51,7 @@ def money_of(facts: Facts, rates: Rates, as_of: datetime, one_project: bool) -> 
         "unpriced": [each.name for each in facts.services or () if rates[each.id] is None],
         "days": spend_by_day(facts),
         "complete": facts.projects is not None and all(p.id in facts.spends for p in facts.projects),
-        "total": total_spent(facts),
+        "total": format_amount(total(map(from_cents, shown))) if shown else None,
         "top": cost_most(facts, rates),
     }
 
@@ -120,12 +121,6 @@ def spend_by_day(facts: Facts) -> list[dict[str, Any]]:
         }
         for day, amounts in sorted(by_day.items())
     ]
-
-
-def total_spent(facts: Facts) -> str | None:
-    """Return what the projects that can be read have cost over their windows."""
-    shown = [spend.total_cents for spend in facts.spends.values() if spend.total_cents is not None]
-    return format_amount(total(map(from_cents, shown))) if shown else None
 
 
 def project_money(project: Project, spend: ProjectSpend | None) -> dict[str, Any] | None:

@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from ..._api.models import App, Flaw, Release, ScanReport
+from ..._api.models import App, Release, ScanReport
 from ..applications.releases import blocking
 from ..shared.restore_points import parse_moment
 from .reading import AppReleases, Facts
@@ -41,15 +40,8 @@ def app_of(facts: Facts, app: App, as_of: datetime) -> dict[str, Any]:
         "age_days": age_days(view["released_at"], as_of),
         "scan_status": view["scan_status"] or (current["scan_status"] if current else None),
         "releases": None if read is None else releases,
-        "note": note_of(read),
+        "note": f"{read.not_scanned} older releases were not read" if read and read.not_scanned else None,
     }
-
-
-def note_of(read: AppReleases | None) -> str | None:
-    """Return why the releases may be incomplete; ``None`` if they are not, or could not be read at all."""
-    if read is None:
-        return None
-    return f"{read.not_scanned} older releases were not read" if read.not_scanned else None
 
 
 def releases_in(
@@ -68,6 +60,7 @@ def releases_in(
 def release_of(tag: str, scan: ScanReport, declared: Release, as_of: datetime) -> dict[str, Any]:
     """Return a release and the verdict on it."""
     verdict = scan.scan_verdict
+    counts = (verdict.counts if verdict else None) or {}
     return {
         "tag": tag,
         "digest": declared.digest,
@@ -76,19 +69,9 @@ def release_of(tag: str, scan: ScanReport, declared: Release, as_of: datetime) -
         "in_service": False,
         "scan_status": scan.scan_status,
         "scanned_at": scan.scanned_at,
-        "counts": counts_of((verdict.counts if verdict else None) or {}),
-        "blocking": [flaw_of(flaw) for flaw in blocking(scan)],
+        "counts": {name.lower(): count for name, count in sorted(counts.items()) if count is not None},
+        "blocking": [{name: getattr(flaw, name) for name in FLAW_FIELDS} for flaw in blocking(scan)],
     }
-
-
-def counts_of(counts: Mapping[str, int | None]) -> dict[str, int]:
-    """Return the number of flaws by severity, as far as the platform shows it."""
-    return {name.lower(): count for name, count in sorted(counts.items()) if count is not None}
-
-
-def flaw_of(flaw: Flaw) -> dict[str, Any]:
-    """Return what blocks a release."""
-    return {name: getattr(flaw, name) for name in FLAW_FIELDS}
 
 
 def age_days(moment: str | None, as_of: datetime) -> int | None:
