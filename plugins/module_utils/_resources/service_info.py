@@ -87,10 +87,7 @@ SERVICE_INFO = ServiceInfoResource()
 
 
 def check_limits(options: ServiceInfoOptions) -> None:
-    """Check the limits of the routes (Limits).
-
-    :raises Invalid: naming the option, its value and the limit.
-    """
+    """Check the limits of the routes (Limits)."""
     check_log_lines(options.log_lines)
     for name, value in {"max_events": options.max_events, "usage_days": options.usage_days}.items():
         if value < 1:
@@ -159,8 +156,6 @@ def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
     """Return the start of the current hour, day, week and month, as timestamps in UTC.
 
     The platform leaves the choice to the caller because of time zones (Journals). Weeks begin on Monday.
-
-    :raises Invalid: for an unknown time zone.
     """
     now = datetime.now(time_zone(zone_name))
     hour = now.replace(minute=0, second=0, microsecond=0)

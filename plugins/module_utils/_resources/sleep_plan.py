@@ -121,8 +121,9 @@ class Run:
             warn_of_nothing(self.task)
         found = work_on(self.task, self.jobs, BLANK, self.read)
         self.sleepers = [sleeper for sleeper in found if sleeper is not None]
-        for job in self.left_alone.values():
-            self.task.warn(str(job.skipped))
+        for job in self.jobs:
+            if job.id in self.left_alone:
+                self.task.warn(str(job.skipped))
         for sleeper in self.sleepers:
             name = self.left_over.surely.get(sleeper.id)
             if name is not None:
@@ -134,10 +135,7 @@ class Run:
         self.read_metrics()
 
     def read(self, job: ServiceJob) -> Sleeper | None:
-        """Read one service with its record; ``None`` if it is left out.
-
-        :raises Invalid: if it was named and cannot be suspended.
-        """
+        """Read one service with its record; ``None`` if it is left out."""
         if job.id is None:  # in check mode: it is to be made
             return None
         options, service = self.task.options, read_job(job)
@@ -211,10 +209,7 @@ class Run:
     # --- What is asked for by hand --------------------------------------------------------------------
 
     def apply_wishes(self) -> None:
-        """Note which services are to be kept awake, and which no longer.
-
-        :raises Invalid: if a service is in both lists.
-        """
+        """Note which services are to be kept awake, and which no longer."""
         wishes = self.task.options.keep_awake
         kept = self.named(wishes.services, "keep_awake") if wishes else []
         released = self.named(self.task.options.release or [], "release")

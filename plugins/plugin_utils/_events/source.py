@@ -155,10 +155,7 @@ class Poller:
             LOG.warning("%s: the platform cannot be read, and will be tried again: %s", NAME, error.message)
 
     def _check(self) -> None:
-        """Find out whom the token belongs to.
-
-        :raises ConfigurationError: if the state file is about another account.
-        """
+        """Find out whom the token belongs to."""
         if self.checked:
             return
         owner = owner_of(self.observer.account.client.whoami().email)

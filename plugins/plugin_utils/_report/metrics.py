@@ -21,10 +21,7 @@ ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": " "})
 
 
 def report_prometheus(report: Any) -> str:
-    """Return the metrics of a report that module ``report_info`` has read.
-
-    :raises Invalid: if it is no such report.
-    """
+    """Return the metrics of a report that module ``report_info`` has read."""
     page = Page(check_report(report))
     families = [*account_families(page), *service_families(page)]
     return "".join(line for each in families for line in family(*each))

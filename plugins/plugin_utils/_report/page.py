@@ -68,10 +68,7 @@ class Page:
 
 
 def check_report(report: Any) -> Data:
-    """Return a report.
-
-    :raises Invalid: if it is none.
-    """
+    """Return a report."""
     if not isinstance(report, Mapping) or "answers" not in report:
         raise Invalid("this is no report; give the filter what module report_info returns as `report`")
     return report

@@ -36,10 +36,7 @@ TITLE = "Hosted services"
 
 
 def report_html(report: Any, title: str = TITLE) -> str:
-    """Return the page of a report that module ``report_info`` has read.
-
-    :raises Invalid: if it is no such report.
-    """
+    """Return the page of a report that module ``report_info`` has read."""
     page = Page(check_report(report))
     full = f"{title}: {page.data['project']}" if page.data["project"] else title
     return write(element("html", head_of(page, full), body_of(page, full), lang="en"))

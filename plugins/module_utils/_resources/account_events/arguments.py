@@ -102,10 +102,7 @@ def describe(error: Any) -> str:
 
 
 def check_numbers(options: SourceOptions) -> None:
-    """Check that numbers are such that the source can work with them.
-
-    :raises ConfigurationError: naming the argument.
-    """
+    """Check that numbers are such that the source can work with them."""
     for name, (low, high) in BOUNDS.items():
         value = getattr(options, name)
         if value is not None and not low <= value <= high:
@@ -121,10 +118,7 @@ def check_numbers(options: SourceOptions) -> None:
 
 
 def check_texts(options: SourceOptions) -> None:
-    """Check that what is named is there.
-
-    :raises ConfigurationError: naming the argument.
-    """
+    """Check that what is named is there."""
     if options.state_name is not None and not options.state_name.strip():
         raise ConfigurationError("state_name is blank; give it a name, or leave it out")
     if options.state_name is not None and options.state_file is not None:

@@ -47,10 +47,7 @@ class StateFile:
         """The events that an earlier start may have delivered."""
 
     def _read(self) -> State | None:
-        """Return what the file holds; ``None`` if it does not exist.
-
-        :raises ConfigurationError: if it cannot be read.
-        """
+        """Return what the file holds; ``None`` if it does not exist."""
         try:
             with open(self.path, encoding="utf-8") as file:
                 return State.model_validate_json(file.read())

@@ -27,10 +27,7 @@ class Share:
 
 
 def read_share(text: str, name: str, *, least: int) -> Share:
-    """Return the number or percentage that an option holds.
-
-    :raises Invalid: if it is neither, or less than ``least``.
-    """
+    """Return the number or percentage that an option holds."""
     found = SHARE.fullmatch(text.strip())
     amount = int(found[1]) if found else -1
     percent = bool(found and found[2])

@@ -113,10 +113,7 @@ class Member:
         self.metrics = self.job.task.account.metrics_of(self.id)
 
     def decide(self) -> None:
-        """Decide what to do with the service.
-
-        :raises Invalid: if its state is not known, or its status allows nothing.
-        """
+        """Decide what to do with the service."""
         service = self.service
         if service.status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
             raise Invalid(f"{self.job.label} has status {service.status}, so nothing is done with it")
@@ -228,10 +225,7 @@ class Member:
         return plan_with(self.modules.service, task, arguments)
 
     def plan_deploy(self, task: Task[FleetOptions], tag: str) -> Plan:
-        """Return the plan of module app_deploy.
-
-        :raises Invalid: if the service is no application.
-        """
+        """Return the plan of module app_deploy."""
         slug = task.account.slugs().get(self.id)
         if self.service.family != Family.APP or slug is None:
             raise Invalid(f"{self.job.label} is no application, so release {tag!r} cannot be deployed to it")

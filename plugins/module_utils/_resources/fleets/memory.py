@@ -78,10 +78,7 @@ class Memory:
     record: Record = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the record.
-
-        :raises Invalid: if it is damaged.
-        """
+        """Read the record."""
         self.record = self.file.load(Record)
 
     @classmethod
@@ -94,10 +91,7 @@ class Memory:
         return self.file.load(Record) != self.record
 
     def write(self) -> None:
-        """Replace the file.
-
-        :raises Invalid: if it cannot be written.
-        """
+        """Replace the file."""
         self.file.write(as_json(self.record))
 
     def note_begun(self, id: str, *, runs: bool) -> None:

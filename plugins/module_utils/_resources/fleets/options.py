@@ -89,10 +89,7 @@ class FleetOptions(ManyServicesOptions, CommitmentOptions, HealthyOptions, State
 
 
 def check_options(options: FleetOptions) -> None:
-    """Check the options that have limits, or contradict each other.
-
-    :raises Invalid: naming the options and the limit.
-    """
+    """Check the options that have limits, or contradict each other."""
     for size in options.batch_size:
         read_share(size, "batch_size", least=1)
     read_share(options.max_failures, "max_failures", least=0)
@@ -110,10 +107,7 @@ def check_options(options: FleetOptions) -> None:
 
 
 def check_update(options: FleetOptions) -> None:
-    """Check what an update consists of.
-
-    :raises Invalid: if it is nothing, or contradicts itself.
-    """
+    """Check what an update consists of."""
     given = names_given(tag=options.tag, command=options.command, dimensions=options.dimensions)
     if options.state != "updated":
         if given:
@@ -130,20 +124,14 @@ def check_update(options: FleetOptions) -> None:
 
 
 def check_health_check(check: HealthCheckOptions) -> None:
-    """Check one health check.
-
-    :raises Invalid: if it does not say what to check, or what it says makes no sense.
-    """
+    """Check one health check."""
     if check.services is not None and not check.services:
         raise Invalid("services of health_checks is an empty list; name services, or leave it out for all")
     check_probe(check)
 
 
 def check_probe(check: ProbeOptions) -> None:
-    """Check how one health check looks.
-
-    :raises Invalid: if it does not say what to check, or what it says makes no sense.
-    """
+    """Check how one health check looks."""
     if (check.url is None) != check.tcp:
         raise Invalid("an entry of health_checks needs either url or tcp: true")
     if check.url is not None and urlsplit(check.url).scheme not in ("http", "https"):

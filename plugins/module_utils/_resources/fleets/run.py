@@ -50,18 +50,12 @@ class FleetRun:
 
     @classmethod
     def of(cls, task: Task[FleetOptions], modules: Modules) -> FleetRun:
-        """Return the run of a task.
-
-        :raises Invalid: if what the fleet remembers is damaged.
-        """
+        """Return the run of a task."""
         options = task.options
         return cls(task, Memory.of(state_dir_of(options), options.base_url, options.name), modules)
 
     def check_free(self) -> None:
-        """Refuse to work on a fleet that another run has stopped for what it does meanwhile.
-
-        :raises Invalid: naming the process of that run.
-        """
+        """Refuse to work on a fleet that another run has stopped for what it does meanwhile."""
         holder = self.memory.record.held_by_another()
         if holder is not None:
             raise Invalid(
@@ -73,10 +67,7 @@ class FleetRun:
     # --- Reading --------------------------------------------------------------------------------------
 
     def select(self) -> None:
-        """Select the services, and read how each one is.
-
-        :raises Invalid: if none matches.
-        """
+        """Select the services, and read how each one is."""
         self.jobs = select_jobs(self.task)
         if not self.jobs:
             raise Invalid("no service matches the selection, and nothing was done")
@@ -106,10 +97,7 @@ class FleetRun:
     # --- Deciding -------------------------------------------------------------------------------------
 
     def decide(self) -> None:
-        """Decide on every service, and plan for it.
-
-        :raises Invalid: if there is nothing that the fleet could start.
-        """
+        """Decide on every service, and plan for it."""
         self.read_order()
         self.check_remembers()
 
@@ -122,10 +110,7 @@ class FleetRun:
         work_on(self.task, [member.job for member in self.members.values()], BLANK, plan_one)
 
     def check_remembers(self) -> None:
-        """Refuse to bring back what ran, if nothing is known of any of the services.
-
-        :raises Invalid: saying what to do.
-        """
+        """Refuse to bring back what ran, if nothing is known of any of the services."""
         options, record = self.task.options, self.memory.record
         if options.state != "started" or not options.only_what_ran or not self.members:
             return
@@ -148,10 +133,7 @@ class FleetRun:
         self.before = turned_around(needs) if stops else needs
 
     def named(self, names: Sequence[str], option: str) -> list[str]:
-        """Return the ids of services of the fleet, by their ids or names.
-
-        :raises HostedError: if one is not in the fleet, or several have the name.
-        """
+        """Return the ids of services of the fleet, by their ids or names."""
         services = [member.service for member in self.members.values()]
         try:
             return [find_service(services, services, name, lambda one: one.id).id for name in names]
@@ -159,10 +141,7 @@ class FleetRun:
             raise error.prepend(f"{option}: ") from None
 
     def checks_of(self) -> dict[str, list[HealthCheckOptions]]:
-        """Return the health checks of each service.
-
-        :raises Invalid: if one names a service that is not in the fleet.
-        """
+        """Return the health checks of each service."""
         found: dict[str, list[HealthCheckOptions]] = {id: [] for id in self.members}
         for check in self.task.options.health_checks:
             ids = self.named(check.services, "health_checks") if check.services else list(found)
@@ -319,10 +298,7 @@ class FleetRun:
         )
 
     def begin(self, member: Member) -> Sequence[Step]:
-        """Return what is to be done with a service now that its turn has come.
-
-        :raises NotBegun: if it may not begin.
-        """
+        """Return what is to be done with a service now that its turn has come."""
         self.gate.enter(member.id)
         job, state = member.job, self.task.options.state
         member.look_again()

@@ -46,6 +46,7 @@ from ..shared.record_file import RecordFile
 from ..shared.task_errors import NoSuchItem
 from .view import billed_rate
 
+FOLDER = "inventory"
 NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
 MAX_NAMED = 3
 PART_LABELS = {"monthly": "monthly rate"}
@@ -145,11 +146,6 @@ def add_services(
     ]
 
 
-FOLDER = "inventory"
-
-Service = dict[str, Any]
-
-
 @dataclass
 class SftpRecords:
     """Where the SFTP access of each service of an account is, from one run to the next.
@@ -165,14 +161,20 @@ class SftpRecords:
     records: dict[str, Mapping[str, Any]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.records = read_records(self.path, self.max_age) if self.max_age > 0 else {}
+        self.records, now = {}, time.time()
+        if self.max_age > 0:
+            with suppress(AttributeError, LookupError, TypeError):  # a damaged file is as none
+                content = RecordFile(self.path, "the SFTP access").read()
+                # one of the future comes from a clock that was set back
+                fresh = {id: each for id, each in content.items() if 0 <= now - each["at"] < self.max_age}
+                self.records = fresh
 
     @property
     def path(self) -> str:
         """The file of the records."""
         return os.path.join(collection_folder(FOLDER), f"sftp-{self.account[:32]}.json")
 
-    def fill(self, services: Sequence[Service]) -> list[Service]:
+    def fill(self, services: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Put what is remembered into the services; return those whose access has to be read."""
         left = []
         for service in services:
@@ -183,7 +185,7 @@ class SftpRecords:
                 service["sftp"] = record["access"]
         return left
 
-    def keep(self, services: Sequence[Service]) -> None:
+    def keep(self, services: Sequence[dict[str, Any]]) -> None:
         """Remember the access of services, which was just read.
 
         :raises OSError: if the file cannot be written.
@@ -195,17 +197,6 @@ class SftpRecords:
             access = service["sftp"]
             self.records[service["id"]] = {"status": service["status"], "access": access, "at": at}
         write_json(self.path, {id: record for id, record in self.records.items() if record["access"]})
-
-
-def read_records(path: str, max_age: float) -> dict[str, Mapping[str, Any]]:
-    """Return the records of a file that are not too old; none of a file that is missing or damaged.
-
-    One of the future comes from a clock that was set back, and is too old as well.
-    """
-    now, content, found = time.time(), RecordFile(path, "the SFTP access").read(), {}
-    with suppress(AttributeError, LookupError, TypeError):
-        found = {id: record for id, record in content.items() if 0 <= now - record["at"] < max_age}
-    return found
 
 
 # --- Which services -------------------------------------------------------------------------------------
@@ -304,7 +295,10 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
     """Read the requested data and add it to each service."""
     services = listing.services
     if wanted.metrics:
-        metrics = read_metrics(account, [service["id"] for service in services])
+        ids = [service["id"] for service in services]
+        batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
+        read_batches = account.each(batches, lambda own, batch: own.metrics(batch))
+        metrics = {id: shown_fields(each) for batch in read_batches for id, each in batch.items()}
         for service in services:
             service["metrics"] = metrics[service["id"]]
             service["state"] = (service["metrics"] or {}).get("state")
@@ -320,9 +314,8 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
 
         add_part(account, listing, able, "settings", read)
     if wanted.sftp:
-        add_sftp(
-            account, listing, created, SftpRecords(account.client.account_key, wanted.sftp_max_age, reread)
-        )
+        records = SftpRecords(account.client.account_key, wanted.sftp_max_age, reread)
+        add_sftp(account, listing, created, records)
 
 
 def shown_settings(settings: Settings, command: bool) -> dict[str, Any]:
@@ -340,38 +333,25 @@ def add_sftp(
 
     What was read before all further requests are refused (429) is remembered, so that the next run gets on.
     """
-    left = records.fill(services)
-    found: dict[str, Any] = {}
+    left, found = records.fill(services), dict[str, Any]()
 
     def access(own: Account, id: str) -> Any:
+        found[id] = None
         sftp = sftp_if_any(own, id)
         found[id] = sftp and checked_access(sftp)
         return found[id]
 
     try:
-        failed = add_part(account, listing, left, "sftp", access)
-    except HostedError:
-        for service in left:
-            service["sftp"] = found.get(service["id"])
-        remember(listing, records, [service for service in left if service["id"] in found])
-        raise
-    remember(listing, records, [service for service in left if service["id"] not in failed])
-
-
-def remember(listing: Listing, records: SftpRecords, services: Sequence[dict[str, Any]]) -> None:
-    """Keep the SFTP access of services for later runs; warn if that is not possible."""
-    try:
-        records.keep(services)
-    except OSError as error:
-        reason = error.strerror or error
-        listing.warnings.append(f"the SFTP access cannot be remembered in {records.path}: {reason}")
-
-
-def read_metrics(account: Account, ids: Sequence[str]) -> dict[str, Any]:
-    """Return the live metrics by service id; ``None`` if a node cannot be reached."""
-    batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
-    found = account.each(batches, lambda own, batch: own.metrics(batch))
-    return {id: shown_fields(metrics) for part in found for id, metrics in part.items()}
+        add_part(account, listing, left, "sftp", access)
+    finally:
+        asked = [service for service in left if service["id"] in found]
+        for service in asked:
+            service["sftp"] = found[service["id"]]
+        try:
+            records.keep(asked)
+        except OSError as error:
+            reason = error.strerror or error
+            listing.warnings.append(f"the SFTP access cannot be remembered in {records.path}: {reason}")
 
 
 def sftp_if_any(account: Account, id: str) -> SftpAccess | None:
@@ -395,19 +375,12 @@ def add_part(
     services: Sequence[dict[str, Any]],
     part: str,
     read: Callable[[Account, str], Any],
-) -> set[str]:
-    """Put ``part`` into each of the services. One warning names those for which that fails.
-
-    Return the ids of these.
-    """
+) -> None:
+    """Put ``part`` into each of the services. One warning names those for which that fails."""
     answers = account.each(services, lambda own, service: read_or_error(read, own, service["id"]))
-    failed = set()
     for service, answer in zip(services, answers, strict=True):
         service[part] = answer
-        if isinstance(answer, HostedError):
-            failed.add(service["id"])
     listing.warnings += replace_errors(services, part, "so their hosts lack it")
-    return failed
 
 
 def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: str) -> list[str]:
