@@ -103,7 +103,11 @@ def check_options(options: FleetOptions) -> None:
         raise Invalid(f"resume goes with state: started alone, and state is {options.state}")
     check_update(options)
     for check in options.health_checks:
-        check_health_check(check)
+        if check.services is not None and not check.services:
+            raise Invalid(
+                "services of health_checks is an empty list; name services, or leave it out for all"
+            )
+        check_probe(check)
 
 
 def check_update(options: FleetOptions) -> None:
@@ -121,13 +125,6 @@ def check_update(options: FleetOptions) -> None:
             raise Invalid(f"{' and '.join(given)} cannot be updated at once; use a task for each")
     if options.dimensions is not None and not any(options.dimensions.as_dict().values()):
         raise Invalid("dimensions is empty; give at least one of its parts, or leave it out")
-
-
-def check_health_check(check: HealthCheckOptions) -> None:
-    """Check one health check."""
-    if check.services is not None and not check.services:
-        raise Invalid("services of health_checks is an empty list; name services, or leave it out for all")
-    check_probe(check)
 
 
 def check_probe(check: ProbeOptions) -> None:

@@ -84,6 +84,7 @@ class Report:
         record = any_member.memory.record if any_member is not None and any_member.goes_on else None
         self.since = record.since if record else None
         self.done_before = set(record.done) if record else set()
+        self.actions_of = ServiceJob.planned if self.task.check_mode else ServiceJob.done
 
     # --- Services -------------------------------------------------------------------------------------
 
@@ -109,8 +110,7 @@ class Report:
 
     def tell(self) -> None:
         """Put into the result what there is to say of the fleet as a whole."""
-        check_mode = self.task.check_mode
-        entries = self.entries(ServiceJob.planned if check_mode else ServiceJob.done)
+        entries = self.entries(self.actions_of)
         named = {id: member.service.name for id, member in self.members.items()}
         options = self.task.options
         self.task.effects.facts["fleet"] = {
@@ -157,7 +157,7 @@ class Report:
             return None
         over = f", and max_failures allows {self.gate.allowed}" if self.gate.closed else ""
         named = f"\nNot begun: {', '.join(job.label for job in left)}" if left else ""
-        actions_of = ServiceJob.planned if self.task.check_mode else ServiceJob.done
+        actions_of = self.actions_of
         details = {**combine_errors(self.jobs, actions_of).details, "services": self.entries(actions_of)}
         return SomeFailed(f"{count}{over}:{reasons}{named}", **details)
 

@@ -190,50 +190,38 @@ class FleetRun:
         steps = [barrier]
         for number, batch in enumerate(batches, start=1):
             own = [replace(self.step_of(id), needs=(barrier,)) for id in batch]
-            end = partial(self.end_batch, number, len(batches))
+            pause = partial(self.pause, f"after batch {number} of {len(batches)}")
+            end = pause if number < len(batches) else lambda: None
             barrier = Step(f"end batch {number}", end, needs=own, regardless=True, changes=False)
             steps += [*own, barrier]
         return steps
 
-    def end_batch(self, number: int, count: int) -> None:
-        """Pause before the next batch, if there is one that may begin."""
-        pause = self.task.options.pause
-        if pause and number < count and not self.gate.closed:
-            self.task.progress(f"pausing for {pause:g} s after batch {number} of {count}")
-            time.sleep(pause)
+    def pause(self, when: str) -> None:
+        """Pause before the next batch, if it may begin."""
+        seconds = self.task.options.pause
+        if seconds and not self.gate.closed:
+            self.task.progress(f"pausing for {seconds:g} s {when}")
+            time.sleep(seconds)
 
     def with_end(self, steps: list[Step], plan: Plan) -> list[Step]:
         """Return the steps with a last one, which collects the results."""
+        record, gate, state = self.memory.record, self.gate, self.task.options.state
 
         def finish() -> None:
             plan.result = self.report.entries(ServiceJob.done)
-            self.memory.record.back |= self.spared()
-            if self.is_over():
-                self.memory.record.end(self.left_down())
-                if self.task.options.state == "started":
-                    self.memory.record.holder = None
+            if state == "stopped":  # whoever stops what still runs and was never begun is another
+                up = {id for id, each in self.members.items() if each.runs}
+                record.back |= up - record.begun.keys()
+            # A restart is over once the task succeeds: the next one restarts all services, also those that
+            # failed within the bound, and starts those that were left down. Of what else was done, their
+            # health is looked at again.
+            if gate.passed and (state == "restarted" or not gate.failed):
+                record.end(self.left_down())
+                record.holder = None if state == "started" else record.holder
             self.memory.write()
 
         end = Step("note the end of the run", finish, needs=list(steps), regardless=True, changes=False)
         return [*steps, end]
-
-    def spared(self) -> set[str]:
-        """Return the services that this stop found running and never began: whoever stops them is another.
-
-        A run that is killed does not come here, so that all that ran before it stays remembered.
-        """
-        if self.task.options.state != "stopped":
-            return set()
-        return {id for id, each in self.members.items() if each.runs} - self.memory.record.begun.keys()
-
-    def is_over(self) -> bool:
-        """Tell whether the next run begins anew.
-
-        A restart is over once the task succeeds: the next one restarts all services, also those that failed
-        within the bound, and starts those that were left down. Of what else was done, their health is looked
-        at again.
-        """
-        return self.gate.passed and (self.task.options.state == "restarted" or not self.gate.failed)
 
     def left_down(self) -> list[str]:
         """Return the services that a restart failed to bring up again, as far as that is known."""
@@ -313,12 +301,10 @@ class FleetRun:
         steps = [Step("remember that it is begun", note, changes=False)]
         steps += [*plan.steps]
         health = Health(replace(job.task), member.service, self.checks[member.id])
-        if state != "stopped" and (plan.changed or member.unfinished) and self.is_up(member):
+        # An update leaves a service stopped that was.
+        up = state != "updated" or member.runs or member.id in self.memory.record.up
+        if state != "stopped" and (plan.changed or member.unfinished) and up:
             steps.append(Step(f"wait for the health of {job.label}", health.wait, changes=False))
         done = partial(self.memory.note_done, member.id, back=state == "started")
         steps.append(Step("remember that it is done", done, changes=False))
         return [*steps, Step(f"read {job.label} again", member.reread, changes=False)]
-
-    def is_up(self, member: Member) -> bool:
-        """Tell whether a service is to run after its plan: an update leaves one stopped that was."""
-        return member.runs or member.id in self.memory.record.up or self.task.options.state != "updated"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar, cast
 
@@ -253,7 +254,10 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
     work_on(task, jobs, operation.blank, lambda job: plan_job(job, operation))
     if not operation.though_gone and all(job.skipped for job in jobs):
         warn_of_nothing(task, f" and offers {operation.capability!r}" if jobs else "")
-    steps = combine_steps(jobs, operation)
+    # If nothing may change unless it can be done for every service, all changes depend on all waits.
+    waiting = [job for job in jobs if not job.planned()] if operation.all_or_none else []
+    waits = union((job, job.steps()) for job in waiting)
+    steps = [*waits, *union(((job, job.steps()) for job in jobs if job not in waiting), after=waits)]
     if any(job.error for job in jobs):
         if operation.all_or_none:
             raise refuse_all(jobs)
@@ -292,43 +296,26 @@ def plan_jobs(
 ) -> Plan:
     """Return the plan for all services, with a last step that collects the results."""
     plan = Plan(
-        result=[job.entry(job.planned()) for job in jobs],
-        failure=failure,
-        max_parallel=task.options.max_parallel,
-        subject=name_services(jobs),
+        result=(), failure=failure, max_parallel=task.options.max_parallel, subject=name_services(jobs)
     )
-    compare_jobs(plan, jobs)
 
-    def gather() -> None:
-        plan.result = [job.entry(job.done()) for job in jobs]
-        compare_jobs(plan, jobs)  # a step may have found less to do than planned
+    def gather(actions_of: Callable[[ServiceJob], list[str]]) -> None:
+        plan.result = [job.entry(actions_of(job)) for job in jobs]
+        plan.before = {job.label: job.plan.before for job in jobs if job.plan and job.plan.before}
+        plan.after = {job.label: job.plan.after for job in jobs if job.plan and job.plan.after}
 
-    if steps:
-        last = Step("gather what became of each service", gather, needs=steps, regardless=True, changes=False)
+    gather(ServiceJob.planned)
+    if steps:  # of which one may find less to do than planned
+        told = partial(gather, ServiceJob.done)
+        last = Step("gather what became of each service", told, needs=steps, regardless=True, changes=False)
         plan.steps = [*steps, last]
     return plan
-
-
-def compare_jobs(plan: Plan, jobs: Sequence[ServiceJob]) -> None:
-    """Let the diff of the plan say what those of the jobs say."""
-    plan.before = {job.label: job.plan.before for job in jobs if job.plan and job.plan.before}
-    plan.after = {job.label: job.plan.after for job in jobs if job.plan and job.plan.after}
 
 
 def name_services(jobs: Sequence[ServiceJob]) -> str:
     """Return the names of the first services that something is planned for, and how many more there are."""
     names = [job.name for job in jobs if job.plan]
     return f"of {first_of(names, NAMED_SERVICES)}" if names else ""
-
-
-def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step]:
-    """Return the steps of all services, which do not depend on each other.
-
-    If nothing may change unless it can be done for every service, all changes depend on all waits.
-    """
-    waiting = [job for job in jobs if not job.planned()] if operation.all_or_none else []
-    waits = union((job, job.steps()) for job in waiting)
-    return [*waits, *union(((job, job.steps()) for job in jobs if job not in waiting), after=waits)]
 
 
 def plan_job(job: ServiceJob, operation: Operation) -> None:
