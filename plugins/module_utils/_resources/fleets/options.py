@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -16,10 +17,34 @@ from ..services.many_services import ManyServicesOptions
 from ..services.options import CommitmentOptions, Size
 from ..shared.options import StateDirOptions, WaitOptions, names_given, option, required
 from ..shared.task_errors import Invalid
-from .batches import Share, read_share
 
+SHARE = re.compile(r"(\d{1,6})(%?)")
 LONGEST = 24 * 60 * 60.0
 FleetState = Literal["started", "stopped", "restarted", "updated"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A number of services, or a part of them in percent."""
+
+    amount: int
+    percent: bool = False
+
+    def of(self, total: int) -> int:
+        """Return the number, rounded down."""
+        return total * self.amount // 100 if self.percent else self.amount
+
+
+def read_share(text: str, name: str, *, least: int) -> Share:
+    """Return the number or percentage that an option holds."""
+    found = SHARE.fullmatch(text.strip())
+    amount = int(found[1]) if found else -1
+    percent = bool(found and found[2])
+    if amount < least or (percent and amount > 100):
+        raise Invalid(
+            f"{name} is {text!r}; it must be a number of {least} or more, or a percentage such as 25%"
+        )
+    return Share(amount, percent)
 
 
 @dataclass(frozen=True, kw_only=True)

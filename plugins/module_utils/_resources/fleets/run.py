@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,11 +22,10 @@ from ..shared.options import state_dir_of
 from ..shared.plan import Expansion, Plan, Step, Task
 from ..shared.runs import Run
 from ..shared.task_errors import Invalid
-from .batches import batch_sizes, plan_batches, turned_around
 from .health import Health
 from .members import ACT, Member, Modules
 from .memory import Memory
-from .options import FleetOptions, HealthCheckOptions
+from .options import FleetOptions, HealthCheckOptions, Share
 from .report import Gate, Report
 
 CAPABILITY = "powerSignals"
@@ -308,3 +307,45 @@ class FleetRun:
         done = partial(self.memory.note_done, member.id, back=state == "started")
         steps.append(Step("remember that it is done", done, changes=False))
         return [*steps, Step(f"read {job.label} again", member.reread, changes=False)]
+
+
+def batch_sizes(sizes: Sequence[Share], total: int, canary: bool) -> Iterator[int]:
+    """Yield the size of each batch, at least 1. The last one holds for all further batches."""
+    if canary:
+        yield 1
+    numbers = [max(1, size.of(total)) for size in sizes]
+    yield from numbers[:-1]
+    while True:
+        yield numbers[-1]
+
+
+def plan_batches(
+    ids: Sequence[str], before: Mapping[str, Collection[str]], sizes: Iterator[int]
+) -> list[list[str]]:
+    """Return the services in batches, in the order given as far as ``before`` allows.
+
+    ``before`` holds for each service those whose batches come before its own. Others than ``ids`` in it do
+    not matter.
+
+    :raises ValueError: if services come before each other.
+    """
+    batches: list[list[str]] = []
+    left = list(ids)
+    while left:
+        waiting = set(left)
+        ready = [id for id in left if waiting.isdisjoint(before.get(id, ()))]
+        if not ready:
+            raise ValueError(f"there is no order between {', '.join(left)}")
+        batch = ready[: next(sizes)]
+        batches.append(batch)
+        left = [id for id in left if id not in batch]
+    return batches
+
+
+def turned_around(needs: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """Return for each service those that need it: these stop before it."""
+    found: dict[str, set[str]] = {id: set() for id in needs}
+    for id, others in needs.items():
+        for other in others:
+            found.setdefault(other, set()).add(id)
+    return found

@@ -8,24 +8,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from ..._api.models import Project, ProjectGraph, Service, ServiceSummary
+from ..._api.models import App, Project, ProjectGraph, Release, ScanReport, Service, ServiceSummary
 from ..._api.values import ServiceStatus
+from ..applications.releases import blocking
 from ..services.listing import NOT_CREATED
 from ..services.view import billed_rate
 from ..shared.currency import checked_currency
 from ..shared.money import format_amount, rate_from
+from ..shared.restore_points import parse_moment
 from ..shared.time_zones import utc_text
 from .advice import advice_of
 from .copies import FRESH, NONE, backups_of
 from .measures import Measures
-from .reading import Facts
+from .reading import AppReleases, Facts
 from .spending import money_of, project_money, savings_of, text_or_none
-from .verdicts import age_days, releases_of
 
+FLAW_FIELDS = ("id", "package", "version", "fix_version", "severity", "reason")
 GIGABYTE = 10**9
 """Disks are in GB, and metrics in bytes (Dimensions, Live metrics)."""
 
@@ -51,7 +53,9 @@ def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
             "plans": [plan_of(report) for report in plans],
             "drill": drill_of(measures.options.drill_report, measures.as_of),
         },
-        "applications": None if facts.apps is None else releases_of(facts, measures.as_of),
+        "applications": None
+        if facts.apps is None
+        else [app_of(facts, a, measures.as_of) for a in facts.apps],
         "unread": [*map(asdict, facts.unread), *map(unread_file, measures.options.unread)],
     }
     found["advice"] = advice_of(found, facts, measures)
@@ -138,6 +142,68 @@ def references_of(facts: Facts, graph: ProjectGraph) -> list[dict[str, Any]]:
     ]
     order = {each.id: f"{each.name}\n{each.id}" for each in facts.services or ()}
     return sorted(told, key=lambda edge: [order.get(edge[end], edge[end]) for end in ("from_id", "to_id")])
+
+
+# --- Releases ---------------------------------------------------------------------------------------
+
+
+def app_of(facts: Facts, app: App, as_of: datetime) -> dict[str, Any]:
+    """Return an application: what runs, and its newest releases."""
+    view, read = app.as_dict(), facts.releases.get(app.slug)
+    settings = facts.settings.get(app.id)
+    running = settings.source.tag if settings and settings.source else None
+    releases = [] if read is None else releases_in(read, view["digest"], running, as_of)
+    current = next((each for each in releases if each["in_service"]), None)
+    return {
+        "id": app.id,
+        "slug": app.slug,
+        "project_id": facts.project_of(app.id),
+        "status": app.status,
+        "platform": view["platform"],
+        "digest": view["digest"],
+        "tag": current["tag"] if current else running,
+        "released_at": view["released_at"],
+        "age_days": age_days(view["released_at"], as_of),
+        "scan_status": view["scan_status"] or (current["scan_status"] if current else None),
+        "releases": None if read is None else releases,
+        "note": f"{read.not_scanned} older releases were not read" if read and read.not_scanned else None,
+    }
+
+
+def releases_in(
+    read: AppReleases, digest: str | None, running: str | None, as_of: datetime
+) -> list[dict[str, Any]]:
+    """Return the releases that were read. One is in service, by its digest, or else by its tag."""
+    found = [release_of(tag, scan, read.declared[tag], as_of) for tag, scan in read.scans.items()]
+    by_digest = [each for each in found if digest is not None and each["digest"] == digest]
+    preferred = [each for each in by_digest if each["tag"] == running] or by_digest
+    in_service = preferred or [each for each in found if running is not None and each["tag"] == running]
+    for each in in_service[:1]:
+        each["in_service"] = True
+    return found
+
+
+def release_of(tag: str, scan: ScanReport, declared: Release, as_of: datetime) -> dict[str, Any]:
+    """Return a release and the verdict on it."""
+    verdict = scan.scan_verdict
+    counts = (verdict.counts if verdict else None) or {}
+    return {
+        "tag": tag,
+        "digest": declared.digest,
+        "created_at": declared.created_at,
+        "age_days": age_days(declared.created_at, as_of),
+        "in_service": False,
+        "scan_status": scan.scan_status,
+        "scanned_at": scan.scanned_at,
+        "counts": {name.lower(): count for name, count in sorted(counts.items()) if count is not None},
+        "blocking": [{name: getattr(flaw, name) for name in FLAW_FIELDS} for flaw in blocking(scan)],
+    }
+
+
+def age_days(moment: str | None, as_of: datetime) -> int | None:
+    """Return how many whole days ago something was; ``None`` if the platform does not show when."""
+    then = parse_moment(moment)
+    return None if then is None else max(0, (as_of - then) // timedelta(days=1))
 
 
 # --- What the controller knows ----------------------------------------------------------------------
