@@ -21,7 +21,10 @@ ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": " "})
 
 
 def report_prometheus(report: Any) -> str:
-    """Return the metrics of a report that module ``report_info`` has read."""
+    """Return the metrics of a report that module ``report_info`` has read.
+
+    :raises Invalid: if it is no such report.
+    """
     page = Page(check_report(report))
     families = [*account_families(page), *service_families(page)]
     return "".join(line for each in families for line in family(*each))
@@ -55,54 +58,38 @@ def account_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
     yield "platform_forecast", "What the platform says that the month will have cost.", [(unit, platform)]
     yield "balance", "The balance of the account.", [(unit, money["balance"])]
     yield "balance_days", "For how many days the balance lasts.", [({}, money["days_left"])]
-    matters = page.data["advice"]
-    yield (
-        "matters",
-        "How many things a matter to act on concerns.",
-        [({"kind": each["kind"], "level": each["level"]}, len(each["subjects"])) for each in matters],
-    )
-    yield (
-        "monthly",
-        "The monthly rate of a project, unless a price is unknown.",
-        [
-            ({"project": each["name"], **unit}, None if each["unpriced"] else each["monthly"])
-            for each in page.data["projects"] or ()
-        ],
-    )
+    matters: list[Sample] = [
+        ({"kind": matter["kind"], "level": matter["level"]}, len(matter["subjects"]))
+        for matter in page.data["advice"]
+    ]
+    yield "matters", "How many things a matter to act on concerns.", matters
+    spend: list[Sample] = [
+        ({"project": each["name"], **unit}, None if each["unpriced"] else each["monthly"])
+        for each in page.data["projects"] or ()
+    ]
+    yield "monthly", "The monthly rate of a project, unless a price is unknown.", spend
 
 
 def service_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
     """Yield the metrics of services and applications."""
     services = page.data["services"] or ()
     named = {each["id"]: {"service": each["name"], "service_id": each["id"]} for each in services}
+    status: list[Sample] = [({**named[each["id"]], "status": each["status"]}, 1) for each in services]
+    yield "service_status", "The status of a service.", status
+    disks: list[Sample] = [
+        (named[each["id"]], each["disk"]["percent"] if each["disk"] else None) for each in services
+    ]
+    yield "disk_percent", "How full the disk of a service is.", disks
     rows = page.data["backups"]["services"]
-    ages = {row["id"]: row["age_hours"] for row in rows}
-    yield (
-        "service_status",
-        "The status of a service.",
-        [({**named[each["id"]], "status": each["status"]}, 1) for each in services],
-    )
-    yield (
-        "disk_percent",
-        "How full the disk of a service is.",
-        [(named[each["id"]], each["disk"] and each["disk"]["percent"]) for each in services],
-    )
-    yield (
-        "backup_age_seconds",
-        "The age of the newest good backup of a service, in whole hours.",
-        [(named[id], None if age is None else age * 3600) for id, age in ages.items()],
-    )
-    yield (
-        "backups",
-        "How many good backups a service has.",
-        [(named[row["id"]], row["count"]) for row in rows],
-    )
-    yield (
-        "verdict",
-        "The verdict on the image that an application runs.",
-        [
-            ({"application": each["slug"], "verdict": each["scan_status"]}, 1)
-            for each in page.data["applications"] or ()
-            if each["scan_status"] is not None
-        ],
-    )
+    ages: list[Sample] = [
+        (named[row["id"]], None if row["age_hours"] is None else row["age_hours"] * 3600) for row in rows
+    ]
+    yield "backup_age_seconds", "The age of the newest good backup of a service, in whole hours.", ages
+    counts: list[Sample] = [(named[row["id"]], row["count"]) for row in rows]
+    yield "backups", "How many good backups a service has.", counts
+    verdicts: list[Sample] = [
+        ({"application": each["slug"], "verdict": each["scan_status"]}, 1)
+        for each in page.data["applications"] or ()
+        if each["scan_status"] is not None
+    ]
+    yield "verdict", "The verdict on the image that an application runs.", verdicts

@@ -53,21 +53,20 @@ def projects_section(page: Page) -> Element:
     about = "An arrow leads from a service to one that its variables refer to, as ${db.URL} does."
     if page.data["services"] is None:
         return section("projects", None, element("p", "The services could not be read."))
-    boxes = [project_box(page, project) for project in page.data["projects"] or () if project["service_ids"]]
-    empty = [project["name"] for project in page.data["projects"] or () if not project["service_ids"]]
+    boxes, empty = list[Element](), list[str]()
+    for project in page.data["projects"] or ():
+        services = [page.services[id] for id in project["service_ids"]]
+        if not services:
+            empty.append(project["name"])
+            continue
+        unpriced = f" and {project['unpriced']} of unknown price" if project["unpriced"] else ""
+        price = f"{page.money(project['monthly'])} a month{unpriced}"
+        boxes.append(box_of(page, project["name"], services, project["references"], price))
     homeless = [each for each in page.data["services"] if each["project_id"] not in page.projects]
     if homeless:
         boxes.append(box_of(page, "Project unknown", homeless, None, None))
     rest = element("p", "Without services: ", listed(empty), class_="soft small") if empty else None
     return section("projects", about, boxes, rest)
-
-
-def project_box(page: Page, project: Data) -> Element:
-    """Return a project."""
-    services = [page.services[id] for id in project["service_ids"]]
-    unpriced = f" and {project['unpriced']} of unknown price" if project["unpriced"] else ""
-    price = f"{page.money(project['monthly'])} a month{unpriced}"
-    return box_of(page, project["name"], services, project["references"], price)
 
 
 def box_of(

@@ -241,8 +241,6 @@ class BlueprintInSync(BlueprintEvent):
 KINDS = tuple(
     kind
     for kind in list(globals().values())
-    if isinstance(kind, type)
-    and issubclass(kind, AccountEvent)
-    and not kind.model_fields["type"].is_required()
+    if isinstance(kind, type) and issubclass(kind, AccountEvent) and not kind.__subclasses__()
 )
 """All of them, in this order."""

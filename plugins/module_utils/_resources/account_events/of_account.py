@@ -18,20 +18,8 @@ from ..shared.money import format_amount, from_cents
 from ..shared.names import fits
 from ..shared.restore_points import backups_as_restore_points, newest_complete, parse_moment
 from ..shared.time_zones import utc_text
+from . import events as e
 from .arguments import SourceOptions
-from .events import (
-    BackupFacts,
-    BackupFailed,
-    BackupsFresh,
-    BackupsStale,
-    BalanceLow,
-    BalanceRecovered,
-    BlueprintDrifted,
-    BlueprintInSync,
-    DifferenceFacts,
-    SpendHigh,
-    SpendRecovered,
-)
 from .observation import BackupMemory, Drift, DriftMemory, MoneyMemory, ServiceMemory
 from .poll import Poll
 
@@ -60,9 +48,9 @@ def backups_after(poll: Poll, id: str, memory: ServiceMemory, backups: Sequence[
     if before is not None or not memory.there_before:
         known = before.failed if before else ()
         for backup in [each for each in failed if each.id not in known]:
-            facts = BackupFacts(id=backup.id, name=backup.name, created_at=backup.created_at)
+            facts = e.BackupFacts(id=backup.id, name=backup.name, created_at=backup.created_at)
             message = f"backup {backup.name!r} of service {memory.name!r} failed"
-            poll.tell_of(BackupFailed, message, id, memory, backup=facts)
+            poll.tell_of(e.BackupFailed, message, id, memory, backup=facts)
     whole = newest_complete(backups_as_restore_points(backups))
     newest = whole.created_at if whole else None
     stale = is_stale(poll, memory, newest)
@@ -94,11 +82,11 @@ def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: datetime | None
     """Tell that backups are too old, or no longer."""
     made, hours = utc_text(newest), poll.rules.backup_max_age
     if not stale or hours is None:
-        poll.tell_of(BackupsFresh, f"service {memory.name!r} has a new backup", id, memory, newest=made)
+        poll.tell_of(e.BackupsFresh, f"service {memory.name!r} has a new backup", id, memory, newest=made)
     elif memory.backups is not None or not memory.there_before or poll.rules.report_existing:
         last = f"its newest completed backup is of {made}" if made else "it has no completed backup"
         message = f"the backups of service {memory.name!r} are older than {hours:g} hours: {last}"
-        poll.tell_of(BackupsStale, message, id, memory, newest=made, max_age_hours=hours)
+        poll.tell_of(e.BackupsStale, message, id, memory, newest=made, max_age_hours=hours)
 
 
 # --- Money ------------------------------------------------------------------------------------------
@@ -134,11 +122,11 @@ def balance_after(poll: Poll, overview: BillingOverview, memory: MoneyMemory) ->
         # An estimate that wavers by a day must not tell the same again and again.
         if before is None or (burns and days <= before + 1):
             return before
-        poll.tell(BalanceRecovered, f"the balance lasts for {days} days", days_left=days, balance=balance)
+        poll.tell(e.BalanceRecovered, f"the balance lasts for {days} days", days_left=days, balance=balance)
         return None
     if before is None or reached < before:
         message = f"the balance runs out in {days} days"
-        poll.tell(BalanceLow, message, days_left=days, threshold_days=reached, balance=balance)
+        poll.tell(e.BalanceLow, message, days_left=days, threshold_days=reached, balance=balance)
         return reached
     return before if days <= before + 1 else reached
 
@@ -155,7 +143,7 @@ def spend_after(
         facts = {"measure": measure, "amount": format_amount(amount), "limit": format_amount(limit)}
         verb = "is above" if is_high else "is no longer above"
         message = f"the {measure} spend of {facts['amount']} {verb} the limit of {facts['limit']}"
-        poll.tell(SpendHigh if is_high else SpendRecovered, message, **facts)
+        poll.tell(e.SpendHigh if is_high else e.SpendRecovered, message, **facts)
     return is_high
 
 
@@ -179,15 +167,15 @@ def tell_drift(poll: Poll, path: str, drift: Drift) -> None:
     """Tell that a project differs from its blueprint, or no longer."""
     facts: dict[str, Any] = {"blueprint": path, "project": drift.project}
     if not drift.differences:
-        poll.tell(BlueprintInSync, f"project {drift.project!r} agrees with its blueprint again", **facts)
+        poll.tell(e.BlueprintInSync, f"project {drift.project!r} agrees with its blueprint again", **facts)
         return
     differences = [
-        DifferenceFacts(kind=each["kind"], path=each["path"], changed_by=each.get("changed_by"))
+        e.DifferenceFacts(kind=each["kind"], path=each["path"], changed_by=each.get("changed_by"))
         for each in drift.differences[:MAX_DIFFERENCES]
     ]
     places = counted(len(drift.differences), "place")
     message = f"project {drift.project!r} differs from its blueprint in {places}"
-    poll.tell(BlueprintDrifted, message, differences=differences, **facts)
+    poll.tell(e.BlueprintDrifted, message, differences=differences, **facts)
 
 
 def due(looked: str | None, now: datetime, seconds: float) -> bool:

@@ -11,14 +11,7 @@ from enum import Enum
 from ..._api.models import App
 from ..._api.values import ContainerState, ScanStatus
 from ..shared.restore_points import parse_moment
-from .events import (
-    AccountEvent,
-    ApplicationFacts,
-    DeployDone,
-    DeployFailed,
-    ReleaseBlocked,
-    VerdictLifted,
-)
+from . import events as e
 from .journal import Order, has_failed_deploy, is_starting, last_order
 from .observation import AppMemory
 from .poll import Poll
@@ -103,31 +96,31 @@ def tell_deploy(poll: Poll, app: App, memory: AppMemory, outcome: Outcome) -> No
         "previous_image": memory.previous,
     }
     if outcome is Outcome.FAILED:
-        poll.tell(DeployFailed, f"a deploy of application {app.slug!r} failed", **facts)
+        poll.tell(e.DeployFailed, f"a deploy of application {app.slug!r} failed", **facts)
         return
     verified = outcome is Outcome.DONE
     doubt = "" if verified else "; it was not seen running"
     message = f"application {app.slug!r} was deployed{doubt}"
-    poll.tell(DeployDone, message, verified=verified, **facts)
+    poll.tell(e.DeployDone, message, verified=verified, **facts)
 
 
-def facts_of(app: App) -> ApplicationFacts:
+def facts_of(app: App) -> e.ApplicationFacts:
     """Return what an event says of an application."""
-    return ApplicationFacts(id=app.id, slug=app.slug, name=app.name)
+    return e.ApplicationFacts(id=app.id, slug=app.slug, name=app.name)
 
 
 def with_verdict(poll: Poll, app: App, before: AppMemory, memory: AppMemory) -> AppMemory:
     """Return the memory with the verdict on the image in service. Tell if it blocks, or is lifted."""
     blocked = before.blocked and before.image == memory.image
-    kind: type[AccountEvent] | None = None
+    kind: type[e.AccountEvent] | None = None
     facts = {"application": facts_of(app), "image": memory.image}
     if app.scan_status == ScanStatus.BLOCKED and not blocked:
-        blocked, kind = True, ReleaseBlocked
+        blocked, kind = True, e.ReleaseBlocked
         message = (
             f"the image of application {app.slug!r} in service is blocked; the next deploy needs another"
         )
     elif app.scan_status in LIFTING and blocked:
-        blocked, kind = False, VerdictLifted
+        blocked, kind = False, e.VerdictLifted
         facts["verdict"] = app.scan_status
         message = f"the verdict on the image of application {app.slug!r} is lifted"
     if kind is not None and (poll.before.apps is not None or poll.rules.report_existing):

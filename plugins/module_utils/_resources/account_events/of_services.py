@@ -13,14 +13,7 @@ from ..._api.models import Event, ServiceSummary
 from ..._api.text import counted
 from ..._api.values import ContainerState, Family, ServiceStatus
 from ..shared.restore_points import parse_moment
-from .events import (
-    ServiceAwaitingAdmin,
-    ServiceBack,
-    ServiceDeleted,
-    ServiceFailed,
-    ServiceOrdered,
-    ServiceStopped,
-)
+from . import events as e
 from .journal import Order, is_starting, last_order, last_restore_at
 from .observation import ServiceMemory, has_container
 from .poll import Poll
@@ -61,7 +54,7 @@ def services_after(poll: Poll) -> dict[str, ServiceMemory] | None:
 
 def tell_deleted(poll: Poll, id: str, memory: ServiceMemory) -> None:
     """Tell that a service was deleted."""
-    poll.tell_of(ServiceDeleted, f"service {memory.name!r} was deleted", id, memory)
+    poll.tell_of(e.ServiceDeleted, f"service {memory.name!r} was deleted", id, memory)
 
 
 def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> ServiceMemory:
@@ -77,7 +70,7 @@ def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> 
         there_before=poll.before.services is None,
     )
     if not fresh.there_before and summary.status not in ServiceStatus.DELETING_OR_DELETED:
-        poll.tell_of(ServiceOrdered, f"service {fresh.name!r} was ordered", summary.id, fresh)
+        poll.tell_of(e.ServiceOrdered, f"service {fresh.name!r} was ordered", summary.id, fresh)
     return fresh
 
 
@@ -123,10 +116,10 @@ def in_trouble(poll: Poll, id: str, memory: ServiceMemory, trouble: str) -> Serv
         reason = poll.seen.reasons.get(id)
         because = f": {reason}" if reason else ""
         message = f"the creation of service {memory.name!r} failed{because}"
-        poll.tell_of(ServiceFailed, message, id, memory, reason=reason)
+        poll.tell_of(e.ServiceFailed, message, id, memory, reason=reason)
     elif poll.trouble_is_news:
         message = f"service {memory.name!r} waits for the operator team of the platform"
-        poll.tell_of(ServiceAwaitingAdmin, message, id, memory)
+        poll.tell_of(e.ServiceAwaitingAdmin, message, id, memory)
     return memory.model_copy(update={"trouble": trouble, "since": poll.at})
 
 
@@ -135,7 +128,7 @@ def back(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     if memory.trouble is None:
         return memory
     message = f"service {memory.name!r} is back"
-    poll.tell_of(ServiceBack, message, id, memory, after=memory.trouble, since=memory.since)
+    poll.tell_of(e.ServiceBack, message, id, memory, after=memory.trouble, since=memory.since)
     return memory.model_copy(update={"trouble": None, "since": None})
 
 
@@ -143,9 +136,12 @@ def stopped(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     """Return the memory of a service in service whose container is stopped. Tell if nobody ordered that."""
     entries = poll.seen.entries.get(id)
     was_stopped = memory.state == ContainerState.STOPPED
-    if may_be_undeployed(poll, id, memory):
-        return memory  # nothing that could run
-    if entries is None or may_start(poll, id, memory):
+    app = (poll.apps or {}).get(id)
+    if not app.image if app else memory.family == Family.APP and poll.seen.apps is None:
+        return memory  # an application that may have no image, so nothing that could run
+    restored = id in poll.seen.restoring or is_starting(memory.restored_at, poll.now)
+    may_start = restored or (memory.start_ordered and is_starting(memory.start_at, poll.now))
+    if entries is None or may_start:
         return memory  # why it stopped, or whether it starts, is not known yet; another poll looks again
     started_again = memory.start_ordered
     memory = memory.model_copy(update={"state": ContainerState.STOPPED, "start_ordered": False})
@@ -154,20 +150,6 @@ def stopped(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     if memory.stop_ordered or (was_stopped and not started_again):
         return memory
     return by_itself(poll, id, memory, entries)
-
-
-def may_be_undeployed(poll: Poll, id: str, memory: ServiceMemory) -> bool:
-    """Tell whether a service may be an application without an image, for all that is known."""
-    if app := (poll.apps or {}).get(id):
-        return not app.image
-    return memory.family == Family.APP and poll.seen.apps is None
-
-
-def may_start(poll: Poll, id: str, memory: ServiceMemory) -> bool:
-    """Tell whether a container may be on its way, after an order to start or a restore that stopped it."""
-    if id in poll.seen.restoring or is_starting(memory.restored_at, poll.now):
-        return True
-    return memory.start_ordered and is_starting(memory.start_at, poll.now)
 
 
 def by_itself(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[Event]) -> ServiceMemory:
@@ -181,5 +163,5 @@ def by_itself(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[Even
         times = "" if len(stops) == 1 else f", {len(stops)} times within {minutes}"
         message = f"service {memory.name!r} stopped by itself{times}"
         types = [entry.type or "" for entry in entries[-MAX_TYPES:]]
-        poll.tell_of(ServiceStopped, message, id, memory, stops=len(stops), journal=types)
+        poll.tell_of(e.ServiceStopped, message, id, memory, stops=len(stops), journal=types)
     return memory.model_copy(update={"trouble": STOPPED, "since": poll.at, "stops": stops})

@@ -67,7 +67,11 @@ class StateFile:
         """
         with atomic_file(self.path) as file:
             file.write(state.model_dump_json())
-        flush_folder(os.path.dirname(self.path))
+        folder = os.open(os.path.dirname(self.path), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)  # so that a file that was replaced in it stays so
+        finally:
+            os.close(folder)
         self.state = state
 
     def next_event(self) -> dict[str, Any] | None:
@@ -108,12 +112,3 @@ def open_state(path: str) -> Iterator[StateFile]:
                 "writable, or name another file in state_file"
             ) from None
         yield StateFile(path)
-
-
-def flush_folder(path: str) -> None:
-    """Flush a folder to disk, so that a file that was replaced in it stays so."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

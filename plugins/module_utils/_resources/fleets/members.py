@@ -199,7 +199,12 @@ class Member:
         """Return the plan for a new release, or for another command and size."""
         options = task.options
         if options.tag is not None:
-            return self.plan_deploy(task, options.tag)
+            slug = task.account.slugs().get(self.id)
+            if self.service.family != Family.APP or slug is None:
+                raise Invalid(
+                    f"{self.job.label} is no application, so release {options.tag!r} cannot be deployed to it"
+                )
+            return plan_with(self.modules.app_deploy, task, {"slug": slug, "tag": options.tag})
         given = {"command": options.command, "dimensions": options.dimensions}
         settings = {name: value for name, value in given.items() if value is not None}
         trial = self.plan_service(replace(task, warnings=[]), state="present", **settings)
@@ -223,13 +228,6 @@ class Member:
         arguments = {**given, "id": self.id, "dimensions": dimensions and dimensions.as_dict()}
         arguments |= {"max_monthly": task.options.max_monthly, "resume": task.options.resume}
         return plan_with(self.modules.service, task, arguments)
-
-    def plan_deploy(self, task: Task[FleetOptions], tag: str) -> Plan:
-        """Return the plan of module app_deploy."""
-        slug = task.account.slugs().get(self.id)
-        if self.service.family != Family.APP or slug is None:
-            raise Invalid(f"{self.job.label} is no application, so release {tag!r} cannot be deployed to it")
-        return plan_with(self.modules.app_deploy, task, {"slug": slug, "tag": tag})
 
     # --- Results ------------------------------------------------------------------------------------
 

@@ -10,23 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from ..._api import models as m
 from ..._api.client import METRICS_PER_CALL
 from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Refused, TokenRejected
-from ..._api.models import (
-    App,
-    BillingOverview,
-    Metrics,
-    Project,
-    ProjectGraph,
-    ProjectSpend,
-    Release,
-    ScanReport,
-    Service,
-    ServiceSummary,
-    Settings,
-    SshKey,
-    Wallet,
-)
 from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
 from ..services.listing import NOT_CREATED
 from ..shared.account import Account
@@ -55,8 +41,8 @@ class Unread:
 class AppReleases:
     """The releases of an application, and the scan reports of the newest."""
 
-    declared: dict[str, Release]
-    scans: dict[str, ScanReport]
+    declared: dict[str, m.Release]
+    scans: dict[str, m.ScanReport]
     not_scanned: int
     """How many older releases were left out."""
 
@@ -65,19 +51,19 @@ class AppReleases:
 class Facts:
     """What the platform shows. ``None`` and missing keys stand for what could not be read."""
 
-    projects: list[Project] | None = None
-    services: list[ServiceSummary] | None = None
-    apps: list[App] | None = None
-    overview: BillingOverview | None = None
-    wallet: Wallet | None = None
-    keys: list[SshKey] | None = None
-    details: dict[str, Service | None] = field(default_factory=dict)
-    settings: dict[str, Settings | None] = field(default_factory=dict)
-    metrics: dict[str, Metrics | None] = field(default_factory=dict)
+    projects: list[m.Project] | None = None
+    services: list[m.ServiceSummary] | None = None
+    apps: list[m.App] | None = None
+    overview: m.BillingOverview | None = None
+    wallet: m.Wallet | None = None
+    keys: list[m.SshKey] | None = None
+    details: dict[str, m.Service | None] = field(default_factory=dict)
+    settings: dict[str, m.Settings | None] = field(default_factory=dict)
+    metrics: dict[str, m.Metrics | None] = field(default_factory=dict)
     backups: dict[str, list[RestorePoint] | None] = field(default_factory=dict)
     """``None`` for a service that offers no backups in its present status."""
-    graphs: dict[str, ProjectGraph] = field(default_factory=dict)
-    spends: dict[str, ProjectSpend] = field(default_factory=dict)
+    graphs: dict[str, m.ProjectGraph] = field(default_factory=dict)
+    spends: dict[str, m.ProjectSpend] = field(default_factory=dict)
     releases: dict[str, AppReleases] = field(default_factory=dict)
     unread: list[Unread] = field(default_factory=list)
     failures: list[HostedError] = field(default_factory=list)
@@ -106,7 +92,7 @@ class Job:
     """Whether a service need not offer this part. Then ``None`` is kept, which is no failure."""
 
 
-def read_facts(account: Account, project: Project | None) -> Facts:
+def read_facts(account: Account, project: m.Project | None) -> Facts:
     """Read the account, or one project of it.
 
     :raises HostedError: if neither services nor applications can be read: a report would hold nothing.
@@ -121,7 +107,7 @@ def read_facts(account: Account, project: Project | None) -> Facts:
     if project is not None and facts.apps is not None:
         members = {service.id for service in facts.services or ()}
         facts.apps = [app for app in facts.apps if app.id in members]
-    batches: dict[int, dict[str, Metrics | None]] = {}
+    batches: dict[int, dict[str, m.Metrics | None]] = {}
     jobs = [*project_jobs(facts), *service_jobs(facts), *metrics_jobs(facts, batches), *app_jobs(facts)]
     run_jobs(account, facts, jobs)
     for batch in batches.values():
@@ -156,17 +142,17 @@ def attempt(account: Account, job: Job) -> Any:
         return error
 
 
-def account_jobs(facts: Facts, project: Project | None) -> list[Job]:
+def account_jobs(facts: Facts, project: m.Project | None) -> list[Job]:
     """Return what to read of the account itself, by the attribute of ``facts`` that it is kept in."""
 
-    def services(account: Account) -> list[ServiceSummary]:
+    def services(account: Account) -> list[m.ServiceSummary]:
         found = account.members(project) if project else account.services()
         return sorted(existing(found), key=lambda each: (each.name, each.id))
 
-    def apps(account: Account) -> list[App]:
+    def apps(account: Account) -> list[m.App]:
         return sorted(existing(account.apps()), key=lambda each: each.slug)
 
-    def projects(account: Account) -> list[Project]:
+    def projects(account: Account) -> list[m.Project]:
         return sorted(account.projects(), key=lambda each: (each.name, each.id))
 
     parts: dict[str, tuple[str, Callable[[Account], Any]]] = {
@@ -205,7 +191,7 @@ def service_jobs(facts: Facts) -> Iterator[Job]:
             yield Job("settings", *of, read, facts.settings, each.id, optional=True)
 
 
-def metrics_jobs(facts: Facts, batches: dict[int, dict[str, Metrics | None]]) -> Iterator[Job]:
+def metrics_jobs(facts: Facts, batches: dict[int, dict[str, m.Metrics | None]]) -> Iterator[Job]:
     """Yield what to read of the containers, of many services in one call."""
     ids = [service.id for service in facts.services or () if service.status not in NOT_CREATED]
     for start in range(0, len(ids), METRICS_PER_CALL):
@@ -219,7 +205,7 @@ def app_jobs(facts: Facts) -> Iterator[Job]:
         yield Job("releases", app.slug, app.id, partial(read_releases, app=app), facts.releases, app.slug)
 
 
-def read_releases(account: Account, app: App) -> AppReleases:
+def read_releases(account: Account, app: m.App) -> AppReleases:
     """Return the newest releases of an application with their scan reports, newest first."""
     declared = account.releases(app.slug)
     by_date = sorted(declared.items(), key=lambda pair: (pair[1].created_at or "", pair[0]))

@@ -88,19 +88,17 @@ class Listing:
     warnings: list[str] = field(default_factory=list)
 
 
-def blank_record() -> dict[str, Any]:
-    """Return a record of a service of which nothing is known."""
-    blank = ServiceSummary.model_construct(**dict.fromkeys(ServiceSummary.model_fields))
-    return inventory_record(blank, None, {})
-
-
 def from_cache(kept: Any) -> Listing | None:
     """Return the listing that a cache holds; ``None`` if it holds none.
 
     :raises AttributeError: or TypeError, if it holds something else.
     """
-    listing = None if kept is None else Listing(**kept)
-    if listing and not all(each.keys() >= blank_record().keys() for each in listing.services):
+    if kept is None:
+        return None
+    listing = Listing(**kept)
+    blank = ServiceSummary.model_construct(**dict.fromkeys(ServiceSummary.model_fields))
+    record = inventory_record(blank, None, {})
+    if not all(each.keys() >= record.keys() for each in listing.services):
         raise TypeError("a service lacks what each has")
     return listing
 

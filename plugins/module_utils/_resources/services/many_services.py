@@ -263,7 +263,14 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
             raise refuse_all(jobs)
         if task.check_mode:
             raise combine_errors(jobs, ServiceJob.planned)
-    return plan_jobs(task, jobs, steps, lambda: error_of_jobs(jobs, operation.all_or_none))
+
+    def failure() -> HostedError | None:
+        failed = [job for job in jobs if job.error]
+        if failed and operation.all_or_none and not all(job.planned() for job in failed):
+            return refuse_all(jobs)
+        return combine_errors(jobs, ServiceJob.done) if failed else None
+
+    return plan_jobs(task, jobs, steps, failure)
 
 
 def work_on(
@@ -349,16 +356,6 @@ def read_job(job: ServiceJob) -> Service:
 
 class SomeFailed(HostedError):
     """Some services, or parts of a blueprint, failed; the details show the outcome for each."""
-
-
-def error_of_jobs(jobs: Sequence[ServiceJob], all_or_none: bool) -> HostedError | None:
-    """Return the combined error of all services, after everything possible was applied."""
-    failed = [job for job in jobs if job.error]
-    if not failed:
-        return None
-    if all_or_none and not all(job.planned() for job in failed):
-        return refuse_all(jobs)
-    return combine_errors(jobs, ServiceJob.done)
 
 
 def refuse_all(jobs: Sequence[ServiceJob]) -> HostedError:

@@ -59,14 +59,11 @@ def load_of(samples: Sequence[Sample], now: datetime, limits: BusyOptions) -> Lo
     if len(samples) < 2:
         once = f"its traffic was read only once in the last {limits.minutes} minutes"
         return Load(None, f"{once}; it takes two runs to know")
-    highest = max(rate_between(one, other) for one, other in pairwise(samples))
+    rates = []
+    for one, other in pairwise(samples):
+        since = other.traffic - one.traffic if other.traffic >= one.traffic else other.traffic  # begun anew
+        rates.append(since / KIB / max(1.0, (other.at - one.at).total_seconds()))
+    highest = max(rates)
     if highest > limit:
         return Load(True, f"its traffic was at {highest:.1f} KiB/s, and {limit:g} KiB/s is busy")
     return Load(False, "idle")
-
-
-def rate_between(one: Sample, other: Sample) -> float:
-    """Return the KiB per second between two samples. A counter that began anew counts from nothing."""
-    seconds = max(1.0, (other.at - one.at).total_seconds())
-    since = other.traffic - one.traffic
-    return (since if since >= 0 else other.traffic) / KIB / seconds

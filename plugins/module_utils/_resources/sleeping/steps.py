@@ -111,19 +111,14 @@ def unless_kept(sleeper: Sleeper, step: Step, keep_by_now: Callable[[], Keep | N
         keep = keep_by_now()
         if keep is None:
             return [step]
-        stay_awake(sleeper, keep)
+        plan = cast(Plan, sleeper.job.plan)
+        sleeper.verdict = Verdict("nothing", True, KEPT, sleeper.verdict.record)
+        sleeper.facts.update(awake=True, why=KEPT, kept_until=utc_text(keep.until))
+        plan.result = {**sleeper.facts, "status": sleeper.service.status, "cost": None}
+        plan.after = plan.before
         return []
 
     return Expansion(step.summary, go_on, move=step.move, expects=step.commits)
-
-
-def stay_awake(sleeper: Sleeper, keep: Keep) -> None:
-    """Leave a service awake that was to be suspended."""
-    plan = cast(Plan, sleeper.job.plan)
-    sleeper.verdict = Verdict("nothing", True, KEPT, sleeper.verdict.record)
-    sleeper.facts.update(awake=True, why=KEPT, kept_until=utc_text(keep.until))
-    plan.result = {**sleeper.facts, "status": sleeper.service.status, "cost": None}
-    plan.after = plan.before
 
 
 def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record: Record) -> None:
