@@ -94,12 +94,6 @@ def warns(method: Callable[..., None]) -> Callable[..., None]:
     return guarded
 
 
-def in_check_mode(result: Any) -> bool:
-    """Tell whether a task ran in check mode. Until ansible-core 2.20, a template of the task is only in the fields."""
-    given = result.task.check_mode
-    return bool(given if isinstance(given, bool) else result.task_fields.get("check_mode"))
-
-
 class CallbackModule(CallbackBase):
     """Collects what the tasks of a run do to the price, and shows it at the end."""
 
@@ -152,11 +146,14 @@ class CallbackModule(CallbackBase):
         job = background_job(found)
         if action.startswith(COLLECTION):
             self.ours = True
+            # Until ansible-core 2.20, what a template of the task gives is only in the fields.
+            given = task.check_mode
+            check_mode = given if isinstance(given, bool) else result.task_fields.get("check_mode")
             origin = Origin(
                 task=str(result.task_name),
                 host=host,
                 module=action.removeprefix(COLLECTION),
-                check_mode=in_check_mode(result),
+                check_mode=bool(check_mode),
                 failed=failed,
             )
             if job is not None and not job[1] and origin.moves_money:

@@ -48,7 +48,6 @@ from .sleeping.memory import Keep, Memory, Record
 from .sleeping.options import SleepPlanOptions, check_limits, schedule_of
 from .sleeping.savings import (
     Forecast,
-    asleep_time,
     begin_counting,
     count,
     days_to_count,
@@ -57,6 +56,7 @@ from .sleeping.savings import (
 )
 from .sleeping.schedule import Period, Schedule
 from .sleeping.steps import Sleeper, goes_before, ordered_steps, plan_sleeper
+from .sleeping.zones import DAY
 
 CAPABILITY = "suspension"
 SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
@@ -109,7 +109,8 @@ class Run:
     def __post_init__(self) -> None:
         """Ask the schedule what it says now."""
         self.period = self.schedule.period(self.now)
-        self.asleep = asleep_time(self.schedule, self.now, self.task.options.forecast_days)
+        days = self.task.options.forecast_days * DAY
+        self.asleep = days - self.schedule.awake_time(self.now, self.now + days)
         self.left_over = left_over(self.task.options, self.task.warn)
 
     # --- Reading --------------------------------------------------------------------------------------
@@ -382,7 +383,6 @@ class Run:
     # --- The plan -------------------------------------------------------------------------------------
 
     def as_plan(self) -> Plan:
-        """Return the plan for all services."""
         steps: list[Step] = ordered_steps(self.sleepers, self.order)
         self.task.effects.facts["plan"] = self.as_dict()
         return plan_jobs(self.task, self.jobs, steps, self.failure)

@@ -26,12 +26,10 @@ class Row:
 
     @property
     def service(self) -> str | None:
-        """Its name."""
         return next((each.service for each in reversed(self.entries) if each.service), None)
 
     @property
     def service_id(self) -> str | None:
-        """Its id."""
         return self.entries[-1].service_id
 
     @property
@@ -113,7 +111,6 @@ class Total:
         return min((each.days_covered for each in self.orders if each.days_covered is not None), default=None)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for the JSON."""
         return {
             "currency": self.currency,
             "monthly_before": format_amount(self.sum_of("before")),
@@ -135,7 +132,6 @@ class Summary:
     not_priced: Sequence[Entry]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for the JSON."""
         return {
             "check_mode": self.check_mode,
             "services": [row_as_dict(row) for row in self.rows],
@@ -155,7 +151,6 @@ class Summary:
 
 
 def row_as_dict(row: Row) -> dict[str, Any]:
-    """Return the row of a service for the JSON."""
     return {
         "service": row.service,
         "service_id": row.service_id,

@@ -108,7 +108,6 @@ def in_project(page: Page, id: str | None) -> Element | None:
 
 
 def calendar_line(page: Page, row: Data) -> list[Content]:
-    """Return the row of a service."""
     sign = FRESHNESS[row["freshness"]]
     counts: Counter[str] = Counter(row["cells"])
     told = ", ".join(f"{kind} {counts[kind]}" for kind in CELLS if counts[kind])
@@ -193,7 +192,6 @@ def releases_section(page: Page) -> Element:
 
 
 def release_line(page: Page, app: Data) -> list[Content]:
-    """Return the row of an application."""
     runs: list[Content] = ["nothing yet"]
     if app["digest"] is not None:
         age = element("span", f" {ago_text(app['age_days'])}", class_="soft")

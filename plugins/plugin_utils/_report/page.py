@@ -38,22 +38,18 @@ class Page:
 
     @cached_property
     def services(self) -> dict[str, Data]:
-        """The services by id."""
         return {each["id"]: each for each in self.data["services"] or ()}
 
     @cached_property
     def projects(self) -> dict[str, Data]:
-        """The projects by id."""
         return {each["id"]: each for each in self.data["projects"] or ()}
 
     @property
     def currency(self) -> str | None:
-        """The currency of all amounts."""
         found: str | None = self.data["currency"]
         return found
 
     def money(self, amount: str | None) -> str:
-        """Format an amount."""
         return money(amount, self.currency)
 
     def name(self, id: str | None) -> str:
@@ -62,13 +58,11 @@ class Page:
         return str(service["name"]) if service else str(id)
 
     def project_name(self, id: str | None) -> str | None:
-        """Return the name of a project."""
         project = self.projects.get(id or "")
         return str(project["name"]) if project else None
 
 
 def check_report(report: Any) -> Data:
-    """Return a report."""
     if not isinstance(report, Mapping) or "answers" not in report:
         raise Invalid("this is no report; give the filter what module report_info returns as `report`")
     return report

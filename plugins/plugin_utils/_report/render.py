@@ -59,7 +59,6 @@ def head_of(page: Page, title: str) -> Element:
 
 
 def body_of(page: Page, title: str) -> Element:
-    """Return the body of the page."""
     links = [element("li", element("a", text, href=f"#{id}")) for id, text in SECTIONS.items()]
     top = element(
         "header",

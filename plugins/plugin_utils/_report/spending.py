@@ -212,7 +212,6 @@ def days_table(page: Page, groups: Sequence[Sequence[str]], names: Sequence[str]
 
 
 def top_of(page: Page) -> list[Element]:
-    """Return the services that have cost most."""
     rows = [
         [
             name_of(each["name"] or each["id"] or UNKNOWN),
@@ -233,7 +232,6 @@ def top_of(page: Page) -> list[Element]:
 
 
 def savings_of(page: Page) -> list[Element]:
-    """Return what sleep has saved."""
     saved: dict[str, Any] = page.data["money"]["saved"]
     rows: list[list[Content]] = [
         [

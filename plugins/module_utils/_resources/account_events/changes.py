@@ -11,11 +11,10 @@ from datetime import datetime
 from ..._api.models import ServiceSummary
 from ..._api.values import Family
 from .arguments import SourceOptions
-from .observation import Observation, State
+from .observation import Observation, Poll, State
 from .of_account import drift_after, money_after, with_backups
 from .of_applications import applications_after
 from .of_services import services_after
-from .poll import Poll
 
 
 def advance(before: State, seen: Observation, now: datetime, rules: SourceOptions, account: str) -> State:

@@ -150,8 +150,8 @@ class Observer:
         idle = [id for id in stopped if (memory := memories[id]) and memory.state == ContainerState.STOPPED]
         entries: dict[str, Sequence[m.Event]] = {}
         restoring = set()
-        begin = self.turn % max(len(idle), 1)
-        self.turn = begin + MAX_IDLE_READS
+        begin = self.turn % len(idle) if idle else 0
+        self.turn = begin + MAX_IDLE_READS if idle else self.turn
         for id in [*changed[:MAX_READS], *[*idle[begin:], *idle[:begin]][:MAX_IDLE_READS]]:
             memory = memories[id]
             was_stopped = memory and memory.state == ContainerState.STOPPED and not memory.start_ordered

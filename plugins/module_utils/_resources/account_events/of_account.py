@@ -20,8 +20,7 @@ from ..shared.restore_points import backups_as_restore_points, newest_complete, 
 from ..shared.time_zones import utc_text
 from . import events as e
 from .arguments import SourceOptions
-from .observation import BackupMemory, Drift, DriftMemory, MoneyMemory, ServiceMemory
-from .poll import Poll
+from .observation import BackupMemory, Drift, DriftMemory, MoneyMemory, Poll, ServiceMemory
 
 MAX_DIFFERENCES = 50
 """The number of differences that an event lists."""

@@ -13,8 +13,7 @@ from ..._api.values import ContainerState, ScanStatus
 from ..shared.restore_points import parse_moment
 from . import events as e
 from .journal import Order, has_failed_deploy, is_starting, last_order
-from .observation import AppMemory
-from .poll import Poll
+from .observation import AppMemory, Poll
 
 LONGEST_DEPLOY = timedelta(minutes=10)
 """How long to wait until a container is seen to run, or not to, with a new image."""
@@ -89,7 +88,6 @@ def outcome_of(poll: Poll, app: App, since: str) -> Outcome | None:
 
 
 def tell_deploy(poll: Poll, app: App, memory: AppMemory, outcome: Outcome) -> None:
-    """Tell what became of a deploy."""
     facts = {
         "application": facts_of(app),
         "image": memory.image,
@@ -105,7 +103,6 @@ def tell_deploy(poll: Poll, app: App, memory: AppMemory, outcome: Outcome) -> No
 
 
 def facts_of(app: App) -> e.ApplicationFacts:
-    """Return what an event says of an application."""
     return e.ApplicationFacts(id=app.id, slug=app.slug, name=app.name)
 
 

@@ -15,8 +15,7 @@ from ..._api.values import ContainerState, Family, ServiceStatus
 from ..shared.restore_points import parse_moment
 from . import events as e
 from .journal import Order, is_starting, last_order, last_restore_at
-from .observation import ServiceMemory, has_container
-from .poll import Poll
+from .observation import Poll, ServiceMemory, has_container
 
 FAILED, AWAITING, STOPPED, DEPLOY = (
     "service_failed",
@@ -53,7 +52,6 @@ def services_after(poll: Poll) -> dict[str, ServiceMemory] | None:
 
 
 def tell_deleted(poll: Poll, id: str, memory: ServiceMemory) -> None:
-    """Tell that a service was deleted."""
     poll.tell_of(e.ServiceDeleted, f"service {memory.name!r} was deleted", id, memory)
 
 

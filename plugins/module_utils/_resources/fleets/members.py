@@ -53,7 +53,6 @@ class Member:
 
     @property
     def id(self) -> str:
-        """The id of the service."""
         return self.service.id
 
     @property
@@ -109,11 +108,9 @@ class Member:
                 self.memory.record.note_stop(self.id, True)
 
     def read_metrics(self) -> None:
-        """Read how the container is now."""
         self.metrics = self.job.task.account.metrics_of(self.id)
 
     def decide(self) -> None:
-        """Decide what to do with the service."""
         service = self.service
         if service.status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
             raise Invalid(f"{self.job.label} has status {service.status}, so nothing is done with it")
@@ -208,22 +205,15 @@ class Member:
         given = {"command": options.command, "dimensions": options.dimensions}
         settings = {name: value for name, value in given.items() if value is not None}
         trial = self.plan_service(replace(task, warnings=[]), state="present", **settings)
-        if self.needs_start(task, trial):
-            return self.plan_service(task, state="restarted", **settings)
+        runs = self.service.status == ServiceStatus.ACTIVE and self.state != ContainerState.STOPPED
+        if options.command is not None and runs:  # made anew for its command
+            changes = command_of(trial.before) != command_of(trial.after)
+            if changes or COMMAND in pending_until_start(task, self.id):
+                return self.plan_service(task, state="restarted", **settings)
         ran = self.unfinished and self.id in self.memory.record.up
         return self.plan_service(task, state="started" if ran else "present", **settings)
 
-    def needs_start(self, task: Task[FleetOptions], plan: Plan) -> bool:
-        """Tell whether a container that runs has to be made anew for its command."""
-        if task.options.command is None or self.service.status != ServiceStatus.ACTIVE:
-            return False
-        if self.state == ContainerState.STOPPED:
-            return False
-        changes = command_of(plan.before) != command_of(plan.after)
-        return changes or COMMAND in pending_until_start(task, self.id)
-
     def plan_service(self, task: Task[FleetOptions], **given: Any) -> Plan:
-        """Return the plan of module service."""
         dimensions = given.get("dimensions")
         arguments = {**given, "id": self.id, "dimensions": dimensions and dimensions.as_dict()}
         arguments |= {"max_monthly": task.options.max_monthly, "resume": task.options.resume}

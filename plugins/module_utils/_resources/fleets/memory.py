@@ -78,12 +78,10 @@ class Memory:
     record: Record = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the record."""
         self.record = self.file.load(Record)
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, name: str) -> Memory:
-        """Return the memory of a fleet."""
         return cls(RecordFile.of(FOLDER, "what the fleet remembers", state_dir, base_url, name))
 
     def is_stale(self) -> bool:
@@ -91,7 +89,6 @@ class Memory:
         return self.file.load(Record) != self.record
 
     def write(self) -> None:
-        """Replace the file."""
         self.file.write(as_json(self.record))
 
     def note_begun(self, id: str, *, runs: bool) -> None:

@@ -97,7 +97,6 @@ class FleetOptions(ManyServicesOptions, CommitmentOptions, HealthyOptions, State
 
     @property
     def sizes(self) -> list[Share]:
-        """The sizes of the batches."""
         return [read_share(size, "batch_size", least=1) for size in self.batch_size]
 
     @property
@@ -136,7 +135,6 @@ def check_options(options: FleetOptions) -> None:
 
 
 def check_update(options: FleetOptions) -> None:
-    """Check what an update consists of."""
     given = names_given(tag=options.tag, command=options.command, dimensions=options.dimensions)
     if options.state != "updated":
         if given:

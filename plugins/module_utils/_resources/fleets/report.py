@@ -39,7 +39,6 @@ class Gate:
 
     @property
     def failed(self) -> list[ServiceJob]:
-        """The services that failed."""
         return [one for one in self.jobs.values() if one.error and not isinstance(one.error, NotBegun)]
 
     @property
@@ -89,21 +88,24 @@ class Report:
     # --- Services -------------------------------------------------------------------------------------
 
     def entries(self, actions_of: ActionsOf) -> list[dict[str, Any]]:
-        """Return the entry of each service."""
         return [self.entry(job, actions_of(job)) for job in self.jobs]
 
     def entry(self, job: ServiceJob, actions: Sequence[str]) -> dict[str, Any]:
-        """Return the entry of one service."""
         member = self.members.get(str(job.id))
         not_begun = isinstance(job.error, NotBegun)
         shown = job.entry([] if not_begun else actions)
         _act, left_alone = member.verdict if member else NOTHING
+        outcome = "changed" if shown["changed"] else "unchanged"
+        if job.error is not None:
+            outcome = "not begun" if not_begun else "failed"
+        elif job.skipped is not None or left_alone:
+            outcome = "skipped" if job.skipped is not None else "left alone"
         return {
             **shown,
-            "failed": job.error is not None and not not_begun,
+            "failed": outcome == "failed",
             "msg": shown["msg"] or left_alone,
             "batch": member.batch if member else None,
-            "outcome": outcome_of(job, shown, left_alone),
+            "outcome": outcome,
         }
 
     # --- The whole ------------------------------------------------------------------------------------
@@ -173,14 +175,3 @@ class Report:
                 member.job.error = error
             except NotBegun as refusal:
                 member.job.error = refusal
-
-
-def outcome_of(job: ServiceJob, shown: Mapping[str, Any], left_alone: str | None) -> str:
-    """Return what became of a service, in a word or two."""
-    if job.error is not None:
-        return "not begun" if isinstance(job.error, NotBegun) else "failed"
-    if job.skipped is not None:
-        return "skipped"
-    if left_alone:
-        return "left alone"
-    return "changed" if shown["changed"] else "unchanged"

@@ -49,7 +49,6 @@ class FleetRun:
 
     @classmethod
     def of(cls, task: Task[FleetOptions], modules: Modules) -> FleetRun:
-        """Return the run of a task."""
         options = task.options
         return cls(task, Memory.of(state_dir_of(options), options.base_url, options.name), modules)
 
@@ -140,7 +139,6 @@ class FleetRun:
             raise error.prepend(f"{option}: ") from None
 
     def checks_of(self) -> dict[str, list[HealthCheckOptions]]:
-        """Return the health checks of each service."""
         found: dict[str, list[HealthCheckOptions]] = {id: [] for id in self.members}
         for check in self.task.options.health_checks:
             ids = self.named(check.services, "health_checks") if check.services else list(found)

@@ -24,7 +24,7 @@ from ..shared.time_zones import utc_text
 from .advice import advice_of
 from .copies import FRESH, NONE, backups_of
 from .measures import Measures
-from .reading import AppReleases, Facts
+from .reading import AppReleases, Facts, Unread
 from .spending import money_of, project_money, savings_of, text_or_none
 
 FLAW_FIELDS = ("id", "package", "version", "fix_version", "severity", "reason")
@@ -37,6 +37,10 @@ def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
     aliases = aliases_of(facts)
     services = [service_of(facts, each, aliases.get(each.id)) for each in facts.services or ()]
     rates = {each.id: billed(facts.details.get(each.id)) for each in facts.services or ()}
+    unread = [
+        Unread(str(each.get("part")), text_or_none(each.get("name")), None, str(each.get("reason")))
+        for each in measures.options.unread
+    ]
     plans = sorted(measures.options.backup_reports, key=lambda report: str(report.get("plan")))
     found = {
         "as_of": utc_text(measures.as_of),
@@ -56,17 +60,11 @@ def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
         "applications": None
         if facts.apps is None
         else [app_of(facts, a, measures.as_of) for a in facts.apps],
-        "unread": [*map(asdict, facts.unread), *map(unread_file, measures.options.unread)],
+        "unread": [*map(asdict, [*facts.unread, *unread])],
     }
     found["advice"] = advice_of(found, facts, measures)
     found["answers"] = answers_of(found)
     return found
-
-
-def unread_file(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what could not be read of files of the controller."""
-    name = text_or_none(given.get("name"))
-    return {"part": str(given.get("part")), "name": name, "id": None, "reason": str(given.get("reason"))}
 
 
 # --- Services and projects --------------------------------------------------------------------------

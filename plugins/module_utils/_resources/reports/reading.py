@@ -108,8 +108,7 @@ def read_facts(account: Account, project: m.Project | None) -> Facts:
         members = {service.id for service in facts.services or ()}
         facts.apps = [app for app in facts.apps if app.id in members]
     batches: dict[int, dict[str, m.Metrics | None]] = {}
-    jobs = [*project_jobs(facts), *service_jobs(facts), *metrics_jobs(facts, batches), *app_jobs(facts)]
-    run_jobs(account, facts, jobs)
+    run_jobs(account, facts, [*service_jobs(facts), *other_jobs(facts, batches)])
     for batch in batches.values():
         facts.metrics.update(batch)
     note_unreachable(facts)
@@ -166,14 +165,6 @@ def account_jobs(facts: Facts, project: m.Project | None) -> list[Job]:
     return [Job(part, None, None, read, vars(facts), name) for name, (part, read) in parts.items()]
 
 
-def project_jobs(facts: Facts) -> Iterator[Job]:
-    """Yield what to read of each project."""
-    for each in facts.projects or ():
-        graph, spend = (partial(read, project_id=each.id) for read in (Account.graph, Account.spend))
-        yield Job("references", each.name, each.id, graph, facts.graphs, each.id)
-        yield Job("the spend of projects", each.name, each.id, spend, facts.spends, each.id)
-
-
 def service_jobs(facts: Facts) -> Iterator[Job]:
     """Yield what to read of each service: its full form, and what its family and status offer."""
 
@@ -191,16 +182,16 @@ def service_jobs(facts: Facts) -> Iterator[Job]:
             yield Job("settings", *of, read, facts.settings, each.id, optional=True)
 
 
-def metrics_jobs(facts: Facts, batches: dict[int, dict[str, m.Metrics | None]]) -> Iterator[Job]:
-    """Yield what to read of the containers, of many services in one call."""
+def other_jobs(facts: Facts, batches: dict[int, dict[str, m.Metrics | None]]) -> Iterator[Job]:
+    """Yield what to read of projects, of applications, and of containers, many in one call."""
+    for each in facts.projects or ():
+        graph, spend = (partial(read, project_id=each.id) for read in (Account.graph, Account.spend))
+        yield Job("references", each.name, each.id, graph, facts.graphs, each.id)
+        yield Job("the spend of projects", each.name, each.id, spend, facts.spends, each.id)
     ids = [service.id for service in facts.services or () if service.status not in NOT_CREATED]
     for start in range(0, len(ids), METRICS_PER_CALL):
         read = partial(Account.metrics, ids=ids[start : start + METRICS_PER_CALL])
         yield Job(LIVE, None, None, read, batches, start)
-
-
-def app_jobs(facts: Facts) -> Iterator[Job]:
-    """Yield what to read of each application."""
     for app in facts.apps or ():
         yield Job("releases", app.slug, app.id, partial(read_releases, app=app), facts.releases, app.slug)
 

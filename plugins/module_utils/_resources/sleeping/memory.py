@@ -92,7 +92,6 @@ class Memory:
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, plan: str, id: str) -> Memory:
-        """Return the memory of a service in a plan."""
         subject = f"{plan}{chr(10)}{id}"
         return cls(
             RecordFile.of(SLEEP_RECORDS, "what the plan remembers", state_dir, base_url, subject), plan, id

@@ -128,7 +128,6 @@ def read_time(text: str, option: str) -> int:
 
 
 def read_date(text: str, option: str) -> date:
-    """Return a day from its date."""
     try:
         found = date.fromisoformat(text.strip())
     except ValueError:

@@ -45,7 +45,6 @@ class Sleeper:
 
     @property
     def id(self) -> str:
-        """The id of the service."""
         return self.service.id
 
     @property
