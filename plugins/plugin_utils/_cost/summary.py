@@ -134,7 +134,19 @@ class Summary:
     def as_dict(self) -> dict[str, Any]:
         return {
             "check_mode": self.check_mode,
-            "services": [row_as_dict(row) for row in self.rows],
+            "services": [
+                {
+                    "service": row.service,
+                    "service_id": row.service_id,
+                    "project": row.project,
+                    "actions": row.actions,
+                    "monthly_before": format_amount(row.before),
+                    "monthly_after": format_amount(row.after),
+                    "monthly_change": format_amount(row.change),
+                    "currency": row.currency,
+                }
+                for row in self.rows
+            ],
             "totals": [total.as_dict() for total in self.totals],
             "not_priced": [
                 {
@@ -148,19 +160,6 @@ class Summary:
                 for each in self.not_priced
             ],
         }
-
-
-def row_as_dict(row: Row) -> dict[str, Any]:
-    return {
-        "service": row.service,
-        "service_id": row.service_id,
-        "project": row.project,
-        "actions": row.actions,
-        "monthly_before": format_amount(row.before),
-        "monthly_after": format_amount(row.after),
-        "monthly_change": format_amount(row.change),
-        "currency": row.currency,
-    }
 
 
 def key_of(entry: Entry) -> tuple[Any, ...]:

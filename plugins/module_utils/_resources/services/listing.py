@@ -108,12 +108,18 @@ def read_listing(account: Account, wanted: ServiceQuery, reread: bool = False) -
 
     :param reread: whether to read again what is remembered from an earlier run.
     :raises NoSuchItem: if a project does not exist.
+    :raises Ambiguous: if ``projects`` has what is the id of one project and the name of another.
     :raises HostedError: if a call fails. Failures for a single service's SFTP access or settings are
         warnings.
     """
     projects = account.projects()
-    chosen = select_projects(projects, wanted.projects)
-    asked = chosen if wanted.projects else [each for each in chosen if each.resource_count != 0]
+    named: dict[str, Project] = {}
+    for one in wanted.projects:  # a missing one is an error, because its hosts would go unnoticed
+        match = with_id_or_name(projects, one)
+        if match is None:
+            raise NoSuchItem(f"projects: unknown project {one!r}{near_miss(one, (p.name for p in projects))}")
+        named[match.id] = match
+    asked = list(named.values()) or [each for each in projects if each.resource_count != 0]
     members = account.each(asked, lambda own, project: own.members(project))
     homes = {service.id: project.id for project, own in zip(asked, members, strict=True) for service in own}
     found = list(chain(*members)) if wanted.projects else account.services()
@@ -198,21 +204,6 @@ class SftpRecords:
 
 
 # --- Which services -------------------------------------------------------------------------------------
-
-
-def select_projects(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
-    """Return the projects with these ids or names, or all if none is given.
-
-    :raises NoSuchItem: if one does not exist, because missing hosts would go unnoticed.
-    :raises Ambiguous: if one is the id of a project and the name of another.
-    """
-    chosen: dict[str, Project] = {}
-    for one in wanted:
-        match = with_id_or_name(projects, one)
-        if match is None:
-            raise NoSuchItem(f"projects: unknown project {one!r}{near_miss(one, (p.name for p in projects))}")
-        chosen[match.id] = match
-    return list(chosen.values()) if chosen else list(projects)
 
 
 def matches(service: Identifiable, wanted: ServiceQuery) -> bool:
