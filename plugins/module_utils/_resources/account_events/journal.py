@@ -62,8 +62,3 @@ def is_starting(ordered: str | None, now: datetime) -> bool:
     """Tell whether a start was ordered so recently that metrics may still show what was before."""
     moment = parse_moment(ordered)
     return moment is not None and abs(now - moment) < START_GRACE
-
-
-def has_failed_deploy(entries: Iterable[Event]) -> bool:
-    """Tell whether any entry says that a deploy failed."""
-    return any(words_of(entry) >= FAILED_DEPLOY for entry in entries)

@@ -12,7 +12,7 @@ from ..._api.models import App
 from ..._api.values import ContainerState, ScanStatus
 from ..shared.restore_points import parse_moment
 from . import events as e
-from .journal import Order, has_failed_deploy, is_starting, last_order
+from .journal import FAILED_DEPLOY, Order, is_starting, last_order, words_of
 from .observation import AppMemory, Poll
 
 LONGEST_DEPLOY = timedelta(minutes=10)
@@ -55,7 +55,8 @@ def with_deploy(poll: Poll, app: App, memory: AppMemory) -> AppMemory:
     """Return the memory once it is known what became of a deploy, and tell that."""
     service = poll.before.known_services.get(app.id)
     known = service is not None and service.entry is not None  # otherwise some entries are no news
-    outcome = Outcome.FAILED if known and has_failed_deploy(poll.seen.entries.get(app.id) or ()) else None
+    failed = any(words_of(entry) >= FAILED_DEPLOY for entry in poll.seen.entries.get(app.id) or ())
+    outcome = Outcome.FAILED if known and failed else None
     if outcome is None and memory.deploying_since:
         outcome = outcome_of(poll, app, memory.deploying_since)
     if outcome is None:

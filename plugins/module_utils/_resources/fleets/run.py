@@ -97,7 +97,15 @@ class FleetRun:
     def decide(self) -> None:
         """Decide on every service, and plan for it."""
         self.read_order()
-        self.check_remembers()
+        options, record = self.task.options, self.memory.record
+        asks = options.state == "started" and options.only_what_ran
+        down = [each for each in self.members.values() if not each.runs]
+        if asks and down and not any(id in record.ran for id in self.members):
+            raise Invalid(
+                f"fleet {options.name!r} remembers nothing of these services, so which of them ran before is "
+                "not known; nothing was done. Use the name and the state_dir of the task that stopped them, "
+                "or set only_what_ran: false to start all"
+            )
 
         def plan_one(job: ServiceJob) -> None:
             member = self.members[str(job.id)]
@@ -106,19 +114,6 @@ class FleetRun:
             job.result = member.facts(plan.result, plan.cost if plan.moves else None, plan.moves)
 
         work_on(self.task, [member.job for member in self.members.values()], BLANK, plan_one)
-
-    def check_remembers(self) -> None:
-        """Refuse to bring back what ran, if nothing is known of any of the services."""
-        options, record = self.task.options, self.memory.record
-        if options.state != "started" or not options.only_what_ran or not self.members:
-            return
-        down = [each for each in self.members.values() if not each.runs]
-        if down and not any(id in record.ran for id in self.members):
-            raise Invalid(
-                f"fleet {options.name!r} remembers nothing of these services, so which of them ran before is "
-                "not known; nothing was done. Use the name and the state_dir of the task that stopped them, "
-                "or set only_what_ran: false to start all"
-            )
 
     def read_order(self) -> None:
         """Find out which services come before which."""

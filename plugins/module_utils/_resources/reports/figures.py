@@ -34,8 +34,10 @@ GIGABYTE = 10**9
 
 def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
     """Return all figures of a report, as data."""
-    aliases = aliases_of(facts)
+    nodes = [node for graph in facts.graphs.values() for node in graph.nodes or ()]
+    aliases = {node.id: node.alias for node in nodes if node.alias}
     services = [service_of(facts, each, aliases.get(each.id)) for each in facts.services or ()]
+    apps = [app_of(facts, each, measures.as_of) for each in facts.apps or ()]
     rates = {each.id: billed(facts.details.get(each.id)) for each in facts.services or ()}
     unread = [
         Unread(str(each.get("part")), text_or_none(each.get("name")), None, str(each.get("reason")))
@@ -57,9 +59,7 @@ def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
             "plans": [plan_of(report) for report in plans],
             "drill": drill_of(measures.options.drill_report, measures.as_of),
         },
-        "applications": None
-        if facts.apps is None
-        else [app_of(facts, a, measures.as_of) for a in facts.apps],
+        "applications": None if facts.apps is None else apps,
         "unread": [*map(asdict, [*facts.unread, *unread])],
     }
     found["advice"] = advice_of(found, facts, measures)
@@ -101,11 +101,6 @@ def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict
         "failure_reason": detail.failure_reason if detail else None,
         "disk": disk_of(service, metrics.storage_bytes if metrics else None),
     }
-
-
-def aliases_of(facts: Facts) -> dict[str, str]:
-    """Return the aliases of services by id, as the graphs of their projects show them."""
-    return {node.id: node.alias for g in facts.graphs.values() for node in g.nodes or () if node.alias}
 
 
 def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
