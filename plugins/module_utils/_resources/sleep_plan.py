@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -33,7 +33,7 @@ from .shared.plan import Plan, Resource, Step, Task
 from .shared.relocation_record import LeftOver, left_over
 from .shared.restore_points import BACKUPS, IN_MOTION
 from .shared.task_errors import Invalid
-from .shared.time_zones import utc_text
+from .shared.time_zones import current_time, utc_text
 from .sleeping.decision import (
     Situation,
     Verdict,
@@ -81,11 +81,6 @@ class SleepPlanResource(Resource[SleepPlanOptions]):
 
 
 SLEEP_PLAN = SleepPlanResource()
-
-
-def current_time() -> datetime:
-    """Return the time of this machine, in UTC and to the second, which decides on everything."""
-    return datetime.now(UTC).replace(microsecond=0)
 
 
 @dataclass

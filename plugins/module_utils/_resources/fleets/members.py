@@ -20,8 +20,9 @@ from ..shared.options import shared_arguments
 from ..shared.pending import COMMAND, pending_until_start
 from ..shared.plan import Plan, Resource, Task
 from ..shared.task_errors import Invalid
+from ..shared.time_zones import current_time
 from ..shared.waiting import poll_for
-from .memory import Memory, now
+from .memory import Memory
 from .options import FleetOptions
 
 Verdict = tuple[bool, str | None]
@@ -180,7 +181,7 @@ class Member:
         if begun is None or self.metrics is None or self.state != ContainerState.RUNNING:
             return begun is not None
         uptime = self.metrics.uptime_seconds  # in whole seconds
-        return uptime is not None and uptime <= (now() - begun).total_seconds() + 1
+        return uptime is not None and uptime <= (current_time() - begun).total_seconds() + 1
 
     def await_restart(self) -> None:
         """Wait briefly until a restart that an earlier run may have sent shows, as it is not sent twice."""

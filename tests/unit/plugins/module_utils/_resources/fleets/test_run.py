@@ -16,7 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import members
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import run as run_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import Modules
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory, now
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
     FleetOptions,
     HealthCheckOptions,
@@ -39,6 +39,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Task,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.time_zones import (
+    current_time,
+)
 from unit.plugins.fakes import FakeClient
 
 URL = "https://api.example.com"
@@ -364,7 +367,7 @@ def cut_off(client: Account, folder: Path, state: str, **given: Any) -> FleetRun
     record = run.memory.record
     record.note_stop("a", True)
     record.begin(run.task.options.what, False)
-    record.begun["a"], record.up = now() - timedelta(seconds=60), {"a"}
+    record.begun["a"], record.up = current_time() - timedelta(seconds=60), {"a"}
     run.memory.write()
     planned(run)
     return run
@@ -431,7 +434,7 @@ def test_the_health_of_what_was_begun_is_looked_at_again(tmp_path: Path) -> None
     client.uptimes["a"] = 1
     run = new_run(tmp_path, client, "restarted")
     run.memory.record.begin(run.task.options.what, False)
-    run.memory.record.begun["a"] = now() - timedelta(seconds=60)
+    run.memory.record.begun["a"] = current_time() - timedelta(seconds=60)
     run.memory.write()
     assert turn_of(run) == [BEGUN, HEALTH, DONE, READ]
     new = new_run(tmp_path, client, "restarted")
