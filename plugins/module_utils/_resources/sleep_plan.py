@@ -373,7 +373,7 @@ class Run:
 
     def forecast(self, sleeper: Sleeper) -> Forecast:
         """Return what the plan saves with one service, by its rates of today."""
-        return Forecast(self.task.options.forecast_days, self.asleep, sleeper.rates)
+        return Forecast(self.task.options.forecast_days, self.asleep, rates_of(sleeper.service))
 
     # --- The plan -------------------------------------------------------------------------------------
 

@@ -40,17 +40,16 @@ class FleetRun:
     """One run on a fleet."""
 
     task: Task[FleetOptions]
-    memory: Memory
     modules: Modules
+    memory: Memory = field(init=False)
     jobs: list[ServiceJob] = field(default_factory=list)
     members: dict[str, Member] = field(default_factory=dict)
     before: dict[str, set[str]] = field(default_factory=dict)
     """The services that come before each, by id."""
 
-    @classmethod
-    def of(cls, task: Task[FleetOptions], modules: Modules) -> FleetRun:
-        options = task.options
-        return cls(task, Memory.of(state_dir_of(options), options.base_url, options.name), modules)
+    def __post_init__(self) -> None:
+        options = self.task.options
+        self.memory = Memory.of(state_dir_of(options), options.base_url, options.name)
 
     def check_free(self) -> None:
         """Refuse to work on a fleet that another run has stopped for what it does meanwhile."""

@@ -14,7 +14,7 @@ from ..._api.values import ContainerState, ServiceStatus
 from ..services.many_services import ServiceJob
 from ..services.options import ServiceOptions
 from ..services.power import accepts_power_signals, plan_suspension, resume, start_if_needed
-from ..services.rates import Rates, cost_of, rates_of
+from ..services.rates import cost_of, rates_of
 from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
 from ..services.start_order import Order
 from ..services.view import View, billed_rate
@@ -57,11 +57,6 @@ class Sleeper:
         """Whether it is to be suspended or resumed."""
         return self.verdict.act != "nothing"
 
-    @property
-    def rates(self) -> Rates:
-        """What it costs, awake and asleep."""
-        return rates_of(self.service)
-
 
 def plan_sleeper(sleeper: Sleeper, currency: str | None, keep_by_now: Callable[[], Keep | None]) -> Plan:
     """Return the plan for one service, without what it has to wait for.
@@ -84,7 +79,7 @@ def plan_sleeper(sleeper: Sleeper, currency: str | None, keep_by_now: Callable[[
         plan_resumption(job.task, view, changes, sleeper.before)
     steps += [*changes.steps, *memory_steps(sleeper)]
     status = changes.result.get("status", service.status)
-    rate = sleeper.rates.of(status)
+    rate = rates_of(service).of(status)
 
     def result(now: str, moves: Iterable[Move]) -> dict[str, Any]:
         done = list(moves)

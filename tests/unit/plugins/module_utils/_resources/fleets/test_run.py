@@ -99,7 +99,7 @@ def new_run(folder: Path, client: FakeClient, state: str, *broken: str, **given:
     fixed = {"name": "shop", "state_dir": str(folder), "base_url": URL, "healthy_for": 0.0, "max_parallel": 1}
     options = FleetOptions(**{**fixed, **place, "batch_size": ["1"], "state": state, **given})
     module = cast(Any, Power(client, set(broken)))
-    return FleetRun.of(Task(cast(Any, client), options), Modules(module, module))
+    return FleetRun(Task(cast(Any, client), options), Modules(module, module))
 
 
 def planned(run: FleetRun) -> Plan:
