@@ -45,18 +45,12 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.signs impo
 
 CELL = 10
 CELLS = {
-    "fresh": "h8v8h-8z",
-    "stale": "l8 8h-8z",
-    "failed": "l8 8m0-8l-8 8",
-    "none": "m2 4h4",
+    "fresh": ("h8v8h-8z", "fresh at the end of the day"),
+    "stale": ("l8 8h-8z", "too old"),
+    "failed": ("l8 8m0-8l-8 8", "failed, and none made"),
+    "none": ("m2 4h4", "no backup"),
 }
-"""The shape of each cell in a square of 8 units. Strokes are in the style."""
-CELL_WORDS = {
-    "fresh": "fresh at the end of the day",
-    "stale": "too old",
-    "failed": "failed, and none made",
-    "none": "no backup",
-}
+"""The shape of each cell in a square of 8 units, and its word. Strokes are in the style."""
 MOST_NAMES = 20
 WORST_FIRST = ("none", "stale", "fresh")
 
@@ -73,16 +67,14 @@ def backups_section(page: Page) -> Element:
         f"The newest backup of a service should be at most {found['max_age']} old. "
         "Backups that were deleted since do not count. Days are in UTC."
     )
-    order = {word: place for place, word in enumerate(WORST_FIRST)}
     rows = sorted(
-        found["services"], key=lambda row: (order.get(row["freshness"], -1), row["name"], row["id"])
+        found["services"], key=lambda row: (WORST_FIRST.index(row["freshness"]), row["name"], row["id"])
     )
-    samples = [element("li", sample(kind), CELL_WORDS[kind]) for kind in CELLS]
+    samples = [element("li", sample(kind), word) for kind, (_shape, word) in CELLS.items()]
     legend = element("ul", samples, class_="legend", role="list")
-    calendar = (
-        box(legend, calendar_table(page, rows)) if rows else box(element("p", "No service offers backups."))
-    )
-    return section("backups", about, calendar, notes(page))
+    nothing = element("p", "No service offers backups.")
+    calendar = [legend, calendar_table(page, rows)] if rows else [nothing]
+    return section("backups", about, box(calendar), notes(page))
 
 
 def calendar_table(page: Page, rows: Sequence[Data]) -> Element:
@@ -149,7 +141,11 @@ def notes(page: Page) -> Element | None:
 
 def calendar_row(cells: Sequence[str], label: str) -> Element:
     """Return the cells of a service, a shape for each day."""
-    paths = [element("path", d=shapes(cells, kind), class_=kind) for kind in CELLS if kind in cells]
+    paths = []
+    for kind in [kind for kind in CELLS if kind in cells]:
+        days = [day for day, cell in enumerate(cells) if cell == kind]
+        shapes = "".join(f"M{day * CELL + 1} 1{CELLS[kind][0]}" for day in days)
+        paths.append(element("path", d=shapes, class_=kind))
     return element(
         "svg",
         paths,
@@ -160,14 +156,9 @@ def calendar_row(cells: Sequence[str], label: str) -> Element:
     )
 
 
-def shapes(cells: Sequence[str], kind: str) -> str:
-    """Return the shapes of one kind."""
-    return "".join(f"M{place * CELL + 1} 1{CELLS[kind]}" for place, cell in enumerate(cells) if cell == kind)
-
-
 def sample(kind: str) -> Element:
     """Return one cell, for the legend."""
-    path = element("path", d=f"M1 1{CELLS[kind]}", class_=kind)
+    path = element("path", d=f"M1 1{CELLS[kind][0]}", class_=kind)
     return element("svg", path, class_="cells one", viewBox=f"0 0 {CELL} {CELL}", aria_hidden="true")
 
 
