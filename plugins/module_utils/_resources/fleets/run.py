@@ -26,7 +26,7 @@ from .health import Health
 from .members import ACT, Member, Modules
 from .memory import Memory
 from .options import FleetOptions, HealthCheckOptions, Share
-from .report import Gate, Report
+from .rollout import Rollout
 
 CAPABILITY = "powerSignals"
 BLANK = dict.fromkeys(("status", "state", "ran", "cost"))
@@ -146,24 +146,22 @@ class FleetRun:
         """Return the plan for all services, in batches."""
         options = self.task.options
         self.checks = self.checks_of()
-        jobs = {job.id or job.wanted: job for job in self.jobs if not job.skipped}
+        rollout = self.rollout = Rollout(self.task, self.jobs, self.members, self.before)
         acting = [id for id in self.members if self.members[id].acts]
-        sizes = batch_sizes(options.sizes, len(jobs), options.canary)
-        batches = plan_batches(acting, self.before, sizes)
+        sizes = batch_sizes(options.sizes, len(rollout.in_turn), options.canary)
+        batches = rollout.batches = plan_batches(acting, self.before, sizes)
         for number, batch in enumerate(batches, start=1):
             for id in batch:
                 self.members[id].batch = number
-        gate = self.gate = Gate(jobs, self.before, options.bound.of(len(jobs)))
-        self.report = Report(self.task, self.jobs, self.members, batches, gate)
         plan = Plan(
-            result=self.report.entries(ServiceJob.planned),
+            result=self.rollout.entries(ServiceJob.planned),
             before={job.label: job.plan.before for job in self.jobs if job.plan},
             after={job.label: self.after(job) for job in self.jobs if job.plan},
-            failure=self.report.failure,
+            failure=self.rollout.failure,
             max_parallel=options.max_parallel,
             subject=name_services(self.jobs),
         )
-        self.report.tell()
+        self.rollout.tell()
         if batches or self.has_to_remember():
             plan.steps = self.with_end(self.steps_of(batches), plan)
         return plan
@@ -190,23 +188,23 @@ class FleetRun:
     def pause(self, when: str) -> None:
         """Pause before the next batch, if it may begin."""
         seconds = self.task.options.pause
-        if seconds and not self.gate.closed:
+        if seconds and not self.rollout.closed:
             self.task.progress(f"pausing for {seconds:g} s {when}")
             time.sleep(seconds)
 
     def with_end(self, steps: list[Step], plan: Plan) -> list[Step]:
         """Return the steps with a last one, which collects the results."""
-        record, gate, state = self.memory.record, self.gate, self.task.options.state
+        record, rollout, state = self.memory.record, self.rollout, self.task.options.state
 
         def finish() -> None:
-            plan.result = self.report.entries(ServiceJob.done)
+            plan.result = self.rollout.entries(ServiceJob.done)
             if state == "stopped":  # whoever stops what still runs and was never begun is another
                 up = {id for id, each in self.members.items() if each.runs}
                 record.back |= up - record.begun.keys()
             # A restart is over once the task succeeds: the next one restarts all services, also those that
             # failed within the bound, and starts those that were left down. Of what else was done, their
             # health is looked at again.
-            if gate.passed and (state == "restarted" or not gate.failed):
+            if rollout.passed and (state == "restarted" or not rollout.failed):
                 record.end(self.left_down())
                 record.holder = None if state == "started" else record.holder
             self.memory.write()
@@ -216,7 +214,7 @@ class FleetRun:
 
     def left_down(self) -> list[str]:
         """Return the services that a restart failed to bring up again, as far as that is known."""
-        failed = [each for each in self.members.values() if each.job in self.gate.failed]
+        failed = [each for each in self.members.values() if each.job in self.rollout.failed]
         for each in failed:
             with suppress(HostedError):
                 each.read_metrics()
@@ -278,7 +276,7 @@ class FleetRun:
 
     def begin(self, member: Member) -> Sequence[Step]:
         """Return what is to be done with a service now that its turn has come."""
-        self.gate.enter(member.id)
+        self.rollout.enter(member.id)
         job, state = member.job, self.task.options.state
         member.look_again()
         member.await_end_of_stop()

@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.
     FleetOptions,
     HealthCheckOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.report import NotBegun
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.rollout import NotBegun
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import FleetRun
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (

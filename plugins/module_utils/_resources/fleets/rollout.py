@@ -27,24 +27,36 @@ class NotBegun(HostedError):
 
 
 @dataclass
-class Gate:
-    """Lets services begin, until too many have failed."""
+class Rollout:
+    """Lets the services of a fleet begin, until too many have failed, and tells what becomes of them."""
 
-    jobs: Mapping[str, ServiceJob]
-    """All services, by id. Those that cannot be planned have an error already."""
+    task: Task[FleetOptions]
+    jobs: Sequence[ServiceJob]
+    members: Mapping[str, Member]
     before: Mapping[str, Collection[str]]
     """The services that come before each."""
-    allowed: int
-    """How many may fail."""
+    batches: Sequence[Sequence[str]] = ()
+
+    def __post_init__(self) -> None:
+        """Note how far an earlier run came, before this one changes it."""
+        self.in_turn = {job.id or job.wanted: job for job in self.jobs if not job.skipped}
+        self.allowed = self.task.options.bound.of(len(self.in_turn))
+        any_member = next(iter(self.members.values()), None)
+        record = any_member.memory.record if any_member is not None and any_member.goes_on else None
+        self.since = record.since if record else None
+        self.done_before = set(record.done) if record else set()
+        self.actions_of = ServiceJob.planned if self.task.check_mode else ServiceJob.done
+
+    # --- Who may begin --------------------------------------------------------------------------------
 
     @property
     def failed(self) -> list[ServiceJob]:
-        return [one for one in self.jobs.values() if one.error and not isinstance(one.error, NotBegun)]
+        return [one for one in self.in_turn.values() if one.error and not isinstance(one.error, NotBegun)]
 
     @property
     def not_begun(self) -> list[ServiceJob]:
         """The services that were not let in."""
-        return [one for one in self.jobs.values() if isinstance(one.error, NotBegun)]
+        return [one for one in self.in_turn.values() if isinstance(one.error, NotBegun)]
 
     @property
     def closed(self) -> bool:
@@ -59,31 +71,12 @@ class Gate:
     def enter(self, id: str) -> None:
         """Let a service begin."""
         for other in self.before.get(id, ()):
-            blocker = self.jobs.get(other)
+            blocker = self.in_turn.get(other)
             if blocker is not None and blocker.error is not None:
                 how = "was not begun" if isinstance(blocker.error, NotBegun) else "failed"
                 raise NotBegun(f"not begun: it comes after {blocker.label}, which {how}")
         if self.closed:
             raise NotBegun(f"not begun: {len(self.failed)} failed, and max_failures allows {self.allowed}")
-
-
-@dataclass
-class Report:
-    """What the result tells of a run."""
-
-    task: Task[FleetOptions]
-    jobs: Sequence[ServiceJob]
-    members: Mapping[str, Member]
-    batches: Sequence[Sequence[str]]
-    gate: Gate
-
-    def __post_init__(self) -> None:
-        """Note how far an earlier run came, before this one changes it."""
-        any_member = next(iter(self.members.values()), None)
-        record = any_member.memory.record if any_member is not None and any_member.goes_on else None
-        self.since = record.since if record else None
-        self.done_before = set(record.done) if record else set()
-        self.actions_of = ServiceJob.planned if self.task.check_mode else ServiceJob.done
 
     # --- Services -------------------------------------------------------------------------------------
 
@@ -121,10 +114,10 @@ class Report:
             "batches": [[named[id] for id in batch] for batch in self.batches],
             "goes_on_since": self.since.isoformat() if self.since else None,
             "done_before": sorted(named[id] for id in self.done_before if id in named),
-            "failures": len(self.gate.failed),
-            "max_failures": self.gate.allowed,
-            "failed": [job.name for job in self.gate.failed],
-            "not_begun": [job.name for job in self.gate.not_begun],
+            "failures": len(self.failed),
+            "max_failures": self.allowed,
+            "failed": [job.name for job in self.failed],
+            "not_begun": [job.name for job in self.not_begun],
             "left_alone": [entry["service"] for entry in entries if entry["outcome"] == "left alone"],
             "cost": self.cost(entries),
         }
@@ -149,15 +142,15 @@ class Report:
         if self.task.check_mode:
             self.foresee()
         self.tell()
-        failed, left = self.gate.failed, self.gate.not_begun
+        failed, left = self.failed, self.not_begun
         if not failed:
             return None
         reasons = line_for_each((job.label, job.error.message) for job in failed if job.error)
-        count = f"{len(failed)} of {len(self.gate.jobs)} services failed"
-        if self.gate.passed:
+        count = f"{len(failed)} of {len(self.in_turn)} services failed"
+        if self.passed:
             self.task.warn(f"{count}, which max_failures allows:{reasons}")
             return None
-        over = f", and max_failures allows {self.gate.allowed}" if self.gate.closed else ""
+        over = f", and max_failures allows {self.allowed}" if self.closed else ""
         named = f"\nNot begun: {', '.join(job.label for job in left)}" if left else ""
         actions_of = self.actions_of
         details = {**combine_errors(self.jobs, actions_of).details, "services": self.entries(actions_of)}
@@ -171,7 +164,7 @@ class Report:
             member.job.error = None
         for member, error in zip(turns, known, strict=True):
             try:
-                self.gate.enter(member.id)
+                self.enter(member.id)
                 member.job.error = error
             except NotBegun as refusal:
                 member.job.error = refusal
