@@ -62,7 +62,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries impo
     NOT_COLLECTED,
     Entry,
     Origin,
-    background_job,
     read_result,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import (
@@ -92,12 +91,6 @@ def warns(method: Callable[..., None]) -> Callable[..., None]:
             )
 
     return guarded
-
-
-def in_check_mode(result: Any) -> bool:
-    """Tell whether a task ran in check mode. Until ansible-core 2.20, a template of the task is only in the fields."""
-    given = result.task.check_mode
-    return bool(given if isinstance(given, bool) else result.task_fields.get("check_mode"))
 
 
 class CallbackModule(CallbackBase):
@@ -149,21 +142,25 @@ class CallbackModule(CallbackBase):
         task, host = result.task, result.host.get_name()
         action = str(getattr(task, "resolved_action", None) or task.action)
         found: Mapping[str, Any] = result.result
-        job = background_job(found)
+        job, ended = found.get("ansible_job_id"), bool(found.get("finished"))
+        background = (host, str(job))
         if action.startswith(COLLECTION):
             self.ours = True
+            # Until ansible-core 2.20, what a template of the task gives is only in the fields.
+            given = task.check_mode
+            check_mode = given if isinstance(given, bool) else result.task_fields.get("check_mode")
             origin = Origin(
                 task=str(result.task_name),
                 host=host,
                 module=action.removeprefix(COLLECTION),
-                check_mode=in_check_mode(result),
+                check_mode=bool(check_mode),
                 failed=failed,
             )
-            if job is not None and not job[1] and origin.moves_money:
-                self.jobs[host, job[0]] = origin
+            if job and not ended and origin.moves_money:
+                self.jobs[background] = origin
                 return
-        elif action == ASYNC_STATUS and job is not None and job[1] and (host, job[0]) in self.jobs:
-            origin = self.jobs.pop((host, job[0]))
+        elif action == ASYNC_STATUS and job and ended and background in self.jobs:
+            origin = self.jobs.pop(background)
         else:
             return
         self.entries += read_result(found, origin)

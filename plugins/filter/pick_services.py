@@ -76,8 +76,7 @@ _value:
   elements: dict
 """
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.selection import (
     select_services,
@@ -88,6 +87,4 @@ from ansible_collections.hosted.services.plugins.plugin_utils._templating.filter
 class FilterModule:
     """Registers the filter."""
 
-    def filters(self) -> dict[str, Callable[..., Any]]:
-        """Return the filter by its name."""
-        return as_filter("pick_services", select_services)
+    filters = staticmethod(partial(as_filter, "pick_services", select_services))

@@ -50,8 +50,7 @@ _value:
   type: str
 """
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from ansible_collections.hosted.services.plugins.plugin_utils._report.render import report_html
 from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
@@ -60,6 +59,4 @@ from ansible_collections.hosted.services.plugins.plugin_utils._templating.filter
 class FilterModule:
     """Registers the filter."""
 
-    def filters(self) -> dict[str, Callable[..., Any]]:
-        """Return the filter by its name."""
-        return as_filter("report_html", report_html)
+    filters = staticmethod(partial(as_filter, "report_html", report_html))

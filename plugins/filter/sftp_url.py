@@ -59,8 +59,7 @@ _value:
   sample: sftp://svc-7f3a@node-1.example.com:2022/world/
 """
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.files.url import sftp_url
 from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
@@ -69,6 +68,4 @@ from ansible_collections.hosted.services.plugins.plugin_utils._templating.filter
 class FilterModule:
     """Registers the filter."""
 
-    def filters(self) -> dict[str, Callable[..., Any]]:
-        """Return the filter by its name."""
-        return as_filter("sftp_url", sftp_url)
+    filters = staticmethod(partial(as_filter, "sftp_url", sftp_url))

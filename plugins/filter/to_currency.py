@@ -60,8 +60,7 @@ _value:
   sample: "1.06"
 """
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import in_currency
 from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
@@ -70,6 +69,4 @@ from ansible_collections.hosted.services.plugins.plugin_utils._templating.filter
 class FilterModule:
     """Registers the filter."""
 
-    def filters(self) -> dict[str, Callable[..., Any]]:
-        """Return the filter by its name."""
-        return as_filter("to_currency", in_currency)
+    filters = staticmethod(partial(as_filter, "to_currency", in_currency))

@@ -5,11 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from .._api.errors import AccessDenied
-from .._api.models import Model
 from .shared.money import add_currency_units
 from .shared.options import Options
 from .shared.plan import Plan, Resource, Task
@@ -22,22 +18,13 @@ class AccountInfoResource(Resource[Options]):
 
     def plan(self, task: Task[Options]) -> Plan:
         """Read; there is nothing to do."""
-        account = task.client.whoami().as_dict()
-        notes: dict[str, str] = {}
-        account["wallet"] = if_allowed("wallet", task.client.wallet, notes)
+        account, notes = task.client.whoami().as_dict(), dict[str, str]()
+        account["wallet"] = None
+        try:
+            account["wallet"] = add_currency_units(task.client.wallet().as_dict())
+        except AccessDenied as error:  # which scope it needs is not shown; the token as such was accepted
+            notes["wallet"] = error.message
         return Plan(result={**account, "notes": notes})
 
 
 ACCOUNT_INFO = AccountInfoResource()
-
-
-def if_allowed(part: str, read: Callable[[], Model], notes: dict[str, str]) -> Any:
-    """Return a part with its amounts in currency units; nothing and a note where the token may not read it.
-
-    Which scope the routes of billing need is not shown; the token as such was accepted before.
-    """
-    try:
-        return add_currency_units(read().as_dict())
-    except AccessDenied as error:
-        notes[part] = error.message
-        return None

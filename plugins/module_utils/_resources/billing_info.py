@@ -45,8 +45,10 @@ class BillingInfoResource(Resource[BillingInfoOptions]):
 
     def plan(self, task: Task[BillingInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
-        check_period(task.options.period)
-        if not task.options.include and task.options.period is None:
+        period = task.options.period
+        if period is not None and not PERIOD.fullmatch(period):
+            raise Invalid(f"period is {period!r}; it must be a month of the form YYYY-MM, such as 2026-11")
+        if not task.options.include and period is None:
             raise Invalid(
                 "include is an empty list and period is not set, so there is nothing to read; name parts, or "
                 "leave include out"
@@ -60,27 +62,13 @@ class BillingInfoResource(Resource[BillingInfoOptions]):
             found[WALLET] = add_currency_units(client.wallet().as_dict())
         for part in [part for part in NOT_SHOWN if part in parts]:
             found[part] = NOT_SHOWN[part](client)
-        if task.options.period is not None:
-            found["statement"] = statement(client, task.options.period, notes)
+        if period is not None:
+            found["statement"] = None
+            try:
+                found["statement"] = client.statement(period)
+            except NotFoundResponse as error:
+                notes["statement"] = f"there is no statement of {period}: {error.message}"
         return Plan(result={**found, "notes": notes})
 
 
 BILLING_INFO = BillingInfoResource()
-
-
-def check_period(period: str | None) -> None:
-    """Hold the form of a period (Billing).
-
-    :raises Invalid: with what was given.
-    """
-    if period is not None and not PERIOD.fullmatch(period):
-        raise Invalid(f"period is {period!r}; it must be a month of the form YYYY-MM, such as 2026-11")
-
-
-def statement(client: Client, period: str, notes: dict[str, str]) -> Any:
-    """Return the statement of a month as it comes; nothing and a note when there is none."""
-    try:
-        return client.statement(period)
-    except NotFoundResponse as error:
-        notes["statement"] = f"there is no statement of {period}: {error.message}"
-        return None

@@ -21,7 +21,7 @@ class FleetResource(Resource[FleetOptions]):
     def plan(self, task: Task[FleetOptions]) -> Plan:
         """Decide on every service, and plan the batches."""
         check_options(task.options)
-        run = FleetRun.of(task, Modules(SERVICE, APP_DEPLOY))
+        run = FleetRun(task, Modules(SERVICE, APP_DEPLOY))
         run.check_free()
         run.select()
         run.decide()

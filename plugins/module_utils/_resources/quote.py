@@ -18,6 +18,9 @@ from .shared.options import names_given, option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid
 
+OF_SERVICES = ("product", "runtime", "preset", "project", "variables", "options")
+"""The options that orders of services alone have."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class QuoteOptions(OrderOptions, MaxMonthlyOptions):
@@ -45,10 +48,6 @@ QUOTE = QuoteResource()
 
 
 def quote_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
-    """Return the quote of an order.
-
-    :raises Invalid: when something that a quote needs was not given.
-    """
     missing = missing_options(task.options)
     if missing:
         raise Invalid(f"to quote a service, also set {missing}")
@@ -59,25 +58,11 @@ def quote_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
 
 
 def quote_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
-    """Return the quote of an application; what is left out is for the platform to choose.
-
-    :raises Invalid: for an option that an application has no use for.
-    """
-    odd = given_of_services(task.options)
+    """Return the quote of an application; what is left out is for the platform to choose."""
+    given = {name: getattr(task.options, name) for name in OF_SERVICES}
+    odd = names_given(**given)
     if odd:
         raise Invalid(f"an application is quoted by host and dimensions alone; remove {', '.join(odd)}")
     host = select_host(task.account, task.options.host)
     quote = task.client.quote_app(host, app.requested_size(task.options.dimensions))
     return quote.as_dict(), app.cost_of_app_quote(quote)
-
-
-def given_of_services(options: QuoteOptions) -> list[str]:
-    """Return the names of the options that were given and that orders of services alone have."""
-    return names_given(
-        product=options.product,
-        runtime=options.runtime,
-        preset=options.preset,
-        project=options.project,
-        variables=options.variables,
-        options=options.options,
-    )

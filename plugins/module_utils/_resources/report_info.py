@@ -25,35 +25,23 @@ class ReportInfoResource(Resource[ReportInfoOptions]):
         """Read; there is nothing to do."""
         options = task.options
         check_limits(options)
-        asked = None if options.as_of is None else moment_of(options.as_of)
+        asked = parse_moment(options.as_of.strip()) if options.as_of is not None else None
+        if options.as_of is not None and asked is None:
+            raise Invalid(f"as_of is {options.as_of!r}; it must be a timestamp such as 2026-11-02T09:30:00Z")
         project = None if options.project is None else task.account.project_to_come(options.project)
         facts = read_facts(task.account, project)
         as_of = asked or task.platform_now() or datetime.now(UTC)
-        return Plan(result=figures_of(facts, Measures(options, as_of.replace(microsecond=0))))
+        as_of = as_of.astimezone(UTC).replace(microsecond=0)
+        return Plan(result=figures_of(facts, Measures(options, as_of)))
 
 
 REPORT_INFO = ReportInfoResource()
 
 
 def check_limits(options: ReportInfoOptions) -> None:
-    """Check the numbers.
-
-    :raises Invalid: naming the option, its value and the limit.
-    """
     read_span(options.max_age)
     for name, days in (("balance_days", options.balance_days), ("free_days", options.free_days)):
         if days < 0:
             raise Invalid(f"{name} is {days}; it must be 0 or more")
     if not 1 <= options.disk_percent <= 100:
         raise Invalid(f"disk_percent is {options.disk_percent}; it must be from 1 to 100")
-
-
-def moment_of(text: str) -> datetime:
-    """Return the moment that the report speaks of.
-
-    :raises Invalid: if it is not a timestamp.
-    """
-    moment = parse_moment(text.strip())
-    if moment is None:
-        raise Invalid(f"as_of is {text!r}; it must be a timestamp such as 2026-11-02T09:30:00Z")
-    return moment.astimezone(UTC)

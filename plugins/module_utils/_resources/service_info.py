@@ -59,7 +59,10 @@ class ServiceInfoResource(Resource[ServiceInfoOptions]):
 
     def plan(self, task: Task[ServiceInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
-        check_limits(task.options)
+        check_log_lines(task.options.log_lines)
+        for name in ("max_events", "usage_days"):
+            if getattr(task.options, name) < 1:
+                raise Invalid(f"{name} is {getattr(task.options, name)}; it must be 1 or more")
         services = select_matching(task)
         readers = readers_for(task.options)
         ids = [service.id for service in services]
@@ -86,17 +89,6 @@ class ServiceInfoResource(Resource[ServiceInfoOptions]):
 SERVICE_INFO = ServiceInfoResource()
 
 
-def check_limits(options: ServiceInfoOptions) -> None:
-    """Check the limits of the routes (Limits).
-
-    :raises Invalid: naming the option, its value and the limit.
-    """
-    check_log_lines(options.log_lines)
-    for name, value in {"max_events": options.max_events, "usage_days": options.usage_days}.items():
-        if value < 1:
-            raise Invalid(f"{name} is {value}; it must be 1 or more")
-
-
 def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
     """Return the services that match all options."""
     options = task.options
@@ -107,12 +99,8 @@ def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
             services = []
     else:
         services = task.account.services()
-    wanted = {
-        "id": options.id,
-        "family": options.family,
-        "status": options.status,
-    }
     warn_of_filters(task, services)
+    wanted = {"id": options.id, "family": options.family, "status": options.status}
     given = {name: value for name, value in wanted.items() if value is not None}
     found = [s for s in services if all(getattr(s, name) == value for name, value in given.items())]
     if options.name is not None:
@@ -159,8 +147,6 @@ def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
     """Return the start of the current hour, day, week and month, as timestamps in UTC.
 
     The platform leaves the choice to the caller because of time zones (Journals). Weeks begin on Monday.
-
-    :raises Invalid: for an unknown time zone.
     """
     now = datetime.now(time_zone(zone_name))
     hour = now.replace(minute=0, second=0, microsecond=0)

@@ -5,26 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from .._api.client import Client
 from .._api.errors import HostedError
-from .._api.models import Backup, Service, ServiceSummary
+from .._api.models import Backup, Service
 from .._api.values import BackupStatus, ServiceStatus
 from .services.many_services import (
-    Operation,
     ServiceJob,
-    error_of_jobs,
-    id_to_read,
+    combine_errors,
     plan_jobs,
     read_job,
-    run_job,
     select_jobs,
     warn_of_nothing,
+    work_on,
 )
 from .services.rates import rates_of
 from .services.start_order import Order, explicit_references, read_order
@@ -32,12 +29,11 @@ from .shared.account import Account
 from .shared.currency import currency_of
 from .shared.identify import find_service, with_name
 from .shared.options import state_dir_of
-from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.relocation_record import LeftOver, left_over
 from .shared.restore_points import BACKUPS, IN_MOTION
 from .shared.task_errors import Invalid
-from .shared.time_zones import utc_text
+from .shared.time_zones import current_time, utc_text
 from .sleeping.decision import (
     Situation,
     Verdict,
@@ -52,7 +48,6 @@ from .sleeping.memory import Keep, Memory, Record
 from .sleeping.options import SleepPlanOptions, check_limits, schedule_of
 from .sleeping.savings import (
     Forecast,
-    asleep_time,
     begin_counting,
     count,
     days_to_count,
@@ -61,10 +56,11 @@ from .sleeping.savings import (
 )
 from .sleeping.schedule import Period, Schedule
 from .sleeping.steps import Sleeper, goes_before, ordered_steps, plan_sleeper
+from .sleeping.zones import DAY
 
 CAPABILITY = "suspension"
 SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
-FACTS = ("status", "awake", "why", "delayed", "kept_until", "forecast", "saved", "cost")
+BLANK = dict.fromkeys(("status", "awake", "why", "delayed", "kept_until", "forecast", "saved", "cost"))
 """What the result tells of each service."""
 
 
@@ -87,11 +83,6 @@ class SleepPlanResource(Resource[SleepPlanOptions]):
 SLEEP_PLAN = SleepPlanResource()
 
 
-def current_time() -> datetime:
-    """Return the time of this machine, in UTC and to the second, which decides on everything."""
-    return datetime.now(UTC).replace(microsecond=0)
-
-
 @dataclass
 class Run:
     """One run of a plan, from its selection to the steps."""
@@ -106,13 +97,15 @@ class Run:
     """By id, the services whose wishes keep one awake."""
     left_over: LeftOver = field(init=False)
     """What relocations left over. Resumed, it would be paid for, and used in place of the new one."""
+    left_alone: dict[str, ServiceJob] = field(default_factory=dict)
+    """What of that nothing is done with, by id."""
     period: Period = field(init=False)
 
     def __post_init__(self) -> None:
         """Ask the schedule what it says now."""
         self.period = self.schedule.period(self.now)
-        self.asleep = asleep_time(self.schedule, self.now, self.task.options.forecast_days)
-        self.operation = Operation(CAPABILITY, "hours of sleep", plan_nothing, dict.fromkeys(FACTS))
+        days = self.task.options.forecast_days * DAY
+        self.asleep = days - self.schedule.awake_time(self.now, self.now + days)
         self.left_over = left_over(self.task.options, self.task.warn)
 
     # --- Reading --------------------------------------------------------------------------------------
@@ -122,15 +115,11 @@ class Run:
         self.jobs = select_jobs(self.task)
         if not self.jobs:
             warn_of_nothing(self.task)
-        found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
+        found = work_on(self.task, self.jobs, BLANK, self.read)
         self.sleepers = [sleeper for sleeper in found if sleeper is not None]
-        for job in self.left_alone().values():
-            self.task.warn(str(job.skipped))
-        self.warn_of_left_over_awake()
-        self.read_metrics()
-
-    def warn_of_left_over_awake(self) -> None:
-        """Warn of the services that a relocation left over and that are awake: they cost the full rate."""
+        for job in self.jobs:
+            if job.id in self.left_alone:
+                self.task.warn(str(job.skipped))
         for sleeper in self.sleepers:
             name = self.left_over.surely.get(sleeper.id)
             if name is not None:
@@ -139,16 +128,26 @@ class Run:
                     "status ACTIVE, so it costs the full rate. The plan suspends it as it does any other "
                     "service, and never resumes it. Suspend it now if nobody needs it"
                 )
+        self.read_metrics()
 
-    def left_alone(self) -> dict[str, ServiceJob]:
-        """Return the jobs of the services that a relocation left over and that are left alone, by id."""
-        jobs = [(job, job.service) for job in self.jobs if job.skipped and job.service is not None]
-        return {service.id: job for job, service in jobs if self.may_be_left_over(service)}
-
-    def may_be_left_over(self, service: Service | ServiceSummary) -> bool:
-        """Tell whether a relocation left a service over, or perhaps did."""
-        asleep = service.status == ServiceStatus.SUSPENDED
-        return service.id in self.left_over.surely or (asleep and service.id in self.left_over.perhaps)
+    def read(self, job: ServiceJob) -> Sleeper | None:
+        """Read one service with its record; ``None`` if it is left out."""
+        if job.id is None:  # in check mode: it is to be made
+            return None
+        options, service = self.task.options, read_job(job)
+        if job.skipped:
+            return None
+        memory = Memory.of(state_dir_of(options), options.base_url, options.name, job.id)
+        record = memory.read()
+        if reason := self.reason_to_leave_alone(job, service, record):
+            job.skipped, self.left_alone[job.id] = f"skipped: {reason}", job
+        elif service.status not in SETTLED:
+            job.skipped = f"skipped: {job.label} has status {service.status}, so nothing is done"
+        elif service.status == ServiceStatus.ACTIVE:
+            job.offers(service, CAPABILITY, "hours of sleep")
+        if job.skipped:
+            return None
+        return Sleeper(job, service, memory, record, self.count_savings(job, service, record))
 
     def reason_to_leave_alone(self, job: ServiceJob, service: Service, record: Record) -> str | None:
         """Return why nothing is done because of a relocation; ``None`` if none is in the way.
@@ -156,51 +155,21 @@ class Run:
         While one is on its way, either service may be in use. So what the plan suspended is resumed as ever.
         """
         surely, perhaps = self.left_over
-        if service.status == ServiceStatus.ACTIVE or not self.may_be_left_over(service):
+        if service.status == ServiceStatus.ACTIVE:
             return None
         if service.id in surely:
             return (
-                f"skipped: {job.label} is left over from the relocation of service {surely[service.id]!r}, "
+                f"{job.label} is left over from the relocation of service {surely[service.id]!r}, "
                 "so nothing is done. hosted.services.relocate with state: finished deletes it"
             )
-        if record.is_asleep_by_plan:
-            return None
-        return (
-            f"skipped: {job.label} is suspended, and not by the plan, and the relocation of service "
-            f"{perhaps[service.id]!r} is not complete, so nothing is done. Run hosted.services.relocate "
-            "again to complete it"
-        )
-
-    def read(self, client: Client, job: ServiceJob) -> Sleeper | None:
-        """Read one service; ``None`` if there is nothing to decide on it."""
-        id = id_to_read(client, job, self.operation)
-        if id is None:
-            return None
-        found: list[Sleeper] = []
-        run_job(job, lambda: found.extend(self.sleeper_of(job, id)))
-        return found[0] if found else None
-
-    def sleeper_of(self, job: ServiceJob, id: str) -> list[Sleeper]:
-        """Return the service with its record, unless it is left out.
-
-        :raises Invalid: if it was named and cannot be suspended.
-        """
-        options = self.task.options
-        service = read_job(job, id)
-        if job.skipped:
-            return []
-        memory = Memory.of(state_dir_of(options), options.base_url, options.name, id)
-        record = memory.read()
-        reason = self.reason_to_leave_alone(job, service, record)
-        if reason is not None:
-            job.skipped = reason
-        elif service.status not in SETTLED:
-            job.skipped = f"skipped: {job.label} has status {service.status}, so nothing is done"
-        elif service.status == ServiceStatus.ACTIVE:
-            job.offers(service, self.operation)
-        if job.skipped:
-            return []
-        return [Sleeper(job, service, memory, record, self.count_savings(job, service, record))]
+        asleep = service.status == ServiceStatus.SUSPENDED and not record.is_asleep_by_plan
+        if asleep and service.id in perhaps:
+            return (
+                f"{job.label} is suspended, and not by the plan, and the relocation of service "
+                f"{perhaps[service.id]!r} is not complete, so nothing is done. Run hosted.services.relocate "
+                "again to complete it"
+            )
+        return None
 
     def count_savings(self, job: ServiceJob, service: Service, record: Record) -> Record:
         """Add to a record what the days that are over have saved, by the usage that the platform tells."""
@@ -236,10 +205,7 @@ class Run:
     # --- What is asked for by hand --------------------------------------------------------------------
 
     def apply_wishes(self) -> None:
-        """Note which services are to be kept awake, and which no longer.
-
-        :raises Invalid: if a service is in both lists.
-        """
+        """Note which services are to be kept awake, and which no longer."""
         wishes = self.task.options.keep_awake
         kept = self.named(wishes.services, "keep_awake") if wishes else []
         released = self.named(self.task.options.release or [], "release")
@@ -252,9 +218,15 @@ class Run:
             raise Invalid("services of keep_awake is an empty list; name services, or leave keep_awake out")
         until = read_until(wishes.until, self.now, self.schedule.zone) if wishes else self.now
         for sleeper in kept:
-            keep_awake(sleeper, Keep(self.now, until), utc_text(until))
+            before = sleeper.record.keep
+            if before is None or before.until != until:
+                sleeper.record = sleeper.record.with_keep(Keep(self.now, until))
+                sleeper.wish = f"keep {sleeper.job.label} awake until {utc_text(until)}"
         for sleeper in released:
-            release(sleeper)
+            if sleeper.record.keep is not None:
+                sleeper.wish = f"leave {sleeper.job.label} to its plan again"
+            if sleeper.record.keep is not None or sleeper.record.settled is not None:
+                sleeper.record = sleeper.record.with_keep(None)
 
     def named(self, names: Sequence[str], option: str) -> list[Sleeper]:
         """Return the services of the plan with these ids or names.
@@ -266,32 +238,27 @@ class Run:
         """
         found: list[Sleeper] = []
         for name in names:
-            id = self.id_left_alone(name)
-            if id is None:
-                found.append(self.find(name, option))
-            else:
-                why = (
-                    "a relocation left it over"
-                    if id in self.left_over.surely
-                    else "its relocation is under way"
-                )
-                self.task.warn(
-                    f"{option} names {self.left_alone()[id].label}, which is skipped because {why}"
-                )
+            one = self.find(name, option)
+            if isinstance(one, Sleeper):
+                found.append(one)
+                continue
+            surely = one.id in self.left_over.surely
+            why = "a relocation left it over" if surely else "its relocation is under way"
+            self.task.warn(f"{option} names {one.label}, which is skipped because {why}")
         return found
 
-    def id_left_alone(self, wanted: str) -> str | None:
-        """Return the id of what a relocation left over and is left alone, if an id or name means that."""
-        if any(wanted in (sleeper.id, sleeper.service.name) for sleeper in self.sleepers):
-            return None
-        return next((id for id, job in self.left_alone().items() if wanted in (id, job.name)), None)
-
-    def find(self, wanted: str, option: str) -> Sleeper:
+    def find(self, wanted: str, option: str) -> Sleeper | ServiceJob:
         """Return the service of the plan with an id or a name, before one that a relocation left over.
+
+        Return the job of one that is left alone if nothing else is meant.
 
         :raises HostedError: if there is none, or several have the name.
         """
         services = [sleeper.service for sleeper in self.sleepers]
+        if not any(wanted in (each.id, each.name) for each in services):
+            for id, job in self.left_alone.items():
+                if wanted in (id, job.name):
+                    return job
         in_use = [each for each in services if each.id not in self.left_over.surely]
         try:
             found = find_service(services, with_name(in_use, wanted, None) or services, wanted)
@@ -307,18 +274,11 @@ class Run:
             return
         references = explicit_references(
             self.task.options.start_after,
-            lambda names: [self.id_in_order(name) for name in names],
+            lambda names: [str(self.find(name, "start_after").id) for name in names],
         )
         kept = any(sleeper.record.keep for sleeper in self.sleepers)
         acts = kept or any(self.verdict_on(sleeper, None).act != "nothing" for sleeper in self.sleepers)
         self.order = read_order(self.task, [each.service for each in self.sleepers], references, acts)
-
-    def id_in_order(self, wanted: str) -> str:
-        """Return the id of a service that ``start_after`` names, also of one that a relocation left over.
-
-        What comes before and after that keeps its order.
-        """
-        return self.id_left_alone(wanted) or self.find(wanted, "start_after").id
 
     def verdict_on(self, sleeper: Sleeper, keep: Keep | None) -> Verdict:
         """Return what to do with one service, whatever becomes of the others."""
@@ -339,7 +299,9 @@ class Run:
     def decide(self) -> None:
         """Decide on all services: what stays awake keeps awake whatever it needs."""
         by_id = {sleeper.id: sleeper for sleeper in self.sleepers}
-        self.keepers = {id: self.keepers_of(id, by_id) for id in by_id}
+        for id in by_id:
+            needing = [other for other, reached in self.order.reaches.items() if id in reached]
+            self.keepers[id] = [by_id[each] for each in (id, *needing)]
         keeps = {
             id: longest_keep((each.record for each in keepers), self.now)
             for id, keepers in self.keepers.items()
@@ -347,26 +309,27 @@ class Run:
         for id, sleeper in by_id.items():
             sleeper.verdict = self.verdict_on(sleeper, keeps[id])
         self.hold_for_backups()
-        awake = [s for s in self.sleepers if not s.suspended and s.verdict and s.verdict.act == "nothing"]
-        for sleeper in awake:
+        for sleeper in [each for each in self.sleepers if not each.suspended and not each.acts]:
             for id in self.order.reaches.get(sleeper.id, ()):
-                other = by_id[id]
-                if other.verdict is not None and other.verdict.act == "suspend":
-                    other.verdict = hold(other.verdict, sleeper.service.name)
+                if by_id[id].verdict.act == "suspend":
+                    by_id[id].verdict = hold(by_id[id].verdict, sleeper.service.name)
         for id, sleeper in by_id.items():
-            self.tell(sleeper, keeps[id])
+            try:
+                self.plan_one(sleeper, keeps[id])
+            except HostedError as error:
+                sleeper.job.error = error
 
     def hold_for_backups(self) -> None:
         """Leave awake for now what a backup is made of or restored to: its suspension may cut that off."""
-        going = [each for each in self.sleepers if each.verdict and each.verdict.act == "suspend"]
+        going = [each for each in self.sleepers if each.verdict.act == "suspend"]
 
         def hold_one(account: Account, sleeper: Sleeper) -> None:
-            found, verdict = self.backup_in_progress(account, sleeper), sleeper.verdict
-            if found is None or verdict is None:
+            found = self.backup_in_progress(account, sleeper)
+            if found is None:
                 return
             doing = "restored" if found.status == BackupStatus.RESTORING else "made"
             what = f"backup {found.name!r} is being {doing}"
-            sleeper.verdict = hold_for_backup(verdict, found.id, what, self.now)
+            sleeper.verdict = hold_for_backup(sleeper.verdict, found.id, what, self.now)
             if sleeper.verdict.act == "suspend":
                 self.task.warn(
                     f"{sleeper.job.label} is suspended although {what}: the plan has waited for longer than "
@@ -389,20 +352,13 @@ class Run:
             return None
         return max(busy, key=lambda backup: backup.created_at or "", default=None)
 
-    def keepers_of(self, id: str, by_id: Mapping[str, Sleeper]) -> list[Sleeper]:
-        """Return the services whose wishes keep one awake: itself, and those that need it."""
-        needing = [other for other, reached in self.order.reaches.items() if id in reached]
-        return [by_id[each] for each in (id, *needing)]
-
     def keep_by_now(self, id: str) -> Keep | None:
         """Return the wish to keep a service awake that is remembered by now: others may have come in."""
         return longest_keep((each.memory.read() for each in self.keepers[id]), self.now)
 
-    def tell(self, sleeper: Sleeper, keep: Keep | None) -> None:
+    def plan_one(self, sleeper: Sleeper, keep: Keep | None) -> None:
         """Put into the result what is known of a service, and plan for it."""
         verdict = sleeper.verdict
-        if verdict is None:
-            return
         sleeper.facts = {
             "awake": verdict.awake,
             "why": verdict.why,
@@ -411,54 +367,37 @@ class Run:
             "forecast": self.forecast(sleeper).as_dict(),
             "saved": saved_as_dict(sleeper.record.saved),
         }
-        run_job(sleeper.job, lambda: self.plan_one(sleeper, verdict))
+        currency = currency_of(self.task) if sleeper.acts else None
+        sleeper.job.plan = plan_sleeper(sleeper, currency, lambda: self.keep_by_now(sleeper.id))
+        sleeper.job.result = sleeper.job.plan.result
 
     def forecast(self, sleeper: Sleeper) -> Forecast:
         """Return what the plan saves with one service, by its rates of today."""
-        return Forecast(self.task.options.forecast_days, self.asleep, sleeper.rates)
-
-    def plan_one(self, sleeper: Sleeper, verdict: Verdict) -> None:
-        """Make the plan of one service."""
-        moving = verdict.act != "nothing"
-        currency = currency_of(self.task) if moving else None
-        sleeper.job.plan = plan_sleeper(sleeper, verdict, currency, lambda: self.keep_by_now(sleeper.id))
-        sleeper.job.result = sleeper.job.plan.result
+        return Forecast(self.task.options.forecast_days, self.asleep, rates_of(sleeper.service))
 
     # --- The plan -------------------------------------------------------------------------------------
 
     def as_plan(self) -> Plan:
-        """Return the plan for all services."""
         steps: list[Step] = ordered_steps(self.sleepers, self.order)
         self.task.effects.facts["plan"] = self.as_dict()
-        plan = plan_jobs(self.task, self.jobs, steps, self.operation)
-        plan.failure = self.failure
-        return plan
+        return plan_jobs(self.task, self.jobs, steps, self.failure)
 
     def failure(self) -> HostedError | None:
         """Return the combined error, also for the services whose turn did not come, or would not."""
-        waiting = self.waiting_in_check_mode() if self.task.check_mode else self.waiting()
-        for sleeper in waiting:
-            act = sleeper.verdict.act if sleeper.verdict else ""
-            sleeper.job.error = Invalid(
-                f"nothing was done: it waits for another service to {act} first, which failed"
-            )
-        return error_of_jobs(
-            self.jobs, self.operation, self.foreseen if self.task.check_mode else ServiceJob.done
-        )
-
-    def waiting(self) -> list[Sleeper]:
-        """Return the services whose turn did not come."""
-        return [each for each in self.sleepers if each.acts and not each.job.error and not each.job.done()]
-
-    def waiting_in_check_mode(self) -> list[Sleeper]:
-        """Return the services whose turn would not come: they wait for one that a budget refuses."""
-        by_id = {sleeper.id: sleeper for sleeper in self.sleepers}
-        refused = {sleeper.id for sleeper in self.sleepers if sleeper.job.plan and sleeper.job.error}
-        return [
-            sleeper
-            for sleeper in self.sleepers
-            if not sleeper.job.error and refused.intersection(goes_before(sleeper, by_id, self.order))
-        ]
+        check_mode, by_id = self.task.check_mode, {sleeper.id: sleeper for sleeper in self.sleepers}
+        refused = {id for id, sleeper in by_id.items() if sleeper.job.plan and sleeper.job.error}
+        for sleeper in [each for each in self.sleepers if not each.job.error]:
+            waits = sleeper.acts and not sleeper.job.done()
+            if check_mode:  # a budget refuses one that it waits for
+                waits = not refused.isdisjoint(goes_before(sleeper, by_id, self.order))
+            if waits:
+                sleeper.job.error = Invalid(
+                    f"nothing was done: it waits for another service to {sleeper.verdict.act} first, "
+                    "which failed"
+                )
+        if not any(job.error for job in self.jobs):
+            return None
+        return combine_errors(self.jobs, self.foreseen if check_mode else ServiceJob.done)
 
     def foreseen(self, job: ServiceJob) -> list[str]:
         """Return what check mode expects of a service: of one that fails, only what is remembered first."""
@@ -486,26 +425,3 @@ class Run:
             ],
             "currency": currency_of(self.task) if self.sleepers else None,
         }
-
-
-def plan_nothing(task: Task[Any], service: Service) -> Plan:
-    """Return an empty plan, in place of one that looks at a single service: here all of them decide."""
-    return Plan(result=None)
-
-
-def keep_awake(sleeper: Sleeper, keep: Keep, until: str | None) -> None:
-    """Note that a service is to be kept awake, unless that is what was asked for before."""
-    before = sleeper.record.keep
-    if before is not None and before.until == keep.until:
-        return
-    sleeper.record = sleeper.record.with_keep(keep)
-    sleeper.wish = f"keep {sleeper.job.label} awake until {until}"
-
-
-def release(sleeper: Sleeper) -> None:
-    """Note that a service is left to its plan again, whatever was done by hand."""
-    if sleeper.record.keep is None and sleeper.record.settled is None:
-        return
-    if sleeper.record.keep is not None:
-        sleeper.wish = f"leave {sleeper.job.label} to its plan again"
-    sleeper.record = sleeper.record.with_keep(None)

@@ -98,9 +98,3 @@ def read_cost(cost: Mapping[str, Any], result: Mapping[str, Any], origin: Origin
         days_covered=cost.get("days_covered"),
         reason=reason,
     )
-
-
-def background_job(result: Mapping[str, Any]) -> tuple[str, bool] | None:
-    """Return the id of a job in the background and whether it has ended; ``None`` for other results."""
-    id = result.get("ansible_job_id")
-    return None if not id else (str(id), bool(result.get("finished")))

@@ -26,12 +26,10 @@ class Row:
 
     @property
     def service(self) -> str | None:
-        """Its name."""
         return next((each.service for each in reversed(self.entries) if each.service), None)
 
     @property
     def service_id(self) -> str | None:
-        """Its id."""
         return self.entries[-1].service_id
 
     @property
@@ -113,7 +111,6 @@ class Total:
         return min((each.days_covered for each in self.orders if each.days_covered is not None), default=None)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for the JSON."""
         return {
             "currency": self.currency,
             "monthly_before": format_amount(self.sum_of("before")),
@@ -135,10 +132,21 @@ class Summary:
     not_priced: Sequence[Entry]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for the JSON."""
         return {
             "check_mode": self.check_mode,
-            "services": [row_as_dict(row) for row in self.rows],
+            "services": [
+                {
+                    "service": row.service,
+                    "service_id": row.service_id,
+                    "project": row.project,
+                    "actions": row.actions,
+                    "monthly_before": format_amount(row.before),
+                    "monthly_after": format_amount(row.after),
+                    "monthly_change": format_amount(row.change),
+                    "currency": row.currency,
+                }
+                for row in self.rows
+            ],
             "totals": [total.as_dict() for total in self.totals],
             "not_priced": [
                 {
@@ -152,20 +160,6 @@ class Summary:
                 for each in self.not_priced
             ],
         }
-
-
-def row_as_dict(row: Row) -> dict[str, Any]:
-    """Return the row of a service for the JSON."""
-    return {
-        "service": row.service,
-        "service_id": row.service_id,
-        "project": row.project,
-        "actions": row.actions,
-        "monthly_before": format_amount(row.before),
-        "monthly_after": format_amount(row.after),
-        "monthly_change": format_amount(row.change),
-        "currency": row.currency,
-    }
 
 
 def key_of(entry: Entry) -> tuple[Any, ...]:

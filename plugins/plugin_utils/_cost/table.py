@@ -11,7 +11,6 @@ from decimal import Decimal
 
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import format_amount
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import Entry
 from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import Row, Summary, Total
 
 NOTHING_MOVED = "No task changed what the services cost."
@@ -32,7 +31,11 @@ def write_table(summary: Summary) -> list[str]:
         lines += write_funds(total)
     if summary.not_priced:
         lines.append("Not priced, and in no sum:")
-        lines += [f"  - {describe_unpriced(entry)}" for entry in summary.not_priced]
+    for entry in summary.not_priced:
+        name = shown(entry.service or entry.service_id or UNKNOWN)
+        what = f": {', '.join(entry.moves)} {name}" if entry.moves else ""
+        origin = entry.origin
+        lines.append(f"  - task {origin.task!r} on {origin.host}{what}; {entry.reason}")
     return [in_one_line(line) for line in lines]
 
 
@@ -60,7 +63,6 @@ def cells_of(row: Row, with_project: bool) -> Sequence[str]:
 
 
 def total_cells(total: Total) -> Sequence[str]:
-    """Return the cells of a sum."""
     before, after = (money(total.sum_of(name), total.currency) for name in ("before", "after"))
     return ("sum for a month", "", before, after, money(total.sum_of("change"), total.currency, sign=True))
 
@@ -78,14 +80,6 @@ def write_funds(total: Total) -> list[str]:
         at_most = "at most " if len(total.orders) > 1 else ""
         lines.append(f"By the quotes, the balance covers {at_most}{total.days_covered} days.")
     return lines
-
-
-def describe_unpriced(entry: Entry) -> str:
-    """Return which task moved money that has no price, and why it has none."""
-    origin = entry.origin
-    name = shown(entry.service or entry.service_id or UNKNOWN)
-    what = f": {', '.join(entry.moves)} {name}" if entry.moves else ""
-    return f"task {origin.task!r} on {origin.host}{what}; {entry.reason}"
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -108,18 +108,6 @@ async def in_thread(call: Callable[..., T], *arguments: Any) -> T:
         raise
 
 
-def comparison(options: SourceOptions) -> Callable[[Client, str], Drift]:
-    """Return what compares a blueprint with its project, as module ``drift_info`` does."""
-
-    def compare(client: Client, path: str) -> Drift:
-        task = Task(client, DriftInfoOptions.from_ansible({**vars(options), "src": path}), check_mode=True)
-        with task.closing, task.planning():
-            found = DRIFT_INFO.plan(task).result
-        return Drift(found["project"], [each for each in found["differences"] if each["drift"]])
-
-    return compare
-
-
 class Poller:
     """The account as the token opens it. Reads the token again once it is not accepted any more."""
 
@@ -138,7 +126,15 @@ class Poller:
     def _connect(self) -> Observer:
         session = Session(self.settings, LOG.debug)
         redact = Redactor([self.settings.token])
-        return Observer(Account(Client(session)), self.options, comparison(self.options), redact)
+        return Observer(Account(Client(session)), self.options, self._compare, redact)
+
+    def _compare(self, client: Client, path: str) -> Drift:
+        """Compare a blueprint with its project, as module ``drift_info`` does."""
+        options = DriftInfoOptions.from_ansible({**vars(self.options), "src": path})
+        task = Task(client, options, check_mode=True)
+        with task.closing, task.planning():
+            found = DRIFT_INFO.plan(task).result
+        return Drift(found["project"], [each for each in found["differences"] if each["drift"]])
 
     def begin(self) -> None:
         """Find out whether the token is accepted.
@@ -155,10 +151,7 @@ class Poller:
             LOG.warning("%s: the platform cannot be read, and will be tried again: %s", NAME, error.message)
 
     def _check(self) -> None:
-        """Find out whom the token belongs to.
-
-        :raises ConfigurationError: if the state file is about another account.
-        """
+        """Find out whom the token belongs to."""
         if self.checked:
             return
         owner = owner_of(self.observer.account.client.whoami().email)
@@ -178,8 +171,12 @@ class Poller:
         try:
             return self._look(before)
         except AccessDenied:
-            if not self._take_new_token():
+            settings = connection(self.options, "event source account")
+            if settings.token == self.settings.token:
                 raise
+            self.close()  # another token is in the file by now
+            self.settings, self.checked = settings, False
+            self.observer = self._connect()
             return self._look(before)
 
     def _look(self, before: State) -> State:
@@ -191,57 +188,35 @@ class Poller:
         known = before.model_copy(update={"owner": self.owner})
         return advance(known, seen, now, self.options, self.settings.base_url)
 
-    def _take_new_token(self) -> bool:
-        """Connect with the token that is in the file now; false if it is the same."""
-        settings = connection(self.options, "event source account")
-        if settings.token == self.settings.token:
-            return False
-        self.close()
-        self.settings = settings
-        self.observer = self._connect()
-        self.checked = False
-        return True
-
     def close(self) -> None:
-        """Close the connections."""
         self.observer.account.client.close()
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pace:
-    """The pause before the next poll, in seconds: longer while nothing happens, or calls fail."""
+    """The pause before the next poll, in seconds: longer while nothing happens, or calls fail.
+
+    ``asked`` is the pause that the platform asked for, 0 for none.
+    """
 
     shortest: float
     longest: float
     pause: float
     failures: int = 0
 
-    @classmethod
-    def of(cls, shortest: float, longest: float) -> Pace:
-        """Return the pace to begin with."""
-        return cls(shortest, longest, shortest)
+    def succeed(self, changed: bool, asked: float) -> None:
+        """Note a poll, which changed something or not."""
+        begun_anew = changed or self.failures
+        pause = self.shortest if begun_anew else min(self.pause * GROWTH, self.longest)
+        self.pause, self.failures = max(pause, min(asked, LONGEST_ASKED)), 0
 
-    def after(self, changed: bool, asked: float | None = None) -> Pace:
-        """Return the pace after a poll. ``asked`` is the pause that the platform asked for, if any."""
-        pause = self.shortest if changed else min(self.pause * GROWTH, self.longest)
-        if self.failures:
-            pause = self.shortest
-        return replace(self, pause=max(pause, bounded(asked)), failures=0)
-
-    def after_failure(self, asked: float | None, fraction: float) -> Pace:
-        """Return the pace after a poll that failed: twice as long each time, and random.
-
-        :param fraction: a random number from 0 to 1, so that sources that failed together do not return so.
-        """
-        failures = self.failures + 1
-        longest = min(self.shortest * 2 ** min(failures, 20), max(self.longest, LONGEST_AFTER_FAILURE))
-        pause = longest / 2 * (1 + fraction)
-        return replace(self, pause=max(pause, bounded(asked)), failures=failures)
-
-
-def bounded(asked: float | None) -> float:
-    """Return a pause that the platform asked for, within reason; 0 for none."""
-    return min(asked or 0.0, LONGEST_ASKED)
+    def fail(self, asked: float) -> None:
+        """Note a poll that failed: twice as long each time, and random, so that sources part."""
+        self.failures += 1
+        longest = max(self.longest, LONGEST_AFTER_FAILURE)
+        pause = min(self.shortest * 2 ** min(self.failures, 20), longest)
+        pause *= (1 + random.random()) / 2  # noqa: S311 - no secret
+        self.pause = max(pause, min(asked, LONGEST_ASKED))
 
 
 class Source:
@@ -252,7 +227,7 @@ class Source:
         self.file = file
         self.feedback = feedback
         options = poller.options
-        self.pace = Pace.of(options.min_interval, options.max_interval)
+        self.pace = Pace(options.min_interval, options.max_interval, options.min_interval)
         self.told: set[str] = set()
         """The problems that were logged, and last."""
         if options.feedback and feedback is None:
@@ -283,19 +258,17 @@ class Source:
 
     def fail(self, error: HostedError | OSError) -> None:
         """Slow down after a poll that failed. Say so at once, and then after twice as many failures."""
-        asked = pause_asked(error)
-        self.pace = self.pace.after_failure(asked, random.random())  # noqa: S311 - no secret
+        self.pace.fail(pause_asked(error) or 0.0)
         failures = self.pace.failures
-        if failures & (failures - 1) == 0:
-            count = "" if failures == 1 else f" (failed {failures} times)"
-            LOG.warning("%s: %s%s, next try in %.0f s", NAME, self.reason(error), count, self.pace.pause)
-
-    def reason(self, error: HostedError | OSError) -> str:
-        """Say why a poll failed. Only the state file gives errors of the operating system."""
+        if failures & (failures - 1):
+            return
         if isinstance(error, HostedError):
-            return f"the account cannot be read: {error.message}"
-        why = error.strerror or str(error) or type(error).__name__
-        return f"the state file {self.file.path!r} cannot be written, so nothing new is sent: {why}"
+            why = f"the account cannot be read: {error.message}"
+        else:  # only the state file gives errors of the operating system
+            why = f"the state file {self.file.path!r} cannot be written, so nothing new is sent: "
+            why += error.strerror or str(error) or type(error).__name__
+        count = "" if failures == 1 else f" (failed {failures} times)"
+        LOG.warning("%s: %s%s, next try in %.0f s", NAME, why, count, self.pace.pause)
 
     def succeed(self, before: State, after: State) -> None:
         """Adapt the pace after a poll, and say what could not be read. Each problem is logged once."""
@@ -304,7 +277,12 @@ class Source:
         observer = self.poller.observer
         problems = {error.message: error for error in observer.problems}
         asked = max((pause_asked(error) or 0.0 for error in problems.values()), default=0.0)
-        self.pace = self.pace.after(after.sequence != before.sequence or moved(before, after), asked)
+        there = before.known_services
+        moved = after.sequence != before.sequence or any(
+            id not in there or (memory.status, memory.state) != (there[id].status, there[id].state)
+            for id, memory in after.known_services.items()
+        )
+        self.pace.succeed(moved, asked)
         news = [f"not read: {message}" for message in problems]
         news += [LIMITED] if observer.limited_since else []
         news += [UNMATCHED.format(pattern) for pattern in self.poller.unmatched]
@@ -320,19 +298,15 @@ class Source:
             id = str(event["id"])
             # ansible-rulebook would give each delivery an id of its own.
             await queue.put({**inert(event), "meta": {"uuid": id}})
-            await self.confirmed(id)
+            while self.feedback is not None:  # until the rule engine has it, if the rulebook asks for that
+                taken = await self.feedback.get()
+                if isinstance(taken, Mapping) and taken.get("id") == id:
+                    break
             await taken_from(queue)
             try:
                 await in_thread(self.file.note_delivered, id)
             except OSError as error:
                 LOG.warning("%s: a delivery cannot be noted, a start may repeat it: %s", NAME, error)
-
-    async def confirmed(self, id: str) -> None:
-        """Wait until ansible-rulebook has taken an event in, if the rulebook asks for feedback."""
-        while self.feedback is not None:
-            taken = await self.feedback.get()
-            if isinstance(taken, Mapping) and taken.get("id") == id:
-                return
 
 
 async def taken_from(queue: Any) -> None:
@@ -351,12 +325,3 @@ LIMITED = (
     "verdicts, statuses. A token of scope FULL shows the rest"
 )
 UNMATCHED = "backup_services: no service has a name like {!r}, so nobody is told if its backups are too old"
-
-
-def moved(before: State, after: State) -> bool:
-    """Tell whether any service has another status or state than before."""
-    there = before.known_services
-    return any(
-        id not in there or (memory.status, memory.state) != (there[id].status, there[id].state)
-        for id, memory in after.known_services.items()
-    )

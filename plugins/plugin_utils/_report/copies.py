@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
     DASH,
     UNKNOWN,
+    Content,
     Element,
     ago_text,
     day_text,
@@ -28,10 +29,10 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.markup imp
     name_of,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._report.page import (
+    Column,
     Data,
     Page,
-    cell,
-    head,
+    box,
     section,
     table,
 )
@@ -44,18 +45,12 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.signs impo
 
 CELL = 10
 CELLS = {
-    "fresh": "h8v8h-8z",
-    "stale": "l8 8h-8z",
-    "failed": "l8 8m0-8l-8 8",
-    "none": "m2 4h4",
+    "fresh": ("h8v8h-8z", "fresh at the end of the day"),
+    "stale": ("l8 8h-8z", "too old"),
+    "failed": ("l8 8m0-8l-8 8", "failed, and none made"),
+    "none": ("m2 4h4", "no backup"),
 }
-"""The shape of each cell in a square of 8 units. Strokes are in the style."""
-CELL_WORDS = {
-    "fresh": "fresh at the end of the day",
-    "stale": "too old",
-    "failed": "failed, and none made",
-    "none": "no backup",
-}
+"""The shape of each cell in a square of 8 units, and its word. Strokes are in the style."""
 MOST_NAMES = 20
 WORST_FIRST = ("none", "stale", "fresh")
 
@@ -67,26 +62,19 @@ def backups_section(page: Page) -> Element:
     """Return the calendar of backups, and what plans and drills say."""
     found = page.data["backups"]
     if page.data["services"] is None:
-        return section("backups", "Backups", None, element("p", "The services could not be read."))
+        return section("backups", None, element("p", "The services could not be read."))
     about = (
         f"The newest backup of a service should be at most {found['max_age']} old. "
         "Backups that were deleted since do not count. Days are in UTC."
     )
-    order = {word: place for place, word in enumerate(WORST_FIRST)}
     rows = sorted(
-        found["services"], key=lambda row: (order.get(row["freshness"], -1), row["name"], row["id"])
+        found["services"], key=lambda row: (WORST_FIRST.index(row["freshness"]), row["name"], row["id"])
     )
-    calendar = (
-        [legend(), calendar_table(page, rows)] if rows else [element("p", "No service offers backups.")]
-    )
-    return section("backups", "Backups", about, element("div", calendar, class_="box"), notes(page))
-
-
-def legend() -> Element:
-    """Return what the shapes of the calendar say."""
-    return element(
-        "ul", [element("li", sample(kind), CELL_WORDS[kind]) for kind in CELLS], class_="legend", role="list"
-    )
+    samples = [element("li", sample(kind), word) for kind, (_shape, word) in CELLS.items()]
+    legend = element("ul", samples, class_="legend", role="list")
+    nothing = element("p", "No service offers backups.")
+    calendar = [legend, calendar_table(page, rows)] if rows else [nothing]
+    return section("backups", about, box(calendar), notes(page))
 
 
 def calendar_table(page: Page, rows: Sequence[Data]) -> Element:
@@ -95,39 +83,36 @@ def calendar_table(page: Page, rows: Sequence[Data]) -> Element:
     span = element(
         "span", element("span", day_text(days[0])), element("span", day_text(days[-1])), class_="span"
     )
-    heads = [
-        element("th", "Service", scope="col"),
-        element("th", span, scope="col"),
-        element("th", "Would be lost", scope="col", class_="n"),
-        element("th", "Longest gap", scope="col", class_="n"),
+    columns = [
+        Column("Service"),
+        Column(span),
+        Column("Would be lost", "would be lost:", number=True),
+        Column("Longest gap", "longest gap:", number=True),
     ]
-    body = [calendar_line(page, row) for row in rows]
-    return element(
-        "table",
-        element("thead", element("tr", heads)),
-        element("tbody", body),
-        class_="wide calendar",
-        aria_label="Backups by service and day",
-    )
+    lines = [calendar_line(page, row) for row in rows]
+    return table("Backups by service and day", columns, lines, class_="wide calendar")
 
 
-def calendar_line(page: Page, row: Data) -> Element:
-    """Return the row of a service."""
+def in_project(page: Page, id: str | None) -> Element | None:
+    """Return the name of a project, to stand behind that of a service."""
+    project = page.project_name(id)
+    return element("span", " ", name_of(project), class_="soft small") if project else None
+
+
+def calendar_line(page: Page, row: Data) -> list[Content]:
     sign = FRESHNESS[row["freshness"]]
     counts: Counter[str] = Counter(row["cells"])
     told = ", ".join(f"{kind} {counts[kind]}" for kind in CELLS if counts[kind])
     service = page.services.get(row["id"])
-    project = page.project_name(service["project_id"]) if service else None
-    where = element("span", " ", name_of(project), class_="soft small") if project else None
+    where = in_project(page, service["project_id"]) if service else None
     lost = "everything" if row["freshness"] == "none" else hours_text(row["age_hours"])
     failed = element("span", ", last one failed", class_="soft") if row["last_failed"] else None
-    return element(
-        "tr",
-        head(icon(sign), " ", name_of(row["name"]), where),
-        element("td", calendar_row(row["cells"], f"{row['name']}: {sign.word}. Days: {told}")),
-        cell(lost, failed, of="would be lost:", number=True),
-        cell(hours_text(row["longest_gap_hours"]), of="longest gap:", number=True),
-    )
+    return [
+        [icon(sign), " ", name_of(row["name"]), where],
+        calendar_row(row["cells"], f"{row['name']}: {sign.word}. Days: {told}"),
+        [lost, failed],
+        hours_text(row["longest_gap_hours"]),
+    ]
 
 
 def notes(page: Page) -> Element | None:
@@ -142,11 +127,8 @@ def notes(page: Page) -> Element | None:
             items.append(element("li", said, listed([page.name(id) for id in ids])))
     for plan in found["plans"]:
         how = "went well" if plan["ok"] else "; ".join(plan["problems"]) or "failed"
-        items.append(
-            element(
-                "li", "Plan ", name_of(plan["plan"]), f": last run {moment_text(plan['finished'])}, {how}"
-            )
-        )
+        said = f": last run {moment_text(plan['finished'])}, {how}"
+        items.append(element("li", "Plan ", name_of(plan["plan"]), said))
     drill = found["drill"]
     said = "No restore drill is known. A backup that was never restored is a hope."
     if drill:
@@ -154,12 +136,16 @@ def notes(page: Page) -> Element | None:
         when = f"{moment_text(drill['finished'])} ({ago_text(drill['age_days'])})"
         said = f"Last restore drill: {when}, {how}"
     items.append(element("li", said))
-    return element("div", element("ul", items, class_="plain"), class_="box")
+    return box(element("ul", items, class_="plain"))
 
 
 def calendar_row(cells: Sequence[str], label: str) -> Element:
     """Return the cells of a service, a shape for each day."""
-    paths = [element("path", d=shapes(cells, kind), class_=kind) for kind in CELLS if kind in cells]
+    paths = []
+    for kind in [kind for kind in CELLS if kind in cells]:
+        days = [day for day, cell in enumerate(cells) if cell == kind]
+        shapes = "".join(f"M{day * CELL + 1} 1{CELLS[kind][0]}" for day in days)
+        paths.append(element("path", d=shapes, class_=kind))
     return element(
         "svg",
         paths,
@@ -170,14 +156,9 @@ def calendar_row(cells: Sequence[str], label: str) -> Element:
     )
 
 
-def shapes(cells: Sequence[str], kind: str) -> str:
-    """Return the shapes of one kind."""
-    return "".join(f"M{place * CELL + 1} 1{CELLS[kind]}" for place, cell in enumerate(cells) if cell == kind)
-
-
 def sample(kind: str) -> Element:
     """Return one cell, for the legend."""
-    path = element("path", d=f"M1 1{CELLS[kind]}", class_=kind)
+    path = element("path", d=f"M1 1{CELLS[kind][0]}", class_=kind)
     return element("svg", path, class_="cells one", viewBox=f"0 0 {CELL} {CELL}", aria_hidden="true")
 
 
@@ -188,42 +169,39 @@ def releases_section(page: Page) -> Element:
     """Return what runs, the verdicts, and what is blocked and why."""
     apps = page.data["applications"]
     if apps is None:
-        return section("releases", "Releases", None, element("p", "The applications could not be read."))
+        return section("releases", None, element("p", "The applications could not be read."))
     if not apps:
-        return section("releases", "Releases", None, element("p", "There are no applications."))
+        return section("releases", None, element("p", "There are no applications."))
+    columns = [
+        Column("Application"),
+        Column("In service", "runs"),
+        Column("Verdict"),
+        Column("Cannot be deployed", "blocked:"),
+    ]
     rows = [release_line(page, app) for app in apps]
-    heads = ["Application", "In service", "Verdict", "Cannot be deployed"]
-    return section(
-        "releases", "Releases", None, element("div", table("Releases in service", heads, rows), class_="box")
-    )
+    return section("releases", None, box(table("Releases in service", columns, rows)))
 
 
-def release_line(page: Page, app: Data) -> Element:
-    """Return the row of an application."""
-    project = page.project_name(app["project_id"])
-    where = element("span", " ", name_of(project), class_="soft small") if project else None
-    runs: list[Element | str] = ["nothing yet"]
+def release_line(page: Page, app: Data) -> list[Content]:
+    runs: list[Content] = ["nothing yet"]
     if app["digest"] is not None:
         age = element("span", f" {ago_text(app['age_days'])}", class_="soft")
         runs = [name_of(app["tag"] or app["digest"][:19]), age]
     blocked = [each for each in app["releases"] or () if each["scan_status"] == ScanStatus.BLOCKED]
-    return element(
-        "tr",
-        head(name_of(app["slug"]), where),
-        cell(runs, of="runs"),
-        cell(labeled(verdict_of(app["scan_status"])) if app["digest"] is not None else DASH),
-        cell(blocked_list(app, blocked), of="blocked:"),
-    )
+    return [
+        [name_of(app["slug"]), in_project(page, app["project_id"])],
+        runs,
+        labeled(verdict_of(app["scan_status"])) if app["digest"] is not None else DASH,
+        blocked_list(app, blocked),
+    ]
 
 
-def blocked_list(app: Data, blocked: Sequence[Data]) -> list[Element | str]:
+def blocked_list(app: Data, blocked: Sequence[Data]) -> list[Content]:
     """Return the releases that are blocked, each with the flaws that block it."""
     if app["releases"] is None:
         return [f"{UNKNOWN}: the releases could not be read"]
     note = element("p", app["note"], class_="soft small") if app["note"] else None
-    if not blocked:
-        return ["none", *([note] if note is not None else [])]
-    found: list[Element | str] = []
+    found: list[Content] = [] if blocked else ["none"]
     for release in blocked:
         title = element(
             "div",
@@ -232,11 +210,9 @@ def blocked_list(app: Data, blocked: Sequence[Data]) -> list[Element | str]:
             element("span", ", in service", class_="bad") if release["in_service"] else None,
         )
         flaws = [element("li", describe_flaw(Flaw.model_construct(**flaw))) for flaw in release["blocking"]]
-        found += [
-            title,
-            element("ul", flaws or element("li", "the scan does not name the flaw"), class_="flaws"),
-        ]
-    return [*found, *([note] if note is not None else [])]
+        unnamed = element("li", "the scan does not name the flaw")
+        found += [title, element("ul", flaws or unnamed, class_="flaws")]
+    return [*found, note]
 
 
 # --- What could not be read -------------------------------------------------------------------------
@@ -248,7 +224,7 @@ def unread_section(page: Page) -> Element:
     for each in page.data["unread"]:
         groups.setdefault((each["part"], each["reason"]), []).append(each["name"])
     if not groups:
-        return section("unread", "Not read", None, element("p", "Everything could be read."))
+        return section("unread", None, element("p", "Everything could be read."))
     items = []
     for (part, reason), names in groups.items():
         known = [name for name in names if name is not None]
@@ -256,6 +232,4 @@ def unread_section(page: Page) -> Element:
         items.append(element("li", element("strong", part), of, f": {reason}"))
     count = counted(len(page.data["unread"]), "part")
     about = f"{count} of this report could not be read. All of it is unknown, not zero."
-    return section(
-        "unread", "Not read", about, element("div", element("ul", items, class_="plain"), class_="box")
-    )
+    return section("unread", about, box(element("ul", items, class_="plain")))

@@ -105,15 +105,11 @@ def columns_of(linked: Sequence[str], edges: Sequence[Edge]) -> tuple[dict[Edge,
             before[right].append(left)
     rows: dict[Slot, float] = {}
     for column in columns:
-        middle = {slot: average([rows[other] for other in before[slot] if other in rows]) for slot in column}
+        known = {slot: [rows[other] for other in before[slot] if other in rows] for slot in column}
+        middle = {slot: sum(found) / len(found) if found else 0.0 for slot, found in known.items()}
         column.sort(key=lambda slot: middle[slot])
         rows.update({slot: float(row) for row, slot in enumerate(column)})
     return routes, columns
-
-
-def average(numbers: Sequence[float]) -> float:
-    """Return the average of numbers; 0 of none."""
-    return sum(numbers) / len(numbers) if numbers else 0.0
 
 
 def draw(

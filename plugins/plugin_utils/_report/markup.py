@@ -11,13 +11,13 @@ for which a library that draws SVG would be one more requirement of every user.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
+from ansible_collections.hosted.services.plugins.module_utils._api.text import counted, printable
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import format_amount
 
 Element = ElementTree.Element
@@ -42,28 +42,21 @@ def element(tag: str, *content: Content, **attributes: Any) -> Element:
         if value is not None and value is not False:
             key = name.rstrip("_").replace("_", "-")
             made.set(key, "" if value is True else as_text(str(value)))
-    for each in flat(content):
-        append(made, each)
+    append(made, content)
     return made
 
 
-def flat(content: Iterable[Content]) -> Iterator[Element | str]:
-    """Yield what is in nested content, in its order."""
-    for each in content:
-        if isinstance(each, (str, ElementTree.Element)):
-            yield each
-        elif each is not None:
-            yield from flat(each)
-
-
-def append(parent: Element, each: Element | str) -> None:
-    """Add an element or text behind what an element has."""
-    if not isinstance(each, str):
-        parent.append(each)
-    elif len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + as_text(each)
+def append(parent: Element, content: Content) -> None:
+    """Add content behind what an element has."""
+    if isinstance(content, ElementTree.Element):
+        parent.append(content)
+    elif isinstance(content, str) and len(parent):
+        parent[-1].tail = (parent[-1].tail or "") + as_text(content)
+    elif isinstance(content, str):
+        parent.text = (parent.text or "") + as_text(content)
     else:
-        parent.text = (parent.text or "") + as_text(each)
+        for each in content or ():
+            append(parent, each)
 
 
 def as_text(text: str) -> str:
@@ -140,15 +133,9 @@ def moment_text(text: str | None) -> str:
 
 def ago_text(days: int | None) -> str:
     """Format an age in days."""
-    return (
-        UNKNOWN
-        if days is None
-        else "today"
-        if days == 0
-        else "1 day ago"
-        if days == 1
-        else f"{days} days ago"
-    )
+    if days is None:
+        return UNKNOWN
+    return "today" if days == 0 else f"{counted(days, 'day')} ago"
 
 
 def hours_text(hours: int | None) -> str:

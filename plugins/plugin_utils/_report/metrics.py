@@ -27,7 +27,7 @@ def report_prometheus(report: Any) -> str:
     """
     page = Page(check_report(report))
     families = [*account_families(page), *service_families(page)]
-    return "".join(line for name, help, samples in families for line in family(name, help, samples))
+    return "".join(line for each in families for line in family(*each))
 
 
 def family(name: str, help: str, samples: Iterable[Sample]) -> Iterator[str]:
@@ -46,7 +46,6 @@ def escaped(text: Any) -> str:
 
 
 def account_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
-    """Yield the metrics of the account."""
     money, forecast = page.data["money"], page.data["money"]["forecast"] or {}
     unit = {"currency": page.currency}
     moment = int(datetime.fromisoformat(page.data["as_of"]).timestamp())
@@ -71,7 +70,6 @@ def account_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
 
 
 def service_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
-    """Yield the metrics of services and applications."""
     services = page.data["services"] or ()
     named = {each["id"]: {"service": each["name"], "service_id": each["id"]} for each in services}
     status: list[Sample] = [({**named[each["id"]], "status": each["status"]}, 1) for each in services]

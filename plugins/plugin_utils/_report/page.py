@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
@@ -19,6 +19,15 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.markup imp
 )
 
 Data = Mapping[str, Any]
+SECTIONS = {
+    "next": "What to do next",
+    "projects": "Projects",
+    "spend": "Spend",
+    "backups": "Backups",
+    "releases": "Releases",
+    "unread": "Not read",
+}
+"""The sections by their ids, with their titles, in their order."""
 
 
 @dataclass(frozen=True)
@@ -29,22 +38,18 @@ class Page:
 
     @cached_property
     def services(self) -> dict[str, Data]:
-        """The services by id."""
         return {each["id"]: each for each in self.data["services"] or ()}
 
     @cached_property
     def projects(self) -> dict[str, Data]:
-        """The projects by id."""
         return {each["id"]: each for each in self.data["projects"] or ()}
 
     @property
     def currency(self) -> str | None:
-        """The currency of all amounts."""
         found: str | None = self.data["currency"]
         return found
 
     def money(self, amount: str | None) -> str:
-        """Format an amount."""
         return money(amount, self.currency)
 
     def name(self, id: str | None) -> str:
@@ -53,26 +58,21 @@ class Page:
         return str(service["name"]) if service else str(id)
 
     def project_name(self, id: str | None) -> str | None:
-        """Return the name of a project."""
         project = self.projects.get(id or "")
         return str(project["name"]) if project else None
 
 
 def check_report(report: Any) -> Data:
-    """Return a report.
-
-    :raises Invalid: if it is none.
-    """
     if not isinstance(report, Mapping) or "answers" not in report:
         raise Invalid("this is no report; give the filter what module report_info returns as `report`")
     return report
 
 
-def section(id: str, title: str, about: str | None, *content: Content) -> Element:
+def section(id: str, about: str | None, *content: Content) -> Element:
     """Return a section of the page with its title."""
     return element(
         "section",
-        element("h2", title, id=f"{id}-title"),
+        element("h2", SECTIONS[id], id=f"{id}-title"),
         element("p", about, class_="soft") if about else None,
         content,
         id=id,
@@ -80,31 +80,44 @@ def section(id: str, title: str, about: str | None, *content: Content) -> Elemen
     )
 
 
+def box(*content: Content) -> Element:
+    return element("div", content, class_="box")
+
+
 def scrollable(content: Element, label: str) -> Element:
     """Return what may be wider than the screen, in a box that scrolls, with the keyboard, too."""
     return element("div", content, class_="scroll", role="region", aria_label=label, tabindex="0")
 
 
-def table(caption: str, heads: Sequence[str], rows: Sequence[Element], class_: str = "wide") -> Element:
-    """Return a table. Heads that begin with ``#`` are those of numbers."""
-    cells = [
-        element("th", head.removeprefix("#"), scope="col", class_="n" if head.startswith("#") else None)
-        for head in heads
+class Column(NamedTuple):
+    """A column of a table."""
+
+    head: Content
+    of: str | None = None
+    """What stands before a cell on a phone, in place of the head."""
+    number: bool = False
+
+
+def table(
+    caption: str, columns: Sequence[Column], rows: Iterable[Sequence[Content]], class_: str = "wide"
+) -> Element:
+    """Return a table. The first cell of a row names it."""
+    heads = [element("th", each.head, scope="col", class_="n" if each.number else None) for each in columns]
+    body = [
+        element(
+            "tr",
+            element("th", name, scope="row"),
+            [
+                element("td", content, class_="n" if each.number else None, data_of=each.of)
+                for each, content in zip(columns[1:], cells, strict=True)
+            ],
+        )
+        for name, *cells in rows
     ]
     return element(
         "table",
-        element("thead", element("tr", cells)),
-        element("tbody", rows),
+        element("thead", element("tr", heads)),
+        element("tbody", body),
         class_=class_,
         aria_label=caption,
     )
-
-
-def cell(*content: Content, of: str | None = None, number: bool = False) -> Element:
-    """Return a cell. On a phone, ``of`` stands before it, in place of the head of its column."""
-    return element("td", content, class_="n" if number else None, data_of=of)
-
-
-def head(*content: Content) -> Element:
-    """Return the cell that a row is named by."""
-    return element("th", content, scope="row")

@@ -19,7 +19,11 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.markup imp
     name_of,
     write,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._report.page import Page, check_report
+from ansible_collections.hosted.services.plugins.plugin_utils._report.page import (
+    SECTIONS,
+    Page,
+    check_report,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import definitions
 from ansible_collections.hosted.services.plugins.plugin_utils._report.spending import (
     money_section,
@@ -29,59 +33,37 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.style impo
 from ansible_collections.hosted.services.plugins.plugin_utils._report.summary import answers, lead, next_steps
 
 TITLE = "Hosted services"
-SECTIONS = {
-    "next": "What to do next",
-    "projects": "Projects",
-    "spend": "Spend",
-    "backups": "Backups",
-    "releases": "Releases",
-    "unread": "Not read",
-}
 
 
 def report_html(report: Any, title: str = TITLE) -> str:
-    """Return the page of a report that module ``report_info`` has read.
-
-    :raises Invalid: if it is no such report.
-    """
+    """Return the page of a report that module ``report_info`` has read."""
     page = Page(check_report(report))
-    whole = element("html", head_of(page, title), body_of(page, title), lang="en")
-    return write(whole)
-
-
-def full_title(page: Page, title: str) -> str:
-    """Return the title with the project that the report is about."""
-    return f"{title}: {page.data['project']}" if page.data["project"] else title
+    full = f"{title}: {page.data['project']}" if page.data["project"] else title
+    return write(element("html", head_of(page, full), body_of(page, full), lang="en"))
 
 
 def head_of(page: Page, title: str) -> Element:
     """Return the head of the page. The policy comes first, before anything that it allows."""
+    style = element("style")
+    style.text = STYLE  # not cleaned as text is, as the policy has the hash of each byte
     return element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy()),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{full_title(page, title)}, {page.data['as_of']}"),
+        element("title", f"{title}, {page.data['as_of']}"),
         element("link", rel="icon", href="data:,"),
-        style(),
+        style,
     )
 
 
-def style() -> Element:
-    """Return the style. It is not cleaned as text is, as the policy has the hash of each byte."""
-    made = element("style")
-    made.text = STYLE
-    return made
-
-
 def body_of(page: Page, title: str) -> Element:
-    """Return the body of the page."""
     links = [element("li", element("a", text, href=f"#{id}")) for id, text in SECTIONS.items()]
     top = element(
         "header",
         element("p", f"As of {moment_text(page.data['as_of'])}", class_="soft"),
-        element("h1", name_of(full_title(page, title))),
+        element("h1", name_of(title)),
         lead(page),
         element("nav", element("ul", links), aria_label="Sections"),
     )

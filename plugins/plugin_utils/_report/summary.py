@@ -37,11 +37,6 @@ def month_name(page: Page) -> str:
     return MONTHS[int(page.data["money"]["month"][5:7]) - 1]
 
 
-def names(page: Page, ids: list[str]) -> list[Content]:
-    """Return the names of services as the end of a sentence, the first few of many."""
-    return listed([page.name(id) for id in ids], MOST_NAMES)
-
-
 def lead(page: Page) -> Element:
     """Return the report in a sentence or two."""
     levels = [matter["level"] for matter in page.data["advice"]]
@@ -106,7 +101,8 @@ def broken(page: Page) -> list[Content]:
         return answer("What is broken?", [UNKNOWN.capitalize()], ["The services cannot be read"])
     if not ids:
         return answer("What is broken?", ["Nothing"], ["No service failed or waits for the platform's team"])
-    return answer("What is broken?", names(page, ids), ["Failed, or waits for the platform's team"])
+    names = listed([page.name(id) for id in ids], MOST_NAMES)
+    return answer("What is broken?", names, ["Failed, or waits for the platform's team"])
 
 
 def referred_to(page: Page) -> list[Content]:
@@ -117,7 +113,8 @@ def referred_to(page: Page) -> list[Content]:
         known = projects is not None and all(each["references"] is not None for each in projects)
         return answer(question, ["Nothing" if known else UNKNOWN.capitalize()], [])
     refer = "refers" if len(found["by_ids"]) == 1 else "refer"
-    more: list[Content] = [*names(page, found["by_ids"]), f" {refer} to it"]
+    names = listed([page.name(id) for id in found["by_ids"]], MOST_NAMES)
+    more: list[Content] = [*names, f" {refer} to it"]
     if found["others"]:
         others = counted(found["others"], "other service")
         more += ["; ", element("a", f"arrows lead to {others}", href="#projects")]
@@ -144,11 +141,9 @@ def next_steps(page: Page) -> Element:
     """Return what to do next, the most urgent first."""
     matters = page.data["advice"]
     if not matters:
-        return section(
-            "next", "What to do next", None, element("p", "Nothing: all is well, as far as is known.")
-        )
+        return section("next", None, element("p", "Nothing: all is well, as far as is known."))
     items = [matter_of(matter) for matter in matters]
-    return section("next", "What to do next", None, element("ol", items, class_="box matters", role="list"))
+    return section("next", None, element("ol", items, class_="box matters", role="list"))
 
 
 def matter_of(matter: dict[str, Any]) -> Element:

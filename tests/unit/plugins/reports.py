@@ -103,7 +103,8 @@ def blocked(name: str) -> m.ScanReport:
 
 def add_project(facts: Facts, project: m.Project) -> None:
     """Add what a project has cost, and the references to its first service."""
-    members = [id for id, detail in facts.details.items() if detail.project_id == project.id]
+    names = {each.id: each.name for each in facts.services or ()}
+    members = [id for id in facts.details if facts.project_of(id) == project.id]
     edges = [{"from": id, "to": members[0], "through": ["DATABASE_URL"]} for id in members[1::2]]
     facts.graphs[project.id] = m.ProjectGraph.model_validate(
         {"nodes": [{"id": id} for id in members], "edges": edges}
@@ -114,7 +115,7 @@ def add_project(facts: Facts, project: m.Project) -> None:
             "range": 30,
             "totalCents": 300,
             "days": [{"date": day, "totalCents": 10} for day in days],
-            "services": [{"id": id, "name": facts.details[id].name, "totalCents": 7} for id in members],
+            "services": [{"id": id, "name": names[id], "totalCents": 7} for id in members],
         }
     )
 

@@ -70,11 +70,21 @@ def read_arguments(arguments: Mapping[str, Any]) -> SourceOptions:
             raise ConfigurationError(
                 f"unknown argument {name!r};{hint} The arguments are: {', '.join(sorted(known))}"
             )
-    values = {**of_environment(), **{name: value for name, value in given.items() if value is not None}}
+    variables = {each.name: each.metadata.get("environment") for each in fields(Options)}
+    values: dict[str, Any] = {
+        name: os.environ[text] for name, text in variables.items() if text and os.environ.get(text)
+    }
+    if "allow_http_hosts" in values:
+        values["allow_http_hosts"] = values["allow_http_hosts"].split(",")
+    values |= {name: value for name, value in given.items() if value is not None}
     try:
         options: SourceOptions = adapter().validate_python(with_selected_token(values, given))
-    except ValidationError as error:
-        raise ConfigurationError(describe(error)) from None
+    except ValidationError as error:  # told without the value, which may be a secret
+        problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise ConfigurationError(
+            f"argument {place!r} has a value that it cannot have: {problem['msg']}"
+        ) from None
     check_numbers(options)
     check_texts(options)
     return options
@@ -86,26 +96,8 @@ def adapter() -> Any:
     return TypeAdapter(SourceOptions)
 
 
-def of_environment() -> dict[str, Any]:
-    """Return the options of the connection that the environment sets."""
-    variables = {each.name: each.metadata.get("environment") for each in fields(Options)}
-    found = {name: os.environ[text] for name, text in variables.items() if text and os.environ.get(text)}
-    hosts = found.get("allow_http_hosts")
-    return {**found, **({"allow_http_hosts": hosts.split(",")} if hosts else {})}
-
-
-def describe(error: Any) -> str:
-    """Say which argument is wrong, and why, without its value: it may be a secret."""
-    problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(str(part) for part in problem["loc"])
-    return f"argument {place!r} has a value that it cannot have: {problem['msg']}"
-
-
 def check_numbers(options: SourceOptions) -> None:
-    """Check that numbers are such that the source can work with them.
-
-    :raises ConfigurationError: naming the argument.
-    """
+    """Check that numbers are such that the source can work with them."""
     for name, (low, high) in BOUNDS.items():
         value = getattr(options, name)
         if value is not None and not low <= value <= high:
@@ -121,10 +113,7 @@ def check_numbers(options: SourceOptions) -> None:
 
 
 def check_texts(options: SourceOptions) -> None:
-    """Check that what is named is there.
-
-    :raises ConfigurationError: naming the argument.
-    """
+    """Check that what is named is there."""
     if options.state_name is not None and not options.state_name.strip():
         raise ConfigurationError("state_name is blank; give it a name, or leave it out")
     if options.state_name is not None and options.state_file is not None:

@@ -11,11 +11,10 @@ from datetime import datetime
 from ..._api.models import ServiceSummary
 from ..._api.values import Family
 from .arguments import SourceOptions
-from .observation import Observation, State
+from .observation import Observation, Poll, State
 from .of_account import drift_after, money_after, with_backups
 from .of_applications import applications_after
 from .of_services import services_after
-from .poll import Poll
 
 
 def advance(before: State, seen: Observation, now: datetime, rules: SourceOptions, account: str) -> State:
@@ -23,8 +22,12 @@ def advance(before: State, seen: Observation, now: datetime, rules: SourceOption
 
     Nothing is read, written or waited for here. The same arguments give the same events with the same ids.
     """
-    if seen.limited:
-        seen = replace(seen, services=services_of_applications(seen))
+    if seen.limited and seen.apps is not None:  # applications in place of services
+        apps = [(app, app.name or app.slug) for app in seen.apps.values()]
+        services = [
+            ServiceSummary(id=app.id, name=name, family=Family.APP, status=app.status) for app, name in apps
+        ]
+        seen = replace(seen, services={each.id: each for each in services})
     poll = Poll(before, seen, now, rules, account)
     poll.apps = applications_after(poll)
     update = {
@@ -35,13 +38,3 @@ def advance(before: State, seen: Observation, now: datetime, rules: SourceOption
     }
     outbox = (*before.outbox, *(event.model_dump(mode="json") for event in poll.events))
     return before.model_copy(update={**update, "sequence": poll.sequence, "outbox": outbox})
-
-
-def services_of_applications(seen: Observation) -> dict[str, ServiceSummary] | None:
-    """Return applications in place of services, for a token that may read only these."""
-    if seen.apps is None:
-        return None
-    return {
-        app.id: ServiceSummary(id=app.id, name=app.name or app.slug, family=Family.APP, status=app.status)
-        for app in seen.apps.values()
-    }

@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from ..._api.libraries import BaseModel, ConfigDict, Field
-
-INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class Part(BaseModel):
@@ -118,39 +115,44 @@ class ServiceDeleted(ServiceEvent):
     type: Literal["service_deleted"] = "service_deleted"
 
 
-class DeployDone(AccountEvent):
+class ApplicationEvent(AccountEvent):
+    """An event about an application."""
+
+    application: ApplicationFacts
+    image: str | None = Field(
+        None, description="The image in service; of a failed deploy, the one that does not run."
+    )
+
+
+class DeployEvent(ApplicationEvent):
+    """An event about a deploy."""
+
+    previous_image: str | None = Field(None, description="The image before; null for the first deploy.")
+
+
+class DeployDone(DeployEvent):
     """An application runs another release, or the same one anew."""
 
     type: Literal["deploy_done"] = "deploy_done"
-    application: ApplicationFacts
-    image: str | None = Field(None, description="The image in service.")
-    previous_image: str | None = Field(None, description="The image before; null for the first deploy.")
     verified: bool = Field(description="Whether its container was seen running.")
 
 
-class DeployFailed(AccountEvent):
+class DeployFailed(DeployEvent):
     """A release was put into service, and its container does not run."""
 
     type: Literal["deploy_failed"] = "deploy_failed"
-    application: ApplicationFacts
-    image: str | None = Field(None, description="The image that does not run.")
-    previous_image: str | None = Field(None, description="The image before; null for the first deploy.")
 
 
-class ReleaseBlocked(AccountEvent):
+class ReleaseBlocked(ApplicationEvent):
     """The verdict on the image in service is blocking: it runs on, and cannot be deployed again."""
 
     type: Literal["release_blocked"] = "release_blocked"
-    application: ApplicationFacts
-    image: str | None = Field(None, description="The image that is blocked.")
 
 
-class VerdictLifted(AccountEvent):
+class VerdictLifted(ApplicationEvent):
     """The verdict on the image in service is no longer blocking."""
 
     type: Literal["verdict_lifted"] = "verdict_lifted"
-    application: ApplicationFacts
-    image: str | None = Field(None, description="The image that may be deployed again.")
     verdict: str = Field(description="The verdict now.")
 
 
@@ -176,81 +178,69 @@ class BackupsFresh(ServiceEvent):
     newest: str | None = Field(None, description="When the newest was begun.")
 
 
-class BalanceLow(AccountEvent):
+class BalanceEvent(AccountEvent):
+    """An event about how long the balance lasts."""
+
+    days_left: int = Field(description="For how many days the balance lasts, as the platform estimates it.")
+    balance: str | None = Field(None, description="The balance in currency units.")
+
+
+class BalanceLow(BalanceEvent):
     """The balance runs out within a number of days that balance_days lists."""
 
     type: Literal["balance_low"] = "balance_low"
-    days_left: int = Field(description="For how many days the balance lasts, as the platform estimates it.")
     threshold_days: int = Field(description="The entry of balance_days that was reached.")
-    balance: str | None = Field(None, description="The balance in currency units.")
 
 
-class BalanceRecovered(AccountEvent):
+class BalanceRecovered(BalanceEvent):
     """The balance lasts longer than each number of days that balance_days lists."""
 
     type: Literal["balance_recovered"] = "balance_recovered"
-    days_left: int = Field(description="For how many days the balance lasts, as the platform estimates it.")
-    balance: str | None = Field(None, description="The balance in currency units.")
 
 
-class SpendHigh(AccountEvent):
+class SpendEvent(AccountEvent):
+    """An event about a limit on the spend."""
+
+    measure: str = Field(description="daily for max_daily_spend, monthly for max_monthly_spend.")
+    amount: str = Field(description="The spend in currency units.")
+    limit: str = Field(description="The limit in currency units.")
+
+
+class SpendHigh(SpendEvent):
     """The account spends more than a limit."""
 
     type: Literal["spend_high"] = "spend_high"
-    measure: str = Field(description="daily for max_daily_spend, monthly for max_monthly_spend.")
-    amount: str = Field(description="The spend in currency units.")
-    limit: str = Field(description="The limit in currency units.")
 
 
-class SpendRecovered(AccountEvent):
+class SpendRecovered(SpendEvent):
     """The account spends no more than a limit again."""
 
     type: Literal["spend_recovered"] = "spend_recovered"
-    measure: str = Field(description="daily for max_daily_spend, monthly for max_monthly_spend.")
-    amount: str = Field(description="The spend in currency units.")
-    limit: str = Field(description="The limit in currency units.")
 
 
-class BlueprintDrifted(AccountEvent):
+class BlueprintEvent(AccountEvent):
+    """An event about a project and its blueprint."""
+
+    blueprint: str = Field(description="The path of the blueprint.")
+    project: str = Field(description="The name of the project.")
+
+
+class BlueprintDrifted(BlueprintEvent):
     """A project differs from its blueprint, or differs otherwise than before."""
 
     type: Literal["blueprint_drifted"] = "blueprint_drifted"
-    blueprint: str = Field(description="The path of the blueprint.")
-    project: str = Field(description="The name of the project.")
     differences: list[DifferenceFacts]
 
 
-class BlueprintInSync(AccountEvent):
+class BlueprintInSync(BlueprintEvent):
     """A project agrees with its blueprint again."""
 
     type: Literal["blueprint_in_sync"] = "blueprint_in_sync"
-    blueprint: str = Field(description="The path of the blueprint.")
-    project: str = Field(description="The name of the project.")
 
 
-KINDS: tuple[type[AccountEvent], ...] = (
-    ServiceFailed,
-    ServiceAwaitingAdmin,
-    ServiceStopped,
-    ServiceBack,
-    ServiceOrdered,
-    ServiceDeleted,
-    DeployDone,
-    DeployFailed,
-    ReleaseBlocked,
-    VerdictLifted,
-    BackupFailed,
-    BackupsStale,
-    BackupsFresh,
-    BalanceLow,
-    BalanceRecovered,
-    SpendHigh,
-    SpendRecovered,
-    BlueprintDrifted,
-    BlueprintInSync,
+KINDS = tuple(
+    kind
+    for kind in list(globals().values())
+    if isinstance(kind, type) and issubclass(kind, AccountEvent) and not kind.__subclasses__()
 )
-
-
-def type_of(kind: type[AccountEvent]) -> str:
-    """Return the value of ``type`` of a kind of events."""
-    return INNER_CAPITAL.sub("_", kind.__name__).lower()
+"""All of them, in this order."""

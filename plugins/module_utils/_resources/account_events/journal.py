@@ -27,8 +27,6 @@ START_GRACE = timedelta(seconds=30)
 Metrics need not be of the same moment as the activity journal. With clocks that are further apart, a start
 that is shown late is told as a stop.
 """
-MAX_TYPES = 20
-"""The number of types that an event lists."""
 
 
 class Order(Enum):
@@ -64,13 +62,3 @@ def is_starting(ordered: str | None, now: datetime) -> bool:
     """Tell whether a start was ordered so recently that metrics may still show what was before."""
     moment = parse_moment(ordered)
     return moment is not None and abs(now - moment) < START_GRACE
-
-
-def has_failed_deploy(entries: Iterable[Event]) -> bool:
-    """Tell whether any entry says that a deploy failed."""
-    return any(words_of(entry) >= FAILED_DEPLOY for entry in entries)
-
-
-def types_of(entries: Sequence[Event]) -> list[str]:
-    """Return the types of the last entries."""
-    return [entry.type or "" for entry in entries[-MAX_TYPES:]]

@@ -11,19 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
+from ..._api import models as m
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import AccessDenied, HostedError, Refused
-from ..._api.models import (
-    App,
-    Backup,
-    Event,
-    Metrics,
-    ServiceSummary,
-)
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
 from ..shared.account import Account
 from .arguments import SourceOptions
-from .observation import AppMemory, Drift, Observation, ServiceMemory, State, has_container
+from .observation import Drift, Observation, ServiceMemory, State, has_container
 from .of_account import due
 from .of_services import DEPLOY, OF_STATUS, STOPPED
 
@@ -67,10 +61,10 @@ class Observer:
         self.problems = []
         services = self._services(now)
         if services is None:
-            return Observation(limited=True, apps=self._apps())
+            return Observation(limited=True, apps=self.account.apps_by_id())
         apps = overview = None
         with self._noting():
-            apps = self._apps()
+            apps = self.account.apps_by_id()
         with self._noting():
             overview = self.account.client.billing_overview()
         states = self._states(services)
@@ -89,7 +83,7 @@ class Observer:
 
     # --- Lists ----------------------------------------------------------------------------------------
 
-    def _services(self, now: datetime) -> dict[str, ServiceSummary] | None:
+    def _services(self, now: datetime) -> dict[str, m.ServiceSummary] | None:
         """Return the services; ``None`` if the token is good and may not list them.
 
         :raises AccessDenied: if the token itself is not accepted, or may no longer list services: without
@@ -110,21 +104,20 @@ class Observer:
         self.listed, self.limited_since = True, None
         return found
 
-    def _apps(self) -> dict[str, App]:
-        return {app.id: app for app in self.account.apps()}
-
-    def _states(self, services: Mapping[str, ServiceSummary]) -> dict[str, str | None]:
+    def _states(self, services: Mapping[str, m.ServiceSummary]) -> dict[str, str | None]:
         """Return the states of the containers. Only a service in service has one to speak of."""
         ids = iter([id for id, service in services.items() if is_watched(service)])
         found: dict[str, str | None] = {}
         while batch := list(islice(ids, METRICS_PER_CALL)):
             with self._noting():
-                found.update({id: state_of(metrics) for id, metrics in self.account.metrics(batch).items()})
+                for id, metrics in self.account.metrics(batch).items():
+                    state = metrics.state if metrics else None
+                    found[id] = state if state in ContainerState.KNOWN else None
         return found
 
     # --- Single services ------------------------------------------------------------------------------
 
-    def _reasons(self, before: State, services: Mapping[str, ServiceSummary]) -> dict[str, str | None]:
+    def _reasons(self, before: State, services: Mapping[str, m.ServiceSummary]) -> dict[str, str | None]:
         """Return why creations failed that were not known to have failed."""
         found: dict[str, str | None] = {}
         for id, service in services.items():
@@ -140,69 +133,60 @@ class Observer:
     def _explained(
         self,
         before: State,
-        services: Mapping[str, ServiceSummary],
+        services: Mapping[str, m.ServiceSummary],
         states: Mapping[str, str | None],
-        apps: Mapping[str, App] | None,
-    ) -> tuple[dict[str, Sequence[Event]], frozenset[str]]:
+        apps: Mapping[str, m.App] | None,
+    ) -> tuple[dict[str, Sequence[m.Event]], frozenset[str]]:
         """Return the new journal entries of services that changed, and the stopped ones that are restored."""
         memories = {id: before.known_services.get(id) for id, each in services.items() if is_watched(each)}
-        deploying = deploying_apps(before.known_apps, apps or {})
+        known = [(app, before.known_apps[id]) for id, app in (apps or {}).items() if id in before.known_apps]
+        deploying = {app.id for app, was in known if was.deploying_since or was.is_replaced_by(app)}
         changed = [
             id
             for id, memory in memories.items()
             if id in deploying or needs_journal(memory, services[id], states.get(id))
         ]
-        idle = [
-            id for id, memory in memories.items() if is_idle(memory, states.get(id)) and id not in changed
-        ]
-        entries: dict[str, Sequence[Event]] = {}
+        stopped = [id for id in memories if states.get(id) == ContainerState.STOPPED and id not in changed]
+        idle = [id for id in stopped if (memory := memories[id]) and memory.state == ContainerState.STOPPED]
+        entries: dict[str, Sequence[m.Event]] = {}
         restoring = set()
-        for id in [*changed[:MAX_READS], *self._in_turn(idle)]:
+        begin = self.turn % len(idle) if idle else 0
+        self.turn = begin + MAX_IDLE_READS if idle else self.turn
+        for id in [*changed[:MAX_READS], *[*idle[begin:], *idle[:begin]][:MAX_IDLE_READS]]:
             memory = memories[id]
-            if states.get(id) == ContainerState.STOPPED and is_news(memory):
+            was_stopped = memory and memory.state == ContainerState.STOPPED and not memory.start_ordered
+            if states.get(id) == ContainerState.STOPPED and not was_stopped:
                 with self._noting():  # first, as the journal may tell of a restore only when that has ended
                     if any(each.status == BackupStatus.RESTORING for each in self._backups_of(id)):
                         restoring.add(id)
             with self._noting():
-                entries[id] = self._new_entries(id, memory.entry if memory else None)
+                last, client = memory.entry if memory else None, self.account.client
+                new = client.events(id, since=last) if last else client.events(id, FIRST_ENTRIES)
+                entries[id] = new[::-1]
         return entries, frozenset(restoring)
 
-    def _in_turn(self, idle: Sequence[str]) -> Sequence[str]:
-        """Return the next few of the services that were stopped by order."""
-        if not idle:
-            return []
-        begin = self.turn % len(idle)
-        self.turn = begin + MAX_IDLE_READS
-        return [*idle[begin:], *idle[:begin]][:MAX_IDLE_READS]
-
-    def _new_entries(self, id: str, last: str | None) -> Sequence[Event]:
-        if last is None:
-            return self.account.client.events(id, FIRST_ENTRIES)[::-1]
-        return self.account.client.events(id, since=last)[::-1]
-
     def _backups(
-        self, before: State, services: Mapping[str, ServiceSummary], now: datetime
-    ) -> dict[str, Sequence[Backup]]:
+        self, before: State, services: Mapping[str, m.ServiceSummary], now: datetime
+    ) -> dict[str, Sequence[m.Backup]]:
         """Return the backups of the services whose turn it is, those that waited longest first."""
         seconds = self.options.backup_interval
         if not seconds:
             return {}
-        looked = {id: backups_looked(before.known_services.get(id)) for id in services}
-        waiting = sorted(
-            (
-                id
-                for id, service in services.items()
-                if can_back_up(service) and due(looked[id], now, seconds)
-            ),
-            key=lambda id: looked[id] or "",
-        )
-        found: dict[str, Sequence[Backup]] = {}
-        for id in waiting[:MAX_BACKUP_READS]:
+        able = [
+            id
+            for id, service in services.items()
+            if service.status in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED) and has_container(service)
+        ]
+        known = {id: memory.backups for id, memory in before.known_services.items()}
+        looked = {id: backups.looked if (backups := known.get(id)) else "" for id in able}
+        waiting = [id for id in able if due(looked[id], now, seconds)]
+        found: dict[str, Sequence[m.Backup]] = {}
+        for id in sorted(waiting, key=lambda id: looked[id])[:MAX_BACKUP_READS]:
             with self._noting():
                 found[id] = self._backups_of(id)
         return found
 
-    def _backups_of(self, id: str) -> Sequence[Backup]:
+    def _backups_of(self, id: str) -> Sequence[m.Backup]:
         """Return the backups of a service; none of one that does not offer any (Errors)."""
         try:
             return self.account.backups(id)
@@ -232,34 +216,12 @@ class Observer:
             self.problems.append(error)
 
 
-def is_watched(service: ServiceSummary) -> bool:
+def is_watched(service: m.ServiceSummary) -> bool:
     """Tell whether the container of a service is looked at."""
     return service.status == ServiceStatus.ACTIVE and has_container(service)
 
 
-def can_back_up(service: ServiceSummary) -> bool:
-    """Tell whether a service may have backups to look at."""
-    return service.status in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED) and has_container(service)
-
-
-def state_of(metrics: Metrics | None) -> str | None:
-    """Return the state of a container; ``None`` if it is unknown."""
-    state = metrics.state if metrics else None
-    return state if state in ContainerState.KNOWN else None
-
-
-def backups_looked(memory: ServiceMemory | None) -> str | None:
-    """Return when the backups of a service were read last."""
-    return memory.backups.looked if memory and memory.backups else None
-
-
-def deploying_apps(before: Mapping[str, AppMemory], apps: Mapping[str, App]) -> frozenset[str]:
-    """Return the ids of the applications that have another image than before, or wait to run with it."""
-    known = [(before[id], app) for id, app in apps.items() if id in before]
-    return frozenset(app.id for memory, app in known if memory.deploying_since or memory.is_replaced_by(app))
-
-
-def needs_journal(memory: ServiceMemory | None, service: ServiceSummary, state: str | None) -> bool:
+def needs_journal(memory: ServiceMemory | None, service: m.ServiceSummary, state: str | None) -> bool:
     """Tell whether the activity journal may say why a service is as it is."""
     if memory is None or memory.state is None:
         return state == ContainerState.STOPPED
@@ -267,13 +229,3 @@ def needs_journal(memory: ServiceMemory | None, service: ServiceSummary, state: 
         return True
     is_open = memory.start_ordered or memory.trouble in (STOPPED, DEPLOY)
     return state == ContainerState.STOPPED and is_open
-
-
-def is_news(memory: ServiceMemory | None) -> bool:
-    """Tell whether it is news that a container is stopped: it was not before, or was to start since."""
-    return memory is None or memory.state != ContainerState.STOPPED or memory.start_ordered
-
-
-def is_idle(memory: ServiceMemory | None, state: str | None) -> bool:
-    """Tell whether a service is stopped as before, and was not told to be in trouble."""
-    return memory is not None and memory.state == state == ContainerState.STOPPED

@@ -18,24 +18,10 @@ from ..shared.money import format_amount, from_cents
 from ..shared.names import fits
 from ..shared.restore_points import backups_as_restore_points, newest_complete, parse_moment
 from ..shared.time_zones import utc_text
+from . import events as e
 from .arguments import SourceOptions
-from .events import (
-    BackupFacts,
-    BackupFailed,
-    BackupsFresh,
-    BackupsStale,
-    BalanceLow,
-    BalanceRecovered,
-    BlueprintDrifted,
-    BlueprintInSync,
-    DifferenceFacts,
-    SpendHigh,
-    SpendRecovered,
-)
-from .observation import BackupMemory, Drift, DriftMemory, MoneyMemory, ServiceMemory
-from .poll import Poll, service_facts
+from .observation import BackupMemory, Drift, DriftMemory, MoneyMemory, Poll, ServiceMemory
 
-DAILY, MONTHLY = "daily", "monthly"
 MAX_DIFFERENCES = 50
 """The number of differences that an event lists."""
 
@@ -60,9 +46,10 @@ def backups_after(poll: Poll, id: str, memory: ServiceMemory, backups: Sequence[
     failed = [backup for backup in backups if backup.status == BackupStatus.FAILED]
     if before is not None or not memory.there_before:
         known = before.failed if before else ()
-        for backup in failed:
-            if backup.id not in known:
-                tell_failed(poll, id, memory, backup)
+        for backup in [each for each in failed if each.id not in known]:
+            facts = e.BackupFacts(id=backup.id, name=backup.name, created_at=backup.created_at)
+            message = f"backup {backup.name!r} of service {memory.name!r} failed"
+            poll.tell_of(e.BackupFailed, message, id, memory, backup=facts)
     whole = newest_complete(backups_as_restore_points(backups))
     newest = whole.created_at if whole else None
     stale = is_stale(poll, memory, newest)
@@ -70,13 +57,6 @@ def backups_after(poll: Poll, id: str, memory: ServiceMemory, backups: Sequence[
     if stale != was_stale and (stale or newest is not None):
         tell_age(poll, id, memory, newest, stale)
     return BackupMemory(looked=poll.at, failed=tuple(backup.id for backup in failed), stale=stale)
-
-
-def tell_failed(poll: Poll, id: str, memory: ServiceMemory, backup: Backup) -> None:
-    """Tell that a backup failed."""
-    facts = BackupFacts(id=backup.id, name=backup.name, created_at=backup.created_at)
-    message = f"backup {backup.name!r} of service {memory.name!r} failed"
-    poll.tell(BackupFailed, message, service=service_facts(id, memory), backup=facts)
 
 
 def is_stale(poll: Poll, memory: ServiceMemory, newest: datetime | None) -> bool:
@@ -99,14 +79,13 @@ def unmatched_patterns(rules: SourceOptions, services: Iterable[ServiceSummary])
 
 def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: datetime | None, stale: bool) -> None:
     """Tell that backups are too old, or no longer."""
-    facts, made = service_facts(id, memory), utc_text(newest)
-    hours = poll.rules.backup_max_age
+    made, hours = utc_text(newest), poll.rules.backup_max_age
     if not stale or hours is None:
-        poll.tell(BackupsFresh, f"service {memory.name!r} has a new backup", service=facts, newest=made)
+        poll.tell_of(e.BackupsFresh, f"service {memory.name!r} has a new backup", id, memory, newest=made)
     elif memory.backups is not None or not memory.there_before or poll.rules.report_existing:
         last = f"its newest completed backup is of {made}" if made else "it has no completed backup"
         message = f"the backups of service {memory.name!r} are older than {hours:g} hours: {last}"
-        poll.tell(BackupsStale, message, service=facts, newest=made, max_age_hours=hours)
+        poll.tell_of(e.BackupsStale, message, id, memory, newest=made, max_age_hours=hours)
 
 
 # --- Money ------------------------------------------------------------------------------------------
@@ -118,10 +97,14 @@ def money_after(poll: Poll) -> MoneyMemory:
     if overview is None:
         return memory
     threshold = balance_after(poll, overview, memory)
+    spends: tuple[tuple[str, int | Decimal | None, Decimal | None], ...] = (
+        ("daily", overview.current_daily_burn_cents, poll.rules.max_daily_spend),
+        ("monthly", overview.projected_month_cents, poll.rules.max_monthly_spend),
+    )
     high = tuple(
         measure
-        for measure, amount, limit in spends(overview, poll.rules)
-        if spend_after(poll, measure, amount, limit, measure in memory.high)
+        for measure, cents, limit in spends
+        if limit is not None and spend_after(poll, measure, cents, limit, measure in memory.high)
     )
     return MoneyMemory(threshold=threshold, high=high)
 
@@ -133,46 +116,34 @@ def balance_after(poll: Poll, overview: BillingOverview, memory: MoneyMemory) ->
         return before
     burns = overview.current_daily_burn_cents != 0 or (overview.balance_cents or 0) < 0
     reached = min((limit for limit in poll.rules.balance_days if days <= limit and burns), default=None)
-    balance = in_units(overview.balance_cents)
+    balance = None if overview.balance_cents is None else format_amount(from_cents(overview.balance_cents))
     if reached is None:
         # An estimate that wavers by a day must not tell the same again and again.
         if before is None or (burns and days <= before + 1):
             return before
-        poll.tell(BalanceRecovered, f"the balance lasts for {days} days", days_left=days, balance=balance)
+        poll.tell(e.BalanceRecovered, f"the balance lasts for {days} days", days_left=days, balance=balance)
         return None
     if before is None or reached < before:
         message = f"the balance runs out in {days} days"
-        poll.tell(BalanceLow, message, days_left=days, threshold_days=reached, balance=balance)
+        poll.tell(e.BalanceLow, message, days_left=days, threshold_days=reached, balance=balance)
         return reached
     return before if days <= before + 1 else reached
 
 
-def spends(overview: BillingOverview, rules: SourceOptions) -> list[tuple[str, Decimal | None, Decimal]]:
-    """Return the measures that have a limit, each with its amount, if that is known, and the limit."""
-    daily, monthly = overview.current_daily_burn_cents, overview.projected_month_cents
-    found = [
-        (DAILY, None if daily is None else from_cents(daily), rules.max_daily_spend),
-        (MONTHLY, None if monthly is None else from_cents(monthly), rules.max_monthly_spend),
-    ]
-    return [(measure, amount, limit) for measure, amount, limit in found if limit is not None]
-
-
-def spend_after(poll: Poll, measure: str, amount: Decimal | None, limit: Decimal, was_high: bool) -> bool:
+def spend_after(
+    poll: Poll, measure: str, cents: int | Decimal | None, limit: Decimal, was_high: bool
+) -> bool:
     """Return whether a measure of spend is above its limit. Tell if that changed."""
-    if amount is None:
+    if cents is None:
         return was_high
+    amount = from_cents(cents)
     is_high = amount > limit
     if is_high != was_high:
         facts = {"measure": measure, "amount": format_amount(amount), "limit": format_amount(limit)}
         verb = "is above" if is_high else "is no longer above"
         message = f"the {measure} spend of {facts['amount']} {verb} the limit of {facts['limit']}"
-        poll.tell(SpendHigh if is_high else SpendRecovered, message, **facts)
+        poll.tell(e.SpendHigh if is_high else e.SpendRecovered, message, **facts)
     return is_high
-
-
-def in_units(cents: int | None) -> str | None:
-    """Return an amount in currency units."""
-    return None if cents is None else format_amount(from_cents(cents))
 
 
 # --- Blueprints -------------------------------------------------------------------------------------
@@ -182,34 +153,28 @@ def drift_after(poll: Poll) -> dict[str, DriftMemory]:
     """Return what is remembered of the blueprints, and tell which began or ceased to differ."""
     found = dict(poll.before.drift)
     for path, drift in poll.seen.drift.items():
-        before = found.get(path)
-        signature = signature_of(drift)
+        before, signature = found.get(path), None
+        if drift.differences:
+            signature = json.dumps(sorted((each["kind"], each["path"]) for each in drift.differences))
         if signature != (before.signature if before else None):
             tell_drift(poll, path, drift)
         found[path] = DriftMemory(looked=poll.at, signature=signature)
     return found
 
 
-def signature_of(drift: Drift) -> str | None:
-    """Return what tells one set of differences from another; ``None`` for none."""
-    if not drift.differences:
-        return None
-    return json.dumps(sorted((each["kind"], each["path"]) for each in drift.differences))
-
-
 def tell_drift(poll: Poll, path: str, drift: Drift) -> None:
     """Tell that a project differs from its blueprint, or no longer."""
     facts: dict[str, Any] = {"blueprint": path, "project": drift.project}
     if not drift.differences:
-        poll.tell(BlueprintInSync, f"project {drift.project!r} agrees with its blueprint again", **facts)
+        poll.tell(e.BlueprintInSync, f"project {drift.project!r} agrees with its blueprint again", **facts)
         return
     differences = [
-        DifferenceFacts(kind=each["kind"], path=each["path"], changed_by=each.get("changed_by"))
+        e.DifferenceFacts(kind=each["kind"], path=each["path"], changed_by=each.get("changed_by"))
         for each in drift.differences[:MAX_DIFFERENCES]
     ]
     places = counted(len(drift.differences), "place")
     message = f"project {drift.project!r} differs from its blueprint in {places}"
-    poll.tell(BlueprintDrifted, message, differences=differences, **facts)
+    poll.tell(e.BlueprintDrifted, message, differences=differences, **facts)
 
 
 def due(looked: str | None, now: datetime, seconds: float) -> bool:

@@ -11,17 +11,9 @@ from enum import Enum
 from ..._api.models import App
 from ..._api.values import ContainerState, ScanStatus
 from ..shared.restore_points import parse_moment
-from .events import (
-    AccountEvent,
-    ApplicationFacts,
-    DeployDone,
-    DeployFailed,
-    ReleaseBlocked,
-    VerdictLifted,
-)
-from .journal import Order, has_failed_deploy, is_starting, last_order
-from .observation import AppMemory, ServiceMemory
-from .poll import Poll
+from . import events as e
+from .journal import FAILED_DEPLOY, Order, is_starting, last_order, words_of
+from .observation import AppMemory, Poll
 
 LONGEST_DEPLOY = timedelta(minutes=10)
 """How long to wait until a container is seen to run, or not to, with a new image."""
@@ -63,7 +55,8 @@ def with_deploy(poll: Poll, app: App, memory: AppMemory) -> AppMemory:
     """Return the memory once it is known what became of a deploy, and tell that."""
     service = poll.before.known_services.get(app.id)
     known = service is not None and service.entry is not None  # otherwise some entries are no news
-    outcome = Outcome.FAILED if known and has_failed_deploy(poll.seen.entries.get(app.id) or ()) else None
+    failed = any(words_of(entry) >= FAILED_DEPLOY for entry in poll.seen.entries.get(app.id) or ())
+    outcome = Outcome.FAILED if known and failed else None
     if outcome is None and memory.deploying_since:
         outcome = outcome_of(poll, app, memory.deploying_since)
     if outcome is None:
@@ -84,8 +77,9 @@ def outcome_of(poll: Poll, app: App, since: str) -> Outcome | None:
         return Outcome.DONE
     if state == ContainerState.STOPPED and entries is not None:
         order, at = last_order(entries)
-        if order is None:
-            order, at = remembered_order(poll.before.known_services.get(app.id))
+        before = poll.before.known_services.get(app.id)
+        if order is None and before is not None and (before.stop_ordered or before.start_ordered):
+            order, at = Order.STOP if before.stop_ordered else Order.START, before.start_at
         if order is Order.START and is_starting(at, poll.now):
             return None
         return Outcome.UNVERIFIED if order is Order.STOP else Outcome.FAILED
@@ -94,46 +88,37 @@ def outcome_of(poll: Poll, app: App, since: str) -> Outcome | None:
     return Outcome.UNVERIFIED if late else None
 
 
-def remembered_order(service: ServiceMemory | None) -> tuple[Order | None, str | None]:
-    """Return the last power order that earlier polls saw, and when it was given."""
-    if service is None or not (service.stop_ordered or service.start_ordered):
-        return None, None
-    return Order.STOP if service.stop_ordered else Order.START, service.start_at
-
-
 def tell_deploy(poll: Poll, app: App, memory: AppMemory, outcome: Outcome) -> None:
-    """Tell what became of a deploy."""
     facts = {
         "application": facts_of(app),
         "image": memory.image,
         "previous_image": memory.previous,
     }
     if outcome is Outcome.FAILED:
-        poll.tell(DeployFailed, f"a deploy of application {app.slug!r} failed", **facts)
+        poll.tell(e.DeployFailed, f"a deploy of application {app.slug!r} failed", **facts)
         return
     verified = outcome is Outcome.DONE
     doubt = "" if verified else "; it was not seen running"
     message = f"application {app.slug!r} was deployed{doubt}"
-    poll.tell(DeployDone, message, verified=verified, **facts)
+    poll.tell(e.DeployDone, message, verified=verified, **facts)
 
 
-def facts_of(app: App) -> ApplicationFacts:
-    """Return what an event says of an application."""
-    return ApplicationFacts(id=app.id, slug=app.slug, name=app.name)
+def facts_of(app: App) -> e.ApplicationFacts:
+    return e.ApplicationFacts(id=app.id, slug=app.slug, name=app.name)
 
 
 def with_verdict(poll: Poll, app: App, before: AppMemory, memory: AppMemory) -> AppMemory:
     """Return the memory with the verdict on the image in service. Tell if it blocks, or is lifted."""
     blocked = before.blocked and before.image == memory.image
-    kind: type[AccountEvent] | None = None
+    kind: type[e.AccountEvent] | None = None
     facts = {"application": facts_of(app), "image": memory.image}
     if app.scan_status == ScanStatus.BLOCKED and not blocked:
-        blocked, kind = True, ReleaseBlocked
+        blocked, kind = True, e.ReleaseBlocked
         message = (
             f"the image of application {app.slug!r} in service is blocked; the next deploy needs another"
         )
     elif app.scan_status in LIFTING and blocked:
-        blocked, kind = False, VerdictLifted
+        blocked, kind = False, e.VerdictLifted
         facts["verdict"] = app.scan_status
         message = f"the verdict on the image of application {app.slug!r} is lifted"
     if kind is not None and (poll.before.apps is not None or poll.rules.report_existing):

@@ -13,24 +13,19 @@ from ..._api.models import Event, ServiceSummary
 from ..._api.text import counted
 from ..._api.values import ContainerState, Family, ServiceStatus
 from ..shared.restore_points import parse_moment
-from .events import (
-    DeployFailed,
-    ServiceAwaitingAdmin,
-    ServiceBack,
-    ServiceDeleted,
-    ServiceFailed,
-    ServiceOrdered,
-    ServiceStopped,
-    type_of,
-)
-from .journal import Order, is_starting, last_order, last_restore_at, types_of
-from .observation import ServiceMemory, has_container
-from .poll import Poll, service_facts
+from . import events as e
+from .journal import Order, is_starting, last_order, last_restore_at
+from .observation import Poll, ServiceMemory, has_container
 
-FAILED = type_of(ServiceFailed)
-AWAITING = type_of(ServiceAwaitingAdmin)
-STOPPED = type_of(ServiceStopped)
-DEPLOY = type_of(DeployFailed)
+FAILED, AWAITING, STOPPED, DEPLOY = (
+    "service_failed",
+    "service_awaiting_admin",
+    "service_stopped",
+    "deploy_failed",
+)
+"""The types of the events that tell of trouble."""
+MAX_TYPES = 20
+"""The number of types that an event lists."""
 OF_STATUS = {ServiceStatus.FAILED: FAILED, ServiceStatus.AWAITING_ADMIN: AWAITING}
 """The trouble that a status tells of by itself."""
 
@@ -47,7 +42,7 @@ def services_after(poll: Poll) -> dict[str, ServiceMemory] | None:
     found = dict(kept)
     for id, summary in listed.items():
         current = with_entries(poll, id, enter(poll, summary, before.get(id)))
-        if not is_deleted(summary.status):
+        if summary.status not in ServiceStatus.DELETING_OR_DELETED:
             found[id] = with_health(poll, id, current)
             continue
         if not current.deleted and id in before:
@@ -56,14 +51,8 @@ def services_after(poll: Poll) -> dict[str, ServiceMemory] | None:
     return found
 
 
-def is_deleted(status: str) -> bool:
-    """Tell whether a status is that of a service that is being deleted, or is."""
-    return status in ServiceStatus.DELETING_OR_DELETED
-
-
 def tell_deleted(poll: Poll, id: str, memory: ServiceMemory) -> None:
-    """Tell that a service was deleted."""
-    poll.tell(ServiceDeleted, f"service {memory.name!r} was deleted", service=service_facts(id, memory))
+    poll.tell_of(e.ServiceDeleted, f"service {memory.name!r} was deleted", id, memory)
 
 
 def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> ServiceMemory:
@@ -78,10 +67,8 @@ def enter(poll: Poll, summary: ServiceSummary, memory: ServiceMemory | None) -> 
         created_at=summary.created_at,
         there_before=poll.before.services is None,
     )
-    if fresh.there_before or is_deleted(summary.status):
-        return fresh
-    facts = service_facts(summary.id, fresh)
-    poll.tell(ServiceOrdered, f"service {fresh.name!r} was ordered", service=facts)
+    if not fresh.there_before and summary.status not in ServiceStatus.DELETING_OR_DELETED:
+        poll.tell_of(e.ServiceOrdered, f"service {fresh.name!r} was ordered", summary.id, fresh)
     return fresh
 
 
@@ -123,22 +110,15 @@ def in_trouble(poll: Poll, id: str, memory: ServiceMemory, trouble: str) -> Serv
     """Return the memory of a service that is in trouble by its status. Tell it once."""
     if memory.trouble == trouble:
         return memory
-    facts = service_facts(id, memory)
-    if is_news(poll):
-        if trouble == FAILED:
-            reason = poll.seen.reasons.get(id)
-            because = f": {reason}" if reason else ""
-            message = f"the creation of service {memory.name!r} failed{because}"
-            poll.tell(ServiceFailed, message, service=facts, reason=reason)
-        else:
-            message = f"service {memory.name!r} waits for the operator team of the platform"
-            poll.tell(ServiceAwaitingAdmin, message, service=facts)
+    if poll.trouble_is_news and trouble == FAILED:
+        reason = poll.seen.reasons.get(id)
+        because = f": {reason}" if reason else ""
+        message = f"the creation of service {memory.name!r} failed{because}"
+        poll.tell_of(e.ServiceFailed, message, id, memory, reason=reason)
+    elif poll.trouble_is_news:
+        message = f"service {memory.name!r} waits for the operator team of the platform"
+        poll.tell_of(e.ServiceAwaitingAdmin, message, id, memory)
     return memory.model_copy(update={"trouble": trouble, "since": poll.at})
-
-
-def is_news(poll: Poll) -> bool:
-    """Tell whether trouble is told: always, unless it was there before the source and nobody asked for it."""
-    return poll.before.services is not None or poll.rules.report_existing
 
 
 def back(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
@@ -146,8 +126,7 @@ def back(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     if memory.trouble is None:
         return memory
     message = f"service {memory.name!r} is back"
-    facts = service_facts(id, memory)
-    poll.tell(ServiceBack, message, service=facts, after=memory.trouble, since=memory.since)
+    poll.tell_of(e.ServiceBack, message, id, memory, after=memory.trouble, since=memory.since)
     return memory.model_copy(update={"trouble": None, "since": None})
 
 
@@ -155,12 +134,13 @@ def stopped(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     """Return the memory of a service in service whose container is stopped. Tell if nobody ordered that."""
     entries = poll.seen.entries.get(id)
     was_stopped = memory.state == ContainerState.STOPPED
-    if may_be_undeployed(poll, id, memory):
-        return memory  # nothing that could run
-    if entries is None:
-        return memory  # why it stopped is not known yet; another poll looks again
-    if may_start(poll, id, memory):
-        return memory  # whether it does is not known yet
+    app = (poll.apps or {}).get(id)
+    if not app.image if app else memory.family == Family.APP and poll.seen.apps is None:
+        return memory  # an application that may have no image, so nothing that could run
+    restored = id in poll.seen.restoring or is_starting(memory.restored_at, poll.now)
+    may_start = restored or (memory.start_ordered and is_starting(memory.start_at, poll.now))
+    if entries is None or may_start:
+        return memory  # why it stopped, or whether it starts, is not known yet; another poll looks again
     started_again = memory.start_ordered
     memory = memory.model_copy(update={"state": ContainerState.STOPPED, "start_ordered": False})
     if id in poll.failed:
@@ -170,34 +150,16 @@ def stopped(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     return by_itself(poll, id, memory, entries)
 
 
-def may_be_undeployed(poll: Poll, id: str, memory: ServiceMemory) -> bool:
-    """Tell whether a service may be an application without an image, for all that is known."""
-    if app := (poll.apps or {}).get(id):
-        return not app.image
-    return memory.family == Family.APP and poll.seen.apps is None
-
-
-def may_start(poll: Poll, id: str, memory: ServiceMemory) -> bool:
-    """Tell whether a container may be on its way, after an order to start or a restore that stopped it."""
-    if id in poll.seen.restoring or is_starting(memory.restored_at, poll.now):
-        return True
-    return memory.start_ordered and is_starting(memory.start_at, poll.now)
-
-
 def by_itself(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[Event]) -> ServiceMemory:
     """Return the memory of a service that stopped by itself, and tell it."""
-    stops = (*recent(memory.stops, poll), poll.at)
-    if is_news(poll):
+    window = timedelta(seconds=poll.rules.stop_window)
+    moments = {at: parse_moment(at) or poll.now for at in memory.stops}
+    recent = [at for at in moments if abs(poll.now - moments[at]) <= window]  # a clock may be set back
+    stops = (*recent, poll.at)
+    if poll.trouble_is_news:
         minutes = counted(round(poll.rules.stop_window / 60), "minute")
         times = "" if len(stops) == 1 else f", {len(stops)} times within {minutes}"
         message = f"service {memory.name!r} stopped by itself{times}"
-        facts = service_facts(id, memory)
-        poll.tell(ServiceStopped, message, service=facts, stops=len(stops), journal=types_of(entries))
+        types = [entry.type or "" for entry in entries[-MAX_TYPES:]]
+        poll.tell_of(e.ServiceStopped, message, id, memory, stops=len(stops), journal=types)
     return memory.model_copy(update={"trouble": STOPPED, "since": poll.at, "stops": stops})
-
-
-def recent(stops: Sequence[str], poll: Poll) -> tuple[str, ...]:
-    """Return the times within the window. One in the future comes from a clock that was set back."""
-    window = timedelta(seconds=poll.rules.stop_window)
-    moments = {text: parse_moment(text) for text in stops}
-    return tuple(text for text, at in moments.items() if at is not None and abs(poll.now - at) <= window)

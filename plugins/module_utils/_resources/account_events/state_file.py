@@ -47,10 +47,7 @@ class StateFile:
         """The events that an earlier start may have delivered."""
 
     def _read(self) -> State | None:
-        """Return what the file holds; ``None`` if it does not exist.
-
-        :raises ConfigurationError: if it cannot be read.
-        """
+        """Return what the file holds; ``None`` if it does not exist."""
         try:
             with open(self.path, encoding="utf-8") as file:
                 return State.model_validate_json(file.read())
@@ -70,7 +67,11 @@ class StateFile:
         """
         with atomic_file(self.path) as file:
             file.write(state.model_dump_json())
-        flush_folder(os.path.dirname(self.path))
+        folder = os.open(os.path.dirname(self.path), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)  # so that a file that was replaced in it stays so
+        finally:
+            os.close(folder)
         self.state = state
 
     def next_event(self) -> dict[str, Any] | None:
@@ -111,12 +112,3 @@ def open_state(path: str) -> Iterator[StateFile]:
                 "writable, or name another file in state_file"
             ) from None
         yield StateFile(path)
-
-
-def flush_folder(path: str) -> None:
-    """Flush a folder to disk, so that a file that was replaced in it stays so."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

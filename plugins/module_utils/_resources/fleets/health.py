@@ -57,10 +57,7 @@ class Health:
         return next(filter(None, map(self.probe, self.checks)), None)
 
     def is_healthy(self, problem: str | None) -> bool:
-        """Tell whether the wait is over.
-
-        :raises WaitEnded: if the container has stopped, so that waiting does not help.
-        """
+        """Tell whether the wait is over."""
         if self.stopped >= LOOKS:
             raise WaitEnded(f"{label(self.service)} stopped again after it was started")
         return problem is None

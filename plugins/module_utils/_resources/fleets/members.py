@@ -20,10 +20,16 @@ from ..shared.options import shared_arguments
 from ..shared.pending import COMMAND, Pending
 from ..shared.plan import Plan, Resource, Task
 from ..shared.task_errors import Invalid
+from ..shared.time_zones import current_time
 from ..shared.waiting import poll_for
-from .decision import IS_SUSPENDED, NOTHING, Situation, Verdict, decide, leave
-from .memory import Memory, now
+from .memory import Memory
 from .options import FleetOptions
+
+Verdict = tuple[bool, str | None]
+"""Whether to work on a service, or why nothing is done although it is not as the task asks for."""
+ACT: Verdict = (True, None)
+NOTHING: Verdict = (False, None)
+IS_SUSPENDED: Verdict = (False, "it is suspended")
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,6 @@ class Member:
 
     @property
     def id(self) -> str:
-        """The id of the service."""
         return self.service.id
 
     @property
@@ -57,19 +62,29 @@ class Member:
         return None if self.metrics is None else self.metrics.state
 
     @property
+    def runs(self) -> bool:
+        """Whether it runs, or is about to."""
+        return self.state in ContainerState.UP
+
+    @property
     def acts(self) -> bool:
         """Whether something is to be done, be it to look at its health again."""
         plan = self.job.plan
-        return self.verdict.act and plan is not None and (bool(plan.steps) or self.unfinished)
+        return self.verdict == ACT and plan is not None and (bool(plan.steps) or self.unfinished)
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether an earlier run began it and did not come to its end."""
+        record = self.memory.record
+        return self.goes_on and self.id in record.begun and self.id not in record.done
 
     @property
     def unfinished(self) -> bool:
-        """Whether an earlier run began it and did not come to its end, or its start is still outstanding."""
-        record, options = self.memory.record, self.job.task.options
+        """Whether it was cut off, or its start is still outstanding."""
+        options = self.job.task.options
         if options.state == "stopped":
             return False
-        begun = self.goes_on and self.id in record.begun and self.id not in record.done
-        return begun or (options.state == "started" and record.ran_before(self.id) is True)
+        return self.cut_off or (options.state == "started" and bool(self.memory.record.ran_before(self.id)))
 
     @property
     def goes_on(self) -> bool:
@@ -89,55 +104,69 @@ class Member:
         if task.options.wait and self.state == ContainerState.STOPPING:
             wait_while_stopping(task, self.id)
             self.look_again()
-        if task.options.state == "stopped" and self.state in ContainerState.UP:
+        if task.options.state == "stopped" and self.runs:
             with self.memory.lock:
                 self.memory.record.note_stop(self.id, True)
 
     def read_metrics(self) -> None:
-        """Read how the container is now."""
         self.metrics = self.job.task.account.metrics_of(self.id)
 
     def decide(self) -> None:
-        """Decide what to do with the service.
-
-        :raises Invalid: if its state is not known, or its status allows nothing.
-        """
-        service, record = self.service, self.memory.record
+        service = self.service
         if service.status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
             raise Invalid(f"{self.job.label} has status {service.status}, so nothing is done with it")
         if service.status == ServiceStatus.ACTIVE and self.state not in ContainerState.KNOWN:
             how = f"its state is {self.state!r}" if self.state else "its node cannot be reached"
             raise Invalid(f"whether {self.job.label} runs is unknown: {how}. Nothing is done with it")
-        case = Situation(
-            service.status,
-            self.state,
-            ran=record.ran_before(self.id),
-            back=self.id in record.back,
-            begun=self.goes_on and self.id in record.begun,
-            done=self.goes_on and self.id in record.done,
-        )
-        self.verdict = decide(case, self.job.task.options)
+        self.verdict = self.judge()
+
+    def judge(self) -> Verdict:
+        """Return what to do with a service whose state is known, or that is suspended."""
+        options = self.job.task.options
+        if self.service.status == ServiceStatus.SUSPENDED and not options.resume:
+            return IS_SUSPENDED
+        if options.state == "started":
+            return self.judge_start()
+        if options.state == "stopped":
+            return NOTHING if self.state == ContainerState.STOPPED else ACT
+        if options.state == "restarted" and self.goes_on and self.id in self.memory.record.done:
+            return NOTHING  # its plan would restart it again; that of an update knows what is in effect
+        may_run = self.runs or self.state == ContainerState.STOPPING  # a restart begins with a stop
+        if not may_run and not self.cut_off and (options.state == "restarted" or options.tag is not None):
+            return False, "it does not run"
+        return ACT
+
+    def judge_start(self) -> Verdict:
+        """Return whether to start the service."""
+        record = self.memory.record
+        ran = record.ran_before(self.id)
+        if not self.job.task.options.only_what_ran:
+            return NOTHING if self.runs and not self.cut_off else ACT
+        if ran or self.runs:
+            return ACT if ran else NOTHING
+        if ran is False:
+            return False, "it did not run before the fleet was stopped"
+        if self.id in record.back:
+            return False, "it ran since then, and it was not the fleet that stopped it"
+        return False, "it is not known to have run before the fleet was stopped"
 
     # --- Planning -----------------------------------------------------------------------------------
 
     def make_plan(self, task: Task[FleetOptions]) -> Plan:
         """Return the plan for the service. One that was suspended since it was read is left alone."""
-        if not self.verdict.act:
+        if self.verdict != ACT:
             return Plan(result={})
-        plan = self.plan_change(task)
+        if task.options.state == "updated":
+            plan = self.plan_update(task)
+        elif task.options.state == "restarted":
+            interrupted = self.unfinished and self.shows_restart()  # by a run that was cut off after it
+            plan = self.plan_service(task, state="started" if interrupted else "restarted")
+        else:
+            plan = self.plan_service(task, state=task.options.state)
         if status_of(plan.result) == ServiceStatus.SUSPENDED and not task.options.resume:
-            self.verdict = leave(IS_SUSPENDED)
+            self.verdict = IS_SUSPENDED
             return Plan(plan.result)
         return plan
-
-    def plan_change(self, task: Task[FleetOptions]) -> Plan:
-        """Return the plan of the module that knows how to make the change."""
-        options = task.options
-        if options.state == "updated":
-            return self.plan_update(task)
-        if options.state == "restarted":
-            return self.plan_restart(task)
-        return self.plan_service(task, state=options.state)
 
     def foresee(self) -> Plan:
         """Return the plan as far as it is known before the turn of the service comes."""
@@ -146,18 +175,13 @@ class Member:
             return self.make_plan(task)
         return self.make_plan(replace(task, check_mode=True, warnings=[], effects=Effects()))
 
-    def plan_restart(self, task: Task[FleetOptions]) -> Plan:
-        """Return the plan for a restart, unless one that an earlier run began has happened already."""
-        interrupted = self.unfinished and self.shows_restart()
-        return self.plan_service(task, state="started" if interrupted else "restarted")
-
     def shows_restart(self) -> bool:
         """Tell whether a restart that an earlier run began shows, be it that it is under way."""
         begun = self.memory.record.begun.get(self.id)
         if begun is None or self.metrics is None or self.state != ContainerState.RUNNING:
             return begun is not None
         uptime = self.metrics.uptime_seconds  # in whole seconds
-        return uptime is not None and uptime <= (now() - begun).total_seconds() + 1
+        return uptime is not None and uptime <= (current_time() - begun).total_seconds() + 1
 
     def await_restart(self) -> None:
         """Wait briefly until a restart that an earlier run may have sent shows, as it is not sent twice."""
@@ -173,40 +197,28 @@ class Member:
         """Return the plan for a new release, or for another command and size."""
         options = task.options
         if options.tag is not None:
-            return self.plan_deploy(task, options.tag)
+            slug = task.account.slugs().get(self.id)
+            if self.service.family != Family.APP or slug is None:
+                raise Invalid(
+                    f"{self.job.label} is no application, so release {options.tag!r} cannot be deployed to it"
+                )
+            return plan_with(self.modules.app_deploy, task, {"slug": slug, "tag": options.tag})
         given = {"command": options.command, "dimensions": options.dimensions}
         settings = {name: value for name, value in given.items() if value is not None}
         trial = self.plan_service(replace(task, warnings=[]), state="present", **settings)
-        if self.needs_start(task, trial):
-            return self.plan_service(task, state="restarted", **settings)
-        cut_off = self.unfinished and self.id in self.memory.record.up
-        return self.plan_service(task, state="started" if cut_off else "present", **settings)
-
-    def needs_start(self, task: Task[FleetOptions], plan: Plan) -> bool:
-        """Tell whether a container that runs has to be made anew for its command."""
-        if task.options.command is None or self.service.status != ServiceStatus.ACTIVE:
-            return False
-        if self.state == ContainerState.STOPPED:
-            return False
-        waits = COMMAND in Pending.of(task, self.id).until_start()
-        return waits or command_of(plan.before) != command_of(plan.after)
+        runs = self.service.status == ServiceStatus.ACTIVE and self.state != ContainerState.STOPPED
+        if options.command is not None and runs:  # made anew for its command
+            changes = command_of(trial.before) != command_of(trial.after)
+            if changes or COMMAND in Pending.of(task, self.id).until_start():
+                return self.plan_service(task, state="restarted", **settings)
+        ran = self.unfinished and self.id in self.memory.record.up
+        return self.plan_service(task, state="started" if ran else "present", **settings)
 
     def plan_service(self, task: Task[FleetOptions], **given: Any) -> Plan:
-        """Return the plan of module service."""
         dimensions = given.get("dimensions")
         arguments = {**given, "id": self.id, "dimensions": dimensions and dimensions.as_dict()}
         arguments |= {"max_monthly": task.options.max_monthly, "resume": task.options.resume}
         return plan_with(self.modules.service, task, arguments)
-
-    def plan_deploy(self, task: Task[FleetOptions], tag: str) -> Plan:
-        """Return the plan of module app_deploy.
-
-        :raises Invalid: if the service is no application.
-        """
-        slug = task.account.slugs().get(self.id)
-        if self.service.family != Family.APP or slug is None:
-            raise Invalid(f"{self.job.label} is no application, so release {tag!r} cannot be deployed to it")
-        return plan_with(self.modules.app_deploy, task, {"slug": slug, "tag": tag})
 
     # --- Results ------------------------------------------------------------------------------------
 
@@ -220,13 +232,6 @@ class Member:
             "ran": self.memory.record.ran_before(self.id),
             "cost": whole and whole.brief(currency_of(self.job.task), moves),
         }
-
-    def expected_facts(self) -> dict[str, Any]:
-        """Return what is expected of the service once the plan is applied."""
-        plan = self.job.plan
-        if plan is None:
-            return self.facts({}, None, ())
-        return self.facts(plan.result, plan.cost if plan.moves else None, plan.moves)
 
     def reread(self) -> None:
         """Take the result from the platform after the last step."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from ..shared.record_file import RecordFile, as_json
 from ..shared.runs import Run
+from ..shared.time_zones import current_time
 
 FOLDER = "fleets"
 
@@ -58,7 +59,7 @@ class Record:
         """Go on with what an earlier run was at, or begin anew if that was something else."""
         if self.what == what and not start_over:
             return
-        self.what, self.since, self.begun, self.up, self.done = what, now(), {}, set(), set()
+        self.what, self.since, self.begun, self.up, self.done = what, current_time(), {}, set(), set()
 
     def end(self, left_down: Collection[str] = ()) -> None:
         """Note that the run is over, but for services that it left down: the next one starts those."""
@@ -78,15 +79,10 @@ class Memory:
     record: Record = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the record.
-
-        :raises Invalid: if it is damaged.
-        """
         self.record = self.file.load(Record)
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, name: str) -> Memory:
-        """Return the memory of a fleet."""
         return cls(RecordFile.of(FOLDER, "what the fleet remembers", state_dir, base_url, name))
 
     def is_stale(self) -> bool:
@@ -94,10 +90,6 @@ class Memory:
         return self.file.load(Record) != self.record
 
     def write(self) -> None:
-        """Replace the file.
-
-        :raises Invalid: if it cannot be written.
-        """
         self.file.write(as_json(self.record))
 
     def note_begun(self, id: str, *, runs: bool) -> None:
@@ -105,7 +97,7 @@ class Memory:
         with self.lock:
             record = self.record
             if id not in record.begun or id in record.done:
-                record.begun[id] = now()
+                record.begun[id] = current_time()
                 record.done.discard(id)
                 record.up.discard(id)
                 record.up |= {id} if runs else set()
@@ -118,8 +110,3 @@ class Memory:
             if back:
                 self.record.back.add(id)
             self.write()
-
-
-def now() -> datetime:
-    """Return the time of this machine, in UTC and to the second."""
-    return datetime.now(UTC).replace(microsecond=0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -16,10 +17,34 @@ from ..services.many_services import ManyServicesOptions
 from ..services.options import CommitmentOptions, Size
 from ..shared.options import StateDirOptions, WaitOptions, names_given, option, required
 from ..shared.task_errors import Invalid
-from .batches import Share, read_share
 
+SHARE = re.compile(r"(\d{1,6})(%?)")
 LONGEST = 24 * 60 * 60.0
 FleetState = Literal["started", "stopped", "restarted", "updated"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A number of services, or a part of them in percent."""
+
+    amount: int
+    percent: bool = False
+
+    def of(self, total: int) -> int:
+        """Return the number, rounded down."""
+        return total * self.amount // 100 if self.percent else self.amount
+
+
+def read_share(text: str, name: str, *, least: int) -> Share:
+    """Return the number or percentage that an option holds."""
+    found = SHARE.fullmatch(text.strip())
+    amount = int(found[1]) if found else -1
+    percent = bool(found and found[2])
+    if amount < least or (percent and amount > 100):
+        raise Invalid(
+            f"{name} is {text!r}; it must be a number of {least} or more, or a percentage such as 25%"
+        )
+    return Share(amount, percent)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +97,6 @@ class FleetOptions(ManyServicesOptions, CommitmentOptions, HealthyOptions, State
 
     @property
     def sizes(self) -> list[Share]:
-        """The sizes of the batches."""
         return [read_share(size, "batch_size", least=1) for size in self.batch_size]
 
     @property
@@ -89,10 +113,7 @@ class FleetOptions(ManyServicesOptions, CommitmentOptions, HealthyOptions, State
 
 
 def check_options(options: FleetOptions) -> None:
-    """Check the options that have limits, or contradict each other.
-
-    :raises Invalid: naming the options and the limit.
-    """
+    """Check the options that have limits, or contradict each other."""
     for size in options.batch_size:
         read_share(size, "batch_size", least=1)
     read_share(options.max_failures, "max_failures", least=0)
@@ -106,14 +127,14 @@ def check_options(options: FleetOptions) -> None:
         raise Invalid(f"resume goes with state: started alone, and state is {options.state}")
     check_update(options)
     for check in options.health_checks:
-        check_health_check(check)
+        if check.services is not None and not check.services:
+            raise Invalid(
+                "services of health_checks is an empty list; name services, or leave it out for all"
+            )
+        check_probe(check)
 
 
 def check_update(options: FleetOptions) -> None:
-    """Check what an update consists of.
-
-    :raises Invalid: if it is nothing, or contradicts itself.
-    """
     given = names_given(tag=options.tag, command=options.command, dimensions=options.dimensions)
     if options.state != "updated":
         if given:
@@ -129,21 +150,8 @@ def check_update(options: FleetOptions) -> None:
         raise Invalid("dimensions is empty; give at least one of its parts, or leave it out")
 
 
-def check_health_check(check: HealthCheckOptions) -> None:
-    """Check one health check.
-
-    :raises Invalid: if it does not say what to check, or what it says makes no sense.
-    """
-    if check.services is not None and not check.services:
-        raise Invalid("services of health_checks is an empty list; name services, or leave it out for all")
-    check_probe(check)
-
-
 def check_probe(check: ProbeOptions) -> None:
-    """Check how one health check looks.
-
-    :raises Invalid: if it does not say what to check, or what it says makes no sense.
-    """
+    """Check how one health check looks."""
     if (check.url is None) != check.tcp:
         raise Invalid("an entry of health_checks needs either url or tcp: true")
     if check.url is not None and urlsplit(check.url).scheme not in ("http", "https"):

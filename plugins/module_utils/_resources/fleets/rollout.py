@@ -1,15 +1,25 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets the services of a fleet begin, unless too many failed or one that comes before does not run."""
+"""How a fleet gets on: which services may begin, what became of each, and the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
 
 from ..._api.errors import HostedError
-from ..services.many_services import ServiceJob
+from ..._api.text import line_for_each
+from ..services.many_services import ServiceJob, SomeFailed, combine_errors
+from ..shared.currency import currency_of
+from ..shared.money import format_amount, to_decimal
+from ..shared.plan import Task
+from .members import NOTHING, Member
+from .options import FleetOptions
+
+ActionsOf = Callable[[ServiceJob], list[str]]
 
 
 class NotBegun(HostedError):
@@ -17,25 +27,36 @@ class NotBegun(HostedError):
 
 
 @dataclass
-class Gate:
-    """Lets services begin, until too many have failed."""
+class Rollout:
+    """Lets the services of a fleet begin, until too many have failed, and tells what becomes of them."""
 
-    jobs: Mapping[str, ServiceJob]
-    """All services, by id. Those that cannot be planned have an error already."""
+    task: Task[FleetOptions]
+    jobs: Sequence[ServiceJob]
+    members: Mapping[str, Member]
     before: Mapping[str, Collection[str]]
     """The services that come before each."""
-    allowed: int
-    """How many may fail."""
+    batches: Sequence[Sequence[str]] = ()
+
+    def __post_init__(self) -> None:
+        """Note how far an earlier run came, before this one changes it."""
+        self.in_turn = {job.id or job.wanted: job for job in self.jobs if not job.skipped}
+        self.allowed = self.task.options.bound.of(len(self.in_turn))
+        any_member = next(iter(self.members.values()), None)
+        record = any_member.memory.record if any_member is not None and any_member.goes_on else None
+        self.since = record.since if record else None
+        self.done_before = set(record.done) if record else set()
+        self.actions_of = ServiceJob.planned if self.task.check_mode else ServiceJob.done
+
+    # --- Who may begin --------------------------------------------------------------------------------
 
     @property
     def failed(self) -> list[ServiceJob]:
-        """The services that failed."""
-        return [one for one in self.jobs.values() if one.error and not isinstance(one.error, NotBegun)]
+        return [one for one in self.in_turn.values() if one.error and not isinstance(one.error, NotBegun)]
 
     @property
     def not_begun(self) -> list[ServiceJob]:
         """The services that were not let in."""
-        return [one for one in self.jobs.values() if isinstance(one.error, NotBegun)]
+        return [one for one in self.in_turn.values() if isinstance(one.error, NotBegun)]
 
     @property
     def closed(self) -> bool:
@@ -48,14 +69,102 @@ class Gate:
         return not self.closed and not self.not_begun
 
     def enter(self, id: str) -> None:
-        """Let a service begin.
-
-        :raises NotBegun: if one that comes before it failed, or too many others did.
-        """
+        """Let a service begin."""
         for other in self.before.get(id, ()):
-            blocker = self.jobs.get(other)
+            blocker = self.in_turn.get(other)
             if blocker is not None and blocker.error is not None:
                 how = "was not begun" if isinstance(blocker.error, NotBegun) else "failed"
                 raise NotBegun(f"not begun: it comes after {blocker.label}, which {how}")
         if self.closed:
             raise NotBegun(f"not begun: {len(self.failed)} failed, and max_failures allows {self.allowed}")
+
+    # --- Services -------------------------------------------------------------------------------------
+
+    def entries(self, actions_of: ActionsOf) -> list[dict[str, Any]]:
+        return [self.entry(job, actions_of(job)) for job in self.jobs]
+
+    def entry(self, job: ServiceJob, actions: Sequence[str]) -> dict[str, Any]:
+        member = self.members.get(str(job.id))
+        not_begun = isinstance(job.error, NotBegun)
+        shown = job.entry([] if not_begun else actions)
+        _act, left_alone = member.verdict if member else NOTHING
+        outcome = "changed" if shown["changed"] else "unchanged"
+        if job.error is not None:
+            outcome = "not begun" if not_begun else "failed"
+        elif job.skipped is not None or left_alone:
+            outcome = "skipped" if job.skipped is not None else "left alone"
+        return {
+            **shown,
+            "failed": outcome == "failed",
+            "msg": shown["msg"] or left_alone,
+            "batch": member.batch if member else None,
+            "outcome": outcome,
+        }
+
+    # --- The whole ------------------------------------------------------------------------------------
+
+    def tell(self) -> None:
+        """Put into the result what there is to say of the fleet as a whole."""
+        entries = self.entries(self.actions_of)
+        named = {id: member.service.name for id, member in self.members.items()}
+        options = self.task.options
+        self.task.effects.facts["fleet"] = {
+            "name": options.name,
+            "state": options.state,
+            "batches": [[named[id] for id in batch] for batch in self.batches],
+            "goes_on_since": self.since.isoformat() if self.since else None,
+            "done_before": sorted(named[id] for id in self.done_before if id in named),
+            "failures": len(self.failed),
+            "max_failures": self.allowed,
+            "failed": [job.name for job in self.failed],
+            "not_begun": [job.name for job in self.not_begun],
+            "left_alone": [entry["service"] for entry in entries if entry["outcome"] == "left alone"],
+            "cost": self.cost(entries),
+        }
+
+    def cost(self, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+        """Return how the price of all services changes; ``None`` if it does not."""
+        costs = [entry["cost"] for entry in entries if entry.get("cost")]
+        if not costs:
+            return None
+        known = [cost for cost in costs if cost["monthly_change"] is not None]
+        sums = {
+            name: format_amount(sum((to_decimal(cost[name]) or Decimal(0) for cost in known), Decimal(0)))
+            for name in ("monthly_before", "monthly_after", "monthly_change")
+        }
+        unpriced = [cost["service"] for cost in costs if cost not in known]
+        return {**sums, "currency": currency_of(self.task), "unpriced": unpriced}
+
+    # --- Errors ---------------------------------------------------------------------------------------
+
+    def failure(self) -> HostedError | None:
+        """Return the error of the run; ``None`` if no more services failed than may."""
+        if self.task.check_mode:
+            self.foresee()
+        self.tell()
+        failed, left = self.failed, self.not_begun
+        if not failed:
+            return None
+        reasons = line_for_each((job.label, job.error.message) for job in failed if job.error)
+        count = f"{len(failed)} of {len(self.in_turn)} services failed"
+        if self.passed:
+            self.task.warn(f"{count}, which max_failures allows:{reasons}")
+            return None
+        over = f", and max_failures allows {self.allowed}" if self.closed else ""
+        named = f"\nNot begun: {', '.join(job.label for job in left)}" if left else ""
+        actions_of = self.actions_of
+        details = {**combine_errors(self.jobs, actions_of).details, "services": self.entries(actions_of)}
+        return SomeFailed(f"{count}{over}:{reasons}{named}", **details)
+
+    def foresee(self) -> None:
+        """Note in check mode which services would not be begun, by what is known to fail before them."""
+        turns = [self.members[id] for batch in self.batches for id in batch]
+        known = [member.job.error for member in turns]
+        for member in turns:
+            member.job.error = None
+        for member, error in zip(turns, known, strict=True):
+            try:
+                self.enter(member.id)
+                member.job.error = error
+            except NotBegun as refusal:
+                member.job.error = refusal

@@ -6,43 +6,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ..._api.client import Client
 from ..._api.errors import HostedError
-from ..._api.models import Service
-from ..._api.values import ContainerState, ServiceStatus
-from ..services.many_services import (
-    Operation,
-    ServiceJob,
-    id_to_read,
-    name_services,
-    read_job,
-    run_job,
-    select_jobs,
-)
+from ..._api.values import ServiceStatus
+from ..services.many_services import ServiceJob, name_services, read_job, select_jobs, work_on
 from ..services.start_order import explicit_references, read_order
 from ..shared.controller_state import one_at_a_time
 from ..shared.identify import find_service
 from ..shared.options import state_dir_of
-from ..shared.parallel import run_parallel
 from ..shared.plan import Expansion, Plan, Step, Task
 from ..shared.runs import Run
 from ..shared.task_errors import Invalid
-from .batches import batch_sizes, plan_batches, turned_around
 from .health import Health
-from .members import Member, Modules
+from .members import ACT, Member, Modules
 from .memory import Memory
-from .options import FleetOptions, HealthCheckOptions
-from .report import Report
-from .rollout import Gate
+from .options import FleetOptions, HealthCheckOptions, Share
+from .rollout import Rollout
 
 CAPABILITY = "powerSignals"
-FACTS = ("status", "state", "ran", "cost")
+BLANK = dict.fromkeys(("status", "state", "ran", "cost"))
 """What the result tells of each service, beside its batch and its outcome."""
 LOCK_SECONDS = 2.0
 UNSETTLED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
@@ -53,31 +40,19 @@ class FleetRun:
     """One run on a fleet."""
 
     task: Task[FleetOptions]
-    memory: Memory
     modules: Modules
+    memory: Memory = field(init=False)
     jobs: list[ServiceJob] = field(default_factory=list)
     members: dict[str, Member] = field(default_factory=dict)
     before: dict[str, set[str]] = field(default_factory=dict)
     """The services that come before each, by id."""
 
     def __post_init__(self) -> None:
-        """Prepare what all services share."""
-        self.operation = Operation(CAPABILITY, "power signals", plan_nothing, dict.fromkeys(FACTS))
-
-    @classmethod
-    def of(cls, task: Task[FleetOptions], modules: Modules) -> FleetRun:
-        """Return the run of a task.
-
-        :raises Invalid: if what the fleet remembers is damaged.
-        """
-        options = task.options
-        return cls(task, Memory.of(state_dir_of(options), options.base_url, options.name), modules)
+        options = self.task.options
+        self.memory = Memory.of(state_dir_of(options), options.base_url, options.name)
 
     def check_free(self) -> None:
-        """Refuse to work on a fleet that another run has stopped for what it does meanwhile.
-
-        :raises Invalid: naming the process of that run.
-        """
+        """Refuse to work on a fleet that another run has stopped for what it does meanwhile."""
         holder = self.memory.record.held_by_another()
         if holder is not None:
             raise Invalid(
@@ -89,81 +64,55 @@ class FleetRun:
     # --- Reading --------------------------------------------------------------------------------------
 
     def select(self) -> None:
-        """Select the services, and read how each one is.
-
-        :raises Invalid: if none matches.
-        """
+        """Select the services, and read how each one is."""
         self.jobs = select_jobs(self.task)
         if not self.jobs:
             raise Invalid("no service matches the selection, and nothing was done")
         if self.task.options.services is None:  # in which order a platform lists them is not shown
-            self.jobs.sort(key=lambda job: (job.name, str(getattr(job.service, "id", ""))))
-        found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
+            self.jobs.sort(key=lambda job: (job.name, str(job.id)))
+        found = work_on(self.task, self.jobs, BLANK, self.read)
         self.members = {member.id: member for member in found if member is not None}
         active = [id for id, each in self.members.items() if each.service.status == ServiceStatus.ACTIVE]
         metrics = self.task.account.metrics(active)
         for id in active:
             self.members[id].metrics = metrics.get(id)
 
-    def read(self, client: Client, job: ServiceJob) -> Member | None:
-        """Read one service; ``None`` if there is nothing to decide on it."""
-        id = id_to_read(client, job, self.operation)
-        if id is None:
-            return None
-        run_job(job, lambda: self.check(job, read_job(job, id)))
-        if job.error is not None or job.skipped or not isinstance(job.service, Service):
-            return None
-        return Member(job, job.service, self.memory, self.modules)
+    def read(self, job: ServiceJob) -> Member | None:
+        """Read one service; ``None`` if the operation makes no sense for it.
 
-    def check(self, job: ServiceJob, service: Service) -> None:
-        """Leave out a service that the operation makes no sense for.
-
-        :raises Invalid: if it was named.
+        :raises Invalid: for a service that was named, and takes no power signals.
         """
-        if job.skipped:
-            return
-        if service.status in UNSETTLED and not job.by_name:
+        if job.id is None:  # in check mode: it is to be made
+            return None
+        service = read_job(job)
+        if job.skipped is None and service.status in UNSETTLED and not job.by_name:
             job.skipped = f"skipped: {job.label} has status {service.status}"
-        elif service.status == ServiceStatus.ACTIVE:
-            job.offers(service, self.operation)
+        elif job.skipped is None and service.status == ServiceStatus.ACTIVE:
+            job.offers(service, CAPABILITY, "power signals")
+        return None if job.skipped else Member(job, service, self.memory, self.modules)
 
     # --- Deciding -------------------------------------------------------------------------------------
 
     def decide(self) -> None:
-        """Decide on every service, and plan for it.
-
-        :raises Invalid: if there is nothing that the fleet could start.
-        """
+        """Decide on every service, and plan for it."""
         self.read_order()
-        self.check_remembers()
-
-        def plan_one(client: Client, member: Member) -> None:
-            member.job.task.client = client
-            run_job(member.job, partial(self.plan_member, member))
-
-        run_parallel(self.task.client, self.members.values(), plan_one, self.task.options.max_parallel)
-
-    def plan_member(self, member: Member) -> None:
-        """Decide on one service, and plan for it."""
-        member.decide()
-        member.job.plan = member.foresee()
-        member.job.result = member.expected_facts()
-
-    def check_remembers(self) -> None:
-        """Refuse to bring back what ran, if nothing is known of any of the services.
-
-        :raises Invalid: saying what to do.
-        """
         options, record = self.task.options, self.memory.record
-        if options.state != "started" or not options.only_what_ran or not self.members:
-            return
-        down = [each for each in self.members.values() if each.state not in ContainerState.UP]
-        if down and not any(id in record.ran for id in self.members):
+        asks = options.state == "started" and options.only_what_ran
+        down = [each for each in self.members.values() if not each.runs]
+        if asks and down and not any(id in record.ran for id in self.members):
             raise Invalid(
                 f"fleet {options.name!r} remembers nothing of these services, so which of them ran before is "
                 "not known; nothing was done. Use the name and the state_dir of the task that stopped them, "
                 "or set only_what_ran: false to start all"
             )
+
+        def plan_one(job: ServiceJob) -> None:
+            member = self.members[str(job.id)]
+            member.decide()
+            plan = job.plan = member.foresee()
+            job.result = member.facts(plan.result, plan.cost if plan.moves else None, plan.moves)
+
+        work_on(self.task, [member.job for member in self.members.values()], BLANK, plan_one)
 
     def read_order(self) -> None:
         """Find out which services come before which."""
@@ -176,10 +125,7 @@ class FleetRun:
         self.before = turned_around(needs) if stops else needs
 
     def named(self, names: Sequence[str], option: str) -> list[str]:
-        """Return the ids of services of the fleet, by their ids or names.
-
-        :raises HostedError: if one is not in the fleet, or several have the name.
-        """
+        """Return the ids of services of the fleet, by their ids or names."""
         services = [member.service for member in self.members.values()]
         try:
             return [find_service(services, services, name, lambda one: one.id).id for name in names]
@@ -187,10 +133,6 @@ class FleetRun:
             raise error.prepend(f"{option}: ") from None
 
     def checks_of(self) -> dict[str, list[HealthCheckOptions]]:
-        """Return the health checks of each service.
-
-        :raises Invalid: if one names a service that is not in the fleet.
-        """
         found: dict[str, list[HealthCheckOptions]] = {id: [] for id in self.members}
         for check in self.task.options.health_checks:
             ids = self.named(check.services, "health_checks") if check.services else list(found)
@@ -204,31 +146,29 @@ class FleetRun:
         """Return the plan for all services, in batches."""
         options = self.task.options
         self.checks = self.checks_of()
-        jobs = {getattr(job.service, "id", None) or job.wanted: job for job in self.jobs if not job.skipped}
+        rollout = self.rollout = Rollout(self.task, self.jobs, self.members, self.before)
         acting = [id for id in self.members if self.members[id].acts]
-        sizes = batch_sizes(options.sizes, len(jobs), options.canary)
-        batches = plan_batches(acting, self.before, sizes)
+        sizes = batch_sizes(options.sizes, len(rollout.in_turn), options.canary)
+        batches = rollout.batches = plan_batches(acting, self.before, sizes)
         for number, batch in enumerate(batches, start=1):
             for id in batch:
                 self.members[id].batch = number
-        gate = self.gate = Gate(jobs, self.before, options.bound.of(len(jobs)))
-        self.report = Report(self.task, self.jobs, self.members, batches, gate)
         plan = Plan(
-            result=self.report.entries(ServiceJob.planned),
+            result=self.rollout.entries(ServiceJob.planned),
             before={job.label: job.plan.before for job in self.jobs if job.plan},
             after={job.label: self.after(job) for job in self.jobs if job.plan},
-            failure=self.report.failure,
+            failure=self.rollout.failure,
             max_parallel=options.max_parallel,
             subject=name_services(self.jobs),
         )
-        self.report.tell()
+        self.rollout.tell()
         if batches or self.has_to_remember():
             plan.steps = self.with_end(self.steps_of(batches), plan)
         return plan
 
     def after(self, job: ServiceJob) -> dict[str, Any]:
         """Return how a service is afterwards, for the diff, and in which batch it is worked on."""
-        member = self.members.get(getattr(job.service, "id", None) or job.wanted)
+        member = self.members.get(str(job.id))
         batch = {"batch": member.batch} if member and member.acts else {}
         after = job.plan.after if job.plan else {}
         return {**(after if isinstance(after, Mapping) else {}), **batch}
@@ -239,59 +179,46 @@ class FleetRun:
         steps = [barrier]
         for number, batch in enumerate(batches, start=1):
             own = [replace(self.step_of(id), needs=(barrier,)) for id in batch]
-            end = partial(self.end_batch, number, len(batches))
+            pause = partial(self.pause, f"after batch {number} of {len(batches)}")
+            end = pause if number < len(batches) else lambda: None
             barrier = Step(f"end batch {number}", end, needs=own, regardless=True, changes=False)
             steps += [*own, barrier]
         return steps
 
-    def end_batch(self, number: int, count: int) -> None:
-        """Pause before the next batch, if there is one that may begin."""
-        pause = self.task.options.pause
-        if pause and number < count and not self.gate.closed:
-            self.task.progress(f"pausing for {pause:g} s after batch {number} of {count}")
-            time.sleep(pause)
+    def pause(self, when: str) -> None:
+        """Pause before the next batch, if it may begin."""
+        seconds = self.task.options.pause
+        if seconds and not self.rollout.closed:
+            self.task.progress(f"pausing for {seconds:g} s {when}")
+            time.sleep(seconds)
 
     def with_end(self, steps: list[Step], plan: Plan) -> list[Step]:
         """Return the steps with a last one, which collects the results."""
+        record, rollout, state = self.memory.record, self.rollout, self.task.options.state
 
         def finish() -> None:
-            plan.result = self.report.entries(ServiceJob.done)
-            self.memory.record.back |= self.spared()
-            if self.is_over():
-                self.memory.record.end(self.left_down())
-                if self.task.options.state == "started":
-                    self.memory.record.holder = None
+            plan.result = self.rollout.entries(ServiceJob.done)
+            if state == "stopped":  # whoever stops what still runs and was never begun is another
+                up = {id for id, each in self.members.items() if each.runs}
+                record.back |= up - record.begun.keys()
+            # A restart is over once the task succeeds: the next one restarts all services, also those that
+            # failed within the bound, and starts those that were left down. Of what else was done, their
+            # health is looked at again.
+            if rollout.passed and (state == "restarted" or not rollout.failed):
+                record.end(self.left_down())
+                record.holder = None if state == "started" else record.holder
             self.memory.write()
 
         end = Step("note the end of the run", finish, needs=list(steps), regardless=True, changes=False)
         return [*steps, end]
 
-    def spared(self) -> set[str]:
-        """Return the services that this stop found running and never began: whoever stops them is another.
-
-        A run that is killed does not come here, so that all that ran before it stays remembered.
-        """
-        if self.task.options.state != "stopped":
-            return set()
-        up = {id for id, each in self.members.items() if each.state in ContainerState.UP}
-        return up - self.memory.record.begun.keys()
-
-    def is_over(self) -> bool:
-        """Tell whether the next run begins anew.
-
-        A restart is over once the task succeeds: the next one restarts all services, also those that failed
-        within the bound, and starts those that were left down. Of what else was done, their health is looked
-        at again.
-        """
-        return self.gate.passed and (self.task.options.state == "restarted" or not self.gate.failed)
-
     def left_down(self) -> list[str]:
         """Return the services that a restart failed to bring up again, as far as that is known."""
-        failed = [each for each in self.members.values() if each.job in self.gate.failed]
+        failed = [each for each in self.members.values() if each.job in self.rollout.failed]
         for each in failed:
             with suppress(HostedError):
                 each.read_metrics()
-        return [each.id for each in failed if each.state not in ContainerState.UP]
+        return [each.id for each in failed if not each.runs]
 
     def has_to_remember(self) -> bool:
         """Tell whether something is to be remembered, although nothing is to be done."""
@@ -328,7 +255,7 @@ class FleetRun:
             if options.state == "stopped":
                 self.memory.record.holder = Run.of_task()
                 for id in self.stoppable():
-                    self.memory.record.note_stop(id, self.members[id].state in ContainerState.UP)
+                    self.memory.record.note_stop(id, self.members[id].runs)
             self.memory.record.begin(options.what, options.start_over)
             self.memory.write()
 
@@ -348,36 +275,67 @@ class FleetRun:
         )
 
     def begin(self, member: Member) -> Sequence[Step]:
-        """Return what is to be done with a service now that its turn has come.
-
-        :raises NotBegun: if it may not begin.
-        """
-        self.gate.enter(member.id)
+        """Return what is to be done with a service now that its turn has come."""
+        self.rollout.enter(member.id)
         job, state = member.job, self.task.options.state
         member.look_again()
         member.await_end_of_stop()
         member.await_restart()
         member.decide()
         plan = job.plan = member.make_plan(job.task)
-        if not member.verdict.act:
+        if member.verdict != ACT:
             job.result = member.facts(plan.result, None, ())
             return []
-        note = partial(self.memory.note_begun, member.id, runs=member.state in ContainerState.UP)
+        note = partial(self.memory.note_begun, member.id, runs=member.runs)
         steps = [Step("remember that it is begun", note, changes=False)]
         steps += [*plan.steps]
         health = Health(replace(job.task), member.service, self.checks[member.id])
-        if state != "stopped" and (plan.changed or member.unfinished) and self.is_up(member):
+        # An update leaves a service stopped that was.
+        up = state != "updated" or member.runs or member.id in self.memory.record.up
+        if state != "stopped" and (plan.changed or member.unfinished) and up:
             steps.append(Step(f"wait for the health of {job.label}", health.wait, changes=False))
         done = partial(self.memory.note_done, member.id, back=state == "started")
         steps.append(Step("remember that it is done", done, changes=False))
         return [*steps, Step(f"read {job.label} again", member.reread, changes=False)]
 
-    def is_up(self, member: Member) -> bool:
-        """Tell whether a service is to run after its plan: an update leaves one stopped that was."""
-        runs = member.state in ContainerState.UP or member.id in self.memory.record.up
-        return runs or self.task.options.state != "updated"
+
+def batch_sizes(sizes: Sequence[Share], total: int, canary: bool) -> Iterator[int]:
+    """Yield the size of each batch, at least 1. The last one holds for all further batches."""
+    if canary:
+        yield 1
+    numbers = [max(1, size.of(total)) for size in sizes]
+    yield from numbers[:-1]
+    while True:
+        yield numbers[-1]
 
 
-def plan_nothing(task: Task[Any], service: Service) -> Plan:
-    """Return an empty plan, in place of one that looks at a single service: here all of them decide."""
-    return Plan(result=None)
+def plan_batches(
+    ids: Sequence[str], before: Mapping[str, Collection[str]], sizes: Iterator[int]
+) -> list[list[str]]:
+    """Return the services in batches, in the order given as far as ``before`` allows.
+
+    ``before`` holds for each service those whose batches come before its own. Others than ``ids`` in it do
+    not matter.
+
+    :raises ValueError: if services come before each other.
+    """
+    batches: list[list[str]] = []
+    left = list(ids)
+    while left:
+        waiting = set(left)
+        ready = [id for id in left if waiting.isdisjoint(before.get(id, ()))]
+        if not ready:
+            raise ValueError(f"there is no order between {', '.join(left)}")
+        batch = ready[: next(sizes)]
+        batches.append(batch)
+        left = [id for id in left if id not in batch]
+    return batches
+
+
+def turned_around(needs: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """Return for each service those that need it: these stop before it."""
+    found: dict[str, set[str]] = {id: set() for id in needs}
+    for id, others in needs.items():
+        for other in others:
+            found.setdefault(other, set()).add(id)
+    return found

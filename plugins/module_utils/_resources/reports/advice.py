@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -26,53 +25,37 @@ UNUSED_AGE = timedelta(days=7)
 """How old a key is before it counts as never used."""
 
 Found = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Subject:
-    """One thing that a matter concerns, and what is to be said of it."""
-
-    name: str
-    id: str | None
-    detail: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it for results."""
-        return {"name": self.name, "id": self.id, "detail": self.detail}
-
-
-@dataclass(frozen=True)
-class Matter:
-    """Something to do, with all that it concerns."""
-
-    kind: str
-    level: str
-    do: str
-    """The sentence that says what to do."""
-    subjects: Sequence[Subject]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it for results."""
-        subjects = [subject.as_dict() for subject in self.subjects]
-        return {"kind": self.kind, "level": self.level, "do": self.do, "subjects": subjects}
+Subject = tuple[str, str | None, str]
+"""What a matter concerns: the name of a thing, its id, and what is to be said of it."""
+Matter = tuple[str, str, str, list[Subject]]
+"""Something to do: its kind, its level, the sentence that says what to do, and what it concerns."""
 
 
 def advice_of(found: Found, facts: Facts, measures: Measures) -> list[dict[str, Any]]:
     """Return what to do next, the most urgent first."""
-    matters = [
+    matters: list[Matter] = [
         *balance(found, measures),
-        *services_that_failed(found),
+        *of_services(found),
         *releases_that_are_blocked(found),
         *backups_to_look_at(found),
-        *free_times(found, measures),
-        *disks(found, measures),
-        *stopped_and_billed(found),
+        *of_services_in_use(found, measures),
         *drift(measures),
         *ssh_keys(facts, measures),
-        *drills(found),
     ]
-    shown = [matter for matter in matters if matter.subjects]
-    return [matter.as_dict() for matter in sorted(shown, key=lambda each: LEVELS.index(each.level))]
+    drill = found["backups"]["drill"]
+    if drill is not None and not drill["restored"]:
+        failed: Subject = (drill["service"] or "Restore drill", None, f"failed on {drill['finished']}")
+        matters.append(("drill", CRITICAL, "Find out why the last restore drill failed", [failed]))
+    return [
+        {
+            "kind": kind,
+            "level": level,
+            "do": do,
+            "subjects": [{"name": name, "id": id, "detail": detail} for name, id, detail in subjects],
+        }
+        for kind, level, do, subjects in sorted(matters, key=lambda each: LEVELS.index(each[1]))
+        if subjects
+    ]
 
 
 def balance(found: Found, measures: Measures) -> Iterator[Matter]:
@@ -84,14 +67,12 @@ def balance(found: Found, measures: Measures) -> Iterator[Matter]:
     if lasts and not below_zero:
         return
     level = CRITICAL if below_zero or left < CRITICAL_BALANCE_DAYS else WARNING
-    detail = f"{priced(found, money['balance'])} lasts until {money['runs_out_on']} at today's rate"
-    if below_zero:
-        detail = f"{priced(found, money['balance'])} is below zero"
+    detail = "is below zero" if below_zero else f"lasts until {money['runs_out_on']} at today's rate"
     do = (
         "Top up the balance: the platform deletes the services a while after it falls below zero; how long "
         "it waits is not shown"
     )
-    yield Matter("balance", level, do, [Subject("Balance", None, detail)])
+    yield "balance", level, do, [("Balance", None, f"{priced(found, money['balance'])} {detail}")]
 
 
 def priced(found: Found, amount: Any) -> str:
@@ -99,79 +80,71 @@ def priced(found: Found, amount: Any) -> str:
     return " ".join(filter(None, [amount, found["currency"]])) or "an unknown amount"
 
 
-def services_that_failed(found: Found) -> Iterator[Matter]:
-    """Yield the services whose creation failed, and those that wait for the platform's team."""
-
-    def of(status: str, otherwise: str) -> list[Subject]:
-        return subjects(
-            found,
-            lambda each: bool(each["status"] == status),
-            lambda each: each["failure_reason"] or otherwise,
-        )
-
-    failed = of(ServiceStatus.FAILED, "the platform gives no reason")
-    waiting = of(ServiceStatus.AWAITING_ADMIN, "the platform's team has to act")
-    yield Matter("failed", CRITICAL, "Delete and order again what could not be created", failed)
-    yield Matter(
-        "awaiting_admin", CRITICAL, "Ask the platform's team about services that wait for it", waiting
-    )
-
-
-def subjects(found: Found, wanted: Callable[[Found], bool], detail: Callable[[Found], str]) -> list[Subject]:
+def concerned(
+    rows: Iterable[Found] | None, wanted: Callable[[Found], bool], detail: Callable[[Found], str]
+) -> list[Subject]:
     """Return the services that are wanted, each with its detail."""
-    services = found["services"] or ()
-    return [Subject(each["name"], each["id"], detail(each)) for each in services if wanted(each)]
+    return [(row["name"], row["id"], detail(row)) for row in rows or () if wanted(row)]
+
+
+def of_services(found: Found) -> Iterator[Matter]:
+    """Yield the services whose creation failed, and those that wait for the platform's team."""
+    failed = concerned(
+        found["services"],
+        lambda each: bool(each["status"] == ServiceStatus.FAILED),
+        lambda each: each["failure_reason"] or "the platform gives no reason",
+    )
+    waiting = concerned(
+        found["services"],
+        lambda each: bool(each["status"] == ServiceStatus.AWAITING_ADMIN),
+        lambda each: each["failure_reason"] or "the platform's team has to act",
+    )
+    yield "failed", CRITICAL, "Delete and order again what could not be created", failed
+    yield "awaiting_admin", CRITICAL, "Ask the platform's team about services that wait for it", waiting
 
 
 def releases_that_are_blocked(found: Found) -> Iterator[Matter]:
     """Yield the images in service that became blocking, and newer releases that cannot be deployed."""
     running, newer = list[Subject](), list[Subject]()
     for app in found["applications"] or ():
-        for release in app["releases"] or ():
-            if release["scan_status"] != ScanStatus.BLOCKED:
-                continue
-            flaws = describe_flaws(release["blocking"]) or "the scan does not name the flaw"
-            subject = Subject(app["slug"], app["id"], f"{release['tag']}: {flaws}")
-            (running if release["in_service"] else newer).append(subject)
-        in_service = any(release["in_service"] for release in app["releases"] or ())
+        releases = app["releases"] or ()
+        for release in [each for each in releases if each["scan_status"] == ScanStatus.BLOCKED]:
+            flaws = "; ".join(describe_flaw(Flaw.model_construct(**flaw)) for flaw in release["blocking"])
+            detail = f"{release['tag']}: {flaws or 'the scan does not name the flaw'}"
+            (running if release["in_service"] else newer).append((app["slug"], app["id"], detail))
+        in_service = any(release["in_service"] for release in releases)
         if app["scan_status"] == ScanStatus.BLOCKED and not in_service:
             detail = "the verdict on what runs is BLOCKED; its release is not known"
-            running.append(Subject(app["slug"], app["id"], detail))
+            running.append((app["slug"], app["id"], detail))
     do = "Push a corrected image: what runs is blocked, and goes on running until you deploy"
-    yield Matter("blocked_in_service", CRITICAL, do, running)
-    yield Matter("blocked_release", WARNING, "Rebuild releases that cannot be deployed", newer)
-
-
-def describe_flaws(flaws: Iterable[Found]) -> str:
-    """Describe the flaws that block a release: each with its package and the version that mends it."""
-    return "; ".join(describe_flaw(Flaw.model_construct(**flaw)) for flaw in flaws)
+    yield "blocked_in_service", CRITICAL, do, running
+    yield "blocked_release", WARNING, "Rebuild releases that cannot be deployed", newer
 
 
 def backups_to_look_at(found: Found) -> Iterator[Matter]:
     """Yield the services without a backup, with an old one, and whose last one failed."""
     rows, limit = found["backups"]["services"], found["backups"]["max_age"]
-
-    def of(wanted: Callable[[Found], bool], detail: Callable[[Found], str]) -> list[Subject]:
-        return [Subject(row["name"], row["id"], detail(row)) for row in rows if wanted(row)]
-
-    missing = of(
-        lambda row: row["freshness"] == NONE,
+    missing = concerned(
+        rows,
+        lambda row: bool(row["freshness"] == NONE),
         lambda row: "no backup; the last one failed" if row["last_failed"] else "no backup",
     )
-    stale = of(
-        lambda row: row["freshness"] == STALE,
+    stale = concerned(
+        rows,
+        lambda row: bool(row["freshness"] == STALE),
         lambda row: (
             f"the newest is {hours(row['age_hours'])} old, and at most {limit} is wanted"
             f"{'; the last one failed' if row['last_failed'] else ''}"
         ),
     )
-    failed = of(
-        lambda row: row["last_failed"] and row["freshness"] == FRESH,
+    failed = concerned(
+        rows,
+        lambda row: bool(row["last_failed"] and row["freshness"] == FRESH),
         lambda row: f"the newest good one is {hours(row['age_hours'])} old",
     )
-    yield Matter("no_backup", WARNING, "Back up services that have no backup", missing)
-    yield Matter("stale_backup", WARNING, "Find out why these have no newer backup", stale)
-    yield Matter("failed_backup", WARNING, "Find out why the last backup failed", failed)
+    yield "no_backup", WARNING, "Back up services that have no backup", missing
+    yield "stale_backup", WARNING, "Find out why these have no newer backup", stale
+    yield "failed_backup", WARNING, "Find out why the last backup failed", failed
 
 
 def hours(count: int) -> str:
@@ -179,8 +152,12 @@ def hours(count: int) -> str:
     return f"{count} h" if count < 48 else f"{count // 24} days"
 
 
-def free_times(found: Found, measures: Measures) -> Iterator[Matter]:
-    """Yield the services whose free time ends soon, or ended while the platform shows them as free."""
+def of_services_in_use(found: Found, measures: Measures) -> Iterator[Matter]:
+    """Yield the services whose free time ends, whose disks are nearly full, and that cost though stopped.
+
+    A service whose free time is over while the platform still shows it as free counts as well.
+    """
+    limit = measures.options.disk_percent
 
     def ends(service: Found) -> bool:
         until = parse_moment(service["free_expires_at"])
@@ -190,86 +167,56 @@ def free_times(found: Found, measures: Measures) -> Iterator[Matter]:
             return False
         return (until - measures.as_of) / timedelta(days=1) < measures.options.free_days
 
-    ending = subjects(found, ends, lambda each: f"free until {each['free_expires_at']}")
-    do = (
-        "Copy off the platform what must stay, and check what these cost once they are not free: they may be "
-        "billed, suspended, or deleted with their backups"
-    )
-    yield Matter("free_ends", WARNING, do, ending)
-
-
-def disks(found: Found, measures: Measures) -> Iterator[Matter]:
-    """Yield the services whose disks are nearly full."""
-    limit = measures.options.disk_percent
-    full = subjects(
-        found,
+    ending = concerned(found["services"], ends, lambda each: f"free until {each['free_expires_at']}")
+    full = concerned(
+        found["services"],
         lambda each: each["disk"] is not None and each["disk"]["percent"] >= limit,
         lambda each: f"{each['disk']['percent']} % of {each['disk']['size_gb']} GB",
     )
-    yield Matter("disk", WARNING, f"Enlarge or clear disks that are {limit} % full or more", full)
-
-
-def stopped_and_billed(found: Found) -> Iterator[Matter]:
-    """Yield the services that are stopped and billed at the full rate all the same."""
-    stopped = subjects(
-        found,
+    stopped = concerned(
+        found["services"],
         lambda each: (
-            each["status"] == ServiceStatus.ACTIVE
-            and each["state"] == ContainerState.STOPPED
+            (each["status"], each["state"]) == (ServiceStatus.ACTIVE, ContainerState.STOPPED)
             and bool(to_decimal(each["monthly"]))
         ),
         lambda each: f"{priced(found, each['monthly'])} a month",
     )
-    yield Matter("stopped_billed", NOTICE, "Start, suspend or delete what is stopped but billed", stopped)
+    do = (
+        "Copy off the platform what must stay, and check what these cost once they are not free: they may be "
+        "billed, suspended, or deleted with their backups"
+    )
+    yield "free_ends", WARNING, do, ending
+    yield "disk", WARNING, f"Enlarge or clear disks that are {limit} % full or more", full
+    yield "stopped_billed", NOTICE, "Start, suspend or delete what is stopped but billed", stopped
 
 
 def drift(measures: Measures) -> Iterator[Matter]:
     """Yield the blueprints that the platform differs from, and those that were not compared."""
-    drifted = [
-        Subject(str(each.get("file")), None, line)
+    drifted: list[Subject] = [
+        (str(each.get("file")), None, str(line.get("line")))
         for each in measures.options.drift
-        for line in lines_of(each)
+        for line in each.get("differences") or ()
+        if isinstance(line, Mapping) and line.get("drift")
     ]
-    failed = [
-        Subject(str(each.get("file")), None, str(each["error"]))
+    failed: list[Subject] = [
+        (str(each.get("file")), None, str(each["error"]))
         for each in measures.options.drift
         if each.get("error") is not None
     ]
-    yield Matter("drift", WARNING, "Apply these blueprints, or bring them up to date", drifted)
-    yield Matter("not_compared", WARNING, "Correct blueprints that could not be compared", failed)
-
-
-def lines_of(compared: Found) -> Iterable[str]:
-    """Return the differences that count as drift, a line each."""
-    for each in compared.get("differences") or ():
-        if isinstance(each, Mapping) and each.get("drift"):
-            yield str(each.get("line"))
+    yield "drift", WARNING, "Apply these blueprints, or bring them up to date", drifted
+    yield "not_compared", WARNING, "Correct blueprints that could not be compared", failed
 
 
 def ssh_keys(facts: Facts, measures: Measures) -> Iterator[Matter]:
     """Yield the SSH keys that nobody knows, and those that were never used."""
-    known = measures.options.known_keys
-    keys = sorted(facts.keys or (), key=lambda key: (key.name or "", key.id))
-    unknown = [key for key in keys if known is not None and key.fingerprint not in known]
-    old = measures.as_of - UNUSED_AGE
-    unused = [
-        key
-        for key in keys
-        if key.last_used_at is None and key not in unknown and (parse_moment(key.created_at) or old) <= old
-    ]
-
-    def told(key: Any, detail: str) -> Subject:
-        return Subject(key.name or key.id, key.id, f"{key.fingerprint or 'no fingerprint'}, {detail}")
-
-    used = [told(key, "never used" if key.last_used_at is None else "in use") for key in unknown]
-    never = [told(key, "never used") for key in unused]
-    yield Matter("unknown_key", CRITICAL, "Delete SSH keys that nobody knows", used)
-    yield Matter("unused_key", NOTICE, "Delete SSH keys that were never used", never)
-
-
-def drills(found: Found) -> Iterator[Matter]:
-    """Yield that the last restore drill failed."""
-    drill = found["backups"]["drill"]
-    if drill is not None and not drill["restored"]:
-        subject = Subject(drill["service"] or "Restore drill", None, f"failed on {drill['finished']}")
-        yield Matter("drill", CRITICAL, "Find out why the last restore drill failed", [subject])
+    known, old = measures.options.known_keys, measures.as_of - UNUSED_AGE
+    unknown, unused = list[Subject](), list[Subject]()
+    for key in sorted(facts.keys or (), key=lambda key: (key.name or "", key.id)):
+        use = "never used" if key.last_used_at is None else "in use"
+        told = (key.name or key.id, key.id, f"{key.fingerprint or 'no fingerprint'}, {use}")
+        if known is not None and key.fingerprint not in known:
+            unknown.append(told)
+        elif key.last_used_at is None and (parse_moment(key.created_at) or old) <= old:
+            unused.append(told)
+    yield "unknown_key", CRITICAL, "Delete SSH keys that nobody knows", unknown
+    yield "unused_key", NOTICE, "Delete SSH keys that were never used", unused

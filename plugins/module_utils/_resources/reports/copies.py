@@ -28,16 +28,15 @@ NOT_OFFERED, UNKNOWN = "not_offered", "unknown"
 
 def backups_of(facts: Facts, measures: Measures) -> dict[str, Any]:
     """Return the calendar, the services that offer no backups, and those of which nothing is known."""
-    rows, not_offered, unknown = [], [], []
+    rows, not_offered, unknown = list[dict[str, Any]](), list[str](), list[str]()
     for service in facts.services or ():
         if service.status in NOT_CREATED:
             continue
-        if service.id in facts.without_backups:
-            not_offered.append(service.id)
-        elif service.id in facts.backups:
-            rows.append(row_of(service, facts.details.get(service.id), facts.backups[service.id], measures))
+        copies = facts.backups.get(service.id)
+        if copies is not None:
+            rows.append(row_of(service, facts.details.get(service.id), copies, measures))
         else:
-            unknown.append(service.id)
+            (not_offered if service.id in facts.backups else unknown).append(service.id)
     return {
         "max_age": measures.max_age.text,
         "days": [day.isoformat() for day in measures.days],
@@ -51,33 +50,31 @@ def row_of(
     service: ServiceSummary, detail: Service | None, copies: Sequence[RestorePoint], measures: Measures
 ) -> dict[str, Any]:
     """Return the row of a service: a cell for each day, and what would be lost if it broke now."""
+    still = None
+    if service.status == ServiceStatus.SUSPENDED and detail is not None and detail.dates is not None:
+        still = parse_moment(detail.dates.suspended_at)  # since then nothing changes: its newest is as good
     known = [copy for copy in copies if copy.created_at is None or copy.created_at <= measures.as_of]
-    still = still_since(service, detail)
     newest = newest_complete(known)
     made = newest.created_at if newest else None
     until = measures.as_of if still is None else min(measures.as_of, still)
-    failed = [copy.created_at for copy in known if copy.created_at and copy.status == BackupStatus.FAILED]
+    failed = moments_of(known, BackupStatus.FAILED)
+    good = moments_of(known, BackupStatus.COMPLETED)
     return {
         "id": service.id,
         "name": service.name,
         "freshness": verdict(made, until, measures),
         "newest": utc_text(made),
         "age_hours": None if made is None else max(0, (until - made) // HOUR),
-        "longest_gap_hours": longest_gap(known, until, measures),
-        "last_failed": bool(failed) and (made is None or max(failed) > made),
+        "longest_gap_hours": longest_gap(good, until, measures),
+        "last_failed": bool(failed) and (made is None or failed[-1] > made),
         "count": sum(copy.status == BackupStatus.COMPLETED for copy in known),
-        "cells": cells_of(known, parse_moment(service.created_at), still, measures),
+        "cells": cells_of(good, failed, parse_moment(service.created_at), still, measures),
     }
 
 
-def still_since(service: ServiceSummary, detail: Service | None) -> datetime | None:
-    """Return since when a service does not change, because it is suspended.
-
-    Its newest backup is as good as it was then.
-    """
-    if service.status != ServiceStatus.SUSPENDED or detail is None or detail.dates is None:
-        return None
-    return parse_moment(detail.dates.suspended_at)
+def moments_of(copies: Sequence[RestorePoint], status: str) -> list[datetime]:
+    """Return when the backups of a status were made, in their order."""
+    return sorted(copy.created_at for copy in copies if copy.created_at and copy.status == status)
 
 
 def verdict(made: datetime | None, until: datetime, measures: Measures) -> str:
@@ -88,15 +85,14 @@ def verdict(made: datetime | None, until: datetime, measures: Measures) -> str:
 
 
 def cells_of(
-    copies: Sequence[RestorePoint], created: datetime | None, still: datetime | None, measures: Measures
+    good: Sequence[datetime],
+    failed: Sequence[datetime],
+    created: datetime | None,
+    still: datetime | None,
+    measures: Measures,
 ) -> list[str]:
     """Return the cell of each day: how things were at its end, by the backups that are still there."""
-    good = sorted(c.created_at for c in copies if c.created_at and c.status == BackupStatus.COMPLETED)
-    bad = {
-        copy.created_at.astimezone(UTC).date()
-        for copy in copies
-        if copy.created_at and copy.status == BackupStatus.FAILED
-    }
+    bad = {moment.astimezone(UTC).date() for moment in failed}
     fine = {moment.astimezone(UTC).date() for moment in good}
     found, newest, position = [], None, 0
     for day in measures.days:
@@ -112,10 +108,9 @@ def cells_of(
     return found
 
 
-def longest_gap(copies: Sequence[RestorePoint], until: datetime, measures: Measures) -> int | None:
+def longest_gap(good: Sequence[datetime], until: datetime, measures: Measures) -> int | None:
     """Return the most hours between two good backups that follow each other and end in the calendar."""
     first = datetime.combine(measures.days[0], time(), UTC)
-    good = sorted(c.created_at for c in copies if c.created_at and c.status == BackupStatus.COMPLETED)
     ends = [*good[1:], until] if good else []
     gaps = [(end - begin) // HOUR for begin, end in zip(good, ends, strict=True) if end >= first]
     return max(gaps, default=None) if gaps and max(gaps) >= 0 else None

@@ -6,34 +6,44 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from ..._api.models import Project, ProjectGraph, Service, ServiceSummary
+from ..._api.models import App, Project, ProjectGraph, Release, ScanReport, Service, ServiceSummary
 from ..._api.values import ServiceStatus
+from ..applications.releases import blocking
 from ..services.listing import NOT_CREATED
 from ..services.view import billed_rate
 from ..shared.currency import checked_currency
 from ..shared.money import format_amount, rate_from
+from ..shared.restore_points import parse_moment
 from ..shared.time_zones import utc_text
 from .advice import advice_of
 from .copies import FRESH, NONE, backups_of
 from .measures import Measures
-from .reading import Facts
+from .reading import AppReleases, Facts, Unread
 from .spending import money_of, project_money, savings_of, text_or_none
-from .verdicts import age_days, releases_of
 
+FLAW_FIELDS = ("id", "package", "version", "fix_version", "severity", "reason")
 GIGABYTE = 10**9
 """Disks are in GB, and metrics in bytes (Dimensions, Live metrics)."""
 
 
 def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
     """Return all figures of a report, as data."""
-    aliases = aliases_of(facts)
+    nodes = [node for graph in facts.graphs.values() for node in graph.nodes or ()]
+    aliases = {node.id: node.alias for node in nodes if node.alias}
     services = [service_of(facts, each, aliases.get(each.id)) for each in facts.services or ()]
+    apps = [app_of(facts, each, measures.as_of) for each in facts.apps or ()]
     rates = {each.id: billed(facts.details.get(each.id)) for each in facts.services or ()}
+    unread = [
+        Unread(str(each.get("part")), text_or_none(each.get("name")), None, str(each.get("reason")))
+        for each in measures.options.unread
+    ]
+    plans = sorted(measures.options.backup_reports, key=lambda report: str(report.get("plan")))
     found = {
         "as_of": utc_text(measures.as_of),
         "project": measures.options.project,
@@ -46,25 +56,15 @@ def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
         },
         "backups": {
             **backups_of(facts, measures),
-            "plans": [plan_of(report) for report in by_plan(measures.options.backup_reports)],
+            "plans": [plan_of(report) for report in plans],
             "drill": drill_of(measures.options.drill_report, measures.as_of),
         },
-        "applications": None if facts.apps is None else releases_of(facts, measures.as_of),
-        "unread": unread_of(facts, measures),
+        "applications": None if facts.apps is None else apps,
+        "unread": [*map(asdict, [*facts.unread, *unread])],
     }
     found["advice"] = advice_of(found, facts, measures)
     found["answers"] = answers_of(found)
     return found
-
-
-def unread_of(facts: Facts, measures: Measures) -> list[dict[str, Any]]:
-    """Return what could not be read of the platform, and of files of the controller."""
-    of_files = [
-        {"part": str(each.get("part")), "name": text_or_none(each.get("name")), "id": None,
-         "reason": str(each.get("reason"))}
-        for each in measures.options.unread
-    ]  # fmt: skip
-    return [*(each.as_dict() for each in facts.unread), *of_files]
 
 
 # --- Services and projects --------------------------------------------------------------------------
@@ -103,11 +103,6 @@ def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict
     }
 
 
-def aliases_of(facts: Facts) -> dict[str, str]:
-    """Return the aliases of services by id, as the graphs of their projects show them."""
-    return {node.id: node.alias for g in facts.graphs.values() for node in g.nodes or () if node.alias}
-
-
 def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
     """Return how full the disk of a service is; ``None`` if that is unknown."""
     size = service.dimensions.storage_gb if service.dimensions else None
@@ -138,21 +133,73 @@ def references_of(facts: Facts, graph: ProjectGraph) -> list[dict[str, Any]]:
     told = [
         {"from_id": begin, "to_id": end, "through": names} for begin, end, names in edges if begin and end
     ]
-    order = names_of(facts.services or ())
+    order = {each.id: f"{each.name}\n{each.id}" for each in facts.services or ()}
     return sorted(told, key=lambda edge: [order.get(edge[end], edge[end]) for end in ("from_id", "to_id")])
 
 
-def names_of(services: Iterable[ServiceSummary]) -> dict[Any, str]:
-    """Return the names of services by id, each with its id behind it, so that no two are equal."""
-    return {each.id: f"{each.name}\n{each.id}" for each in services}
+# --- Releases ---------------------------------------------------------------------------------------
+
+
+def app_of(facts: Facts, app: App, as_of: datetime) -> dict[str, Any]:
+    """Return an application: what runs, and its newest releases."""
+    view, read = app.as_dict(), facts.releases.get(app.slug)
+    settings = facts.settings.get(app.id)
+    running = settings.source.tag if settings and settings.source else None
+    releases = [] if read is None else releases_in(read, view["digest"], running, as_of)
+    current = next((each for each in releases if each["in_service"]), None)
+    return {
+        "id": app.id,
+        "slug": app.slug,
+        "project_id": facts.project_of(app.id),
+        "status": app.status,
+        "platform": view["platform"],
+        "digest": view["digest"],
+        "tag": current["tag"] if current else running,
+        "released_at": view["released_at"],
+        "age_days": age_days(view["released_at"], as_of),
+        "scan_status": view["scan_status"] or (current["scan_status"] if current else None),
+        "releases": None if read is None else releases,
+        "note": f"{read.not_scanned} older releases were not read" if read and read.not_scanned else None,
+    }
+
+
+def releases_in(
+    read: AppReleases, digest: str | None, running: str | None, as_of: datetime
+) -> list[dict[str, Any]]:
+    """Return the releases that were read. One is in service, by its digest, or else by its tag."""
+    found = [release_of(tag, scan, read.declared[tag], as_of) for tag, scan in read.scans.items()]
+    by_digest = [each for each in found if digest is not None and each["digest"] == digest]
+    preferred = [each for each in by_digest if each["tag"] == running] or by_digest
+    in_service = preferred or [each for each in found if running is not None and each["tag"] == running]
+    for each in in_service[:1]:
+        each["in_service"] = True
+    return found
+
+
+def release_of(tag: str, scan: ScanReport, declared: Release, as_of: datetime) -> dict[str, Any]:
+    """Return a release and the verdict on it."""
+    verdict = scan.scan_verdict
+    counts = (verdict.counts if verdict else None) or {}
+    return {
+        "tag": tag,
+        "digest": declared.digest,
+        "created_at": declared.created_at,
+        "age_days": age_days(declared.created_at, as_of),
+        "in_service": False,
+        "scan_status": scan.scan_status,
+        "scanned_at": scan.scanned_at,
+        "counts": {name.lower(): count for name, count in sorted(counts.items()) if count is not None},
+        "blocking": [{name: getattr(flaw, name) for name in FLAW_FIELDS} for flaw in blocking(scan)],
+    }
+
+
+def age_days(moment: str | None, as_of: datetime) -> int | None:
+    """Return how many whole days ago something was; ``None`` if the platform does not show when."""
+    then = parse_moment(moment)
+    return None if then is None else max(0, (as_of - then) // timedelta(days=1))
 
 
 # --- What the controller knows ----------------------------------------------------------------------
-
-
-def by_plan(reports: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return reports of plans in the order of their names, whatever the order of their files."""
-    return sorted(reports, key=lambda report: str(report.get("plan")))
 
 
 def plan_of(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,26 +232,25 @@ def drill_of(report: Mapping[str, Any] | None, as_of: datetime) -> dict[str, Any
 def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the short answers to what people ask first."""
     services, backups = found["services"], found["backups"]
-    fresh = sum(row["freshness"] == FRESH for row in backups["services"])
+    freshness = Counter(row["freshness"] for row in backups["services"])
+    broken = None
+    if services is not None:
+        bad = (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN)
+        broken = [each["id"] for each in services if each["status"] in bad]
     return {
         "costs_most": costs_most(found["money"]["top"]) or highest_rate(services or ()),
         "backed_up": {
-            "fresh": fresh,
-            "none": sum(row["freshness"] == NONE for row in backups["services"]),
+            "fresh": freshness[FRESH],
+            "none": freshness[NONE],
             "of": len(backups["services"]),
             "unknown": len(backups["unknown_ids"]) if services is not None else None,
             "not_offered": len(backups["not_offered_ids"]),
             "not_created": sum(each["status"] in NOT_CREATED for each in services or ()),
         },
-        "broken_ids": None if services is None else [each["id"] for each in services if is_broken(each)],
+        "broken_ids": broken,
         "referred_to": most_referred(found["projects"], services or ()),
         "month": (found["money"]["forecast"] or {}).get("amount"),
     }
-
-
-def is_broken(service: Mapping[str, Any]) -> bool:
-    """Tell whether a service failed or waits for the platform's team."""
-    return service["status"] in (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN)
 
 
 def costs_most(top: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from ..._api.models import Project, ProjectSpend
+from ..._api.models import BillingOverview, Project, ProjectSpend
 from ..shared.money import format_amount, from_cents, to_decimal
 from ..sleeping.savings import HOURS_A_MONTH, spent_by_day, to_cents
 from .reading import Facts
@@ -23,12 +23,6 @@ Rates = Mapping[str, Decimal | None]
 """What each service costs in a month as it is billed now, by id; ``None`` if that is unknown."""
 
 
-def month_end(moment: datetime) -> datetime:
-    """Return the end of the month of a moment, in UTC."""
-    first = moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    return (first + timedelta(days=32)).replace(day=1)
-
-
 def cents(amount: int | None) -> str | None:
     """Format an amount in cents; ``None`` if the platform does not show it."""
     return None if amount is None else format_amount(from_cents(amount))
@@ -36,21 +30,22 @@ def cents(amount: int | None) -> str | None:
 
 def money_of(facts: Facts, rates: Rates, as_of: datetime, one_project: bool) -> dict[str, Any]:
     """Return the figures on spend. ``rates`` are those of all services that can be read."""
-    overview = None if one_project else facts.overview
-    so_far = spent_this_month(facts, as_of, one_project)
+    overview = facts.overview or BillingOverview()
+    so_far = spent_this_month(facts, overview, as_of, one_project)
+    shown = [spend.total_cents for spend in facts.spends.values() if spend.total_cents is not None]
     return {
         "month": as_of.astimezone(UTC).strftime("%Y-%m"),
         "month_to_date": format_amount(so_far),
         "forecast": None if facts.services is None else forecast(so_far, rates, as_of),
-        "platform_forecast": cents(overview.projected_month_cents) if overview else None,
-        "balance": cents(facts.overview.balance_cents) if facts.overview else None,
-        "days_left": facts.overview.days_left_estimate if facts.overview else None,
-        "runs_out_on": runs_out_on(facts, as_of),
+        "platform_forecast": None if one_project else cents(overview.projected_month_cents),
+        "balance": cents(overview.balance_cents),
+        "days_left": overview.days_left_estimate,
+        "runs_out_on": runs_out_on(overview.days_left_estimate, as_of),
         "monthly": format_amount(total(rates.values())),
         "unpriced": [each.name for each in facts.services or () if rates[each.id] is None],
         "days": spend_by_day(facts),
         "complete": facts.projects is not None and all(p.id in facts.spends for p in facts.projects),
-        "total": total_spent(facts),
+        "total": format_amount(total(map(from_cents, shown))) if shown else None,
         "top": cost_most(facts, rates),
     }
 
@@ -60,13 +55,15 @@ def total(amounts: Iterable[Decimal | None]) -> Decimal:
     return sum((amount for amount in amounts if amount is not None), Decimal(0))
 
 
-def spent_this_month(facts: Facts, as_of: datetime, one_project: bool) -> Decimal | None:
+def spent_this_month(
+    facts: Facts, overview: BillingOverview, as_of: datetime, one_project: bool
+) -> Decimal | None:
     """Return what the month has cost so far; ``None`` if that is unknown.
 
     Of one project it is the sum of the days of the month, if the platform shows all of them.
     """
     if not one_project:
-        spent = facts.overview.month_to_date_cents if facts.overview else None
+        spent = overview.month_to_date_cents
         return None if spent is None else from_cents(spent)
     first, today = as_of.astimezone(UTC).date().replace(day=1), as_of.astimezone(UTC).date()
     shown = dict(line for spend in facts.spends.values() for line in spent_by_day(spend.days).items())
@@ -82,7 +79,9 @@ def forecast(so_far: Decimal | None, rates: Rates, as_of: datetime) -> dict[str,
     That is what it has cost so far, and the rate that is billed now for the hours that are left. A month has
     730 hours for every price. Services without a known price are left out and named.
     """
-    left = Decimal(int((month_end(as_of) - as_of).total_seconds())) / 3600
+    first = as_of.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    end = (first + timedelta(days=32)).replace(day=1)
+    left = Decimal(int((end - as_of).total_seconds())) / 3600
     rate = total(rates.values())
     rest = rate * left / HOURS_A_MONTH
     amount = None if so_far is None else to_cents(so_far + rest)
@@ -94,9 +93,8 @@ def forecast(so_far: Decimal | None, rates: Rates, as_of: datetime) -> dict[str,
     }
 
 
-def runs_out_on(facts: Facts, as_of: datetime) -> str | None:
+def runs_out_on(left: int | None, as_of: datetime) -> str | None:
     """Return the day on which the balance runs out at today's rate, as the platform estimates it."""
-    left = facts.overview.days_left_estimate if facts.overview else None
     try:
         return None if left is None else (as_of + timedelta(days=max(0, left))).date().isoformat()
     except OverflowError:  # it lasts longer than the calendar
@@ -120,12 +118,6 @@ def spend_by_day(facts: Facts) -> list[dict[str, Any]]:
         }
         for day, amounts in sorted(by_day.items())
     ]
-
-
-def total_spent(facts: Facts) -> str | None:
-    """Return what the projects that can be read have cost over their windows."""
-    shown = [spend.total_cents for spend in facts.spends.values() if spend.total_cents is not None]
-    return format_amount(total(map(from_cents, shown))) if shown else None
 
 
 def project_money(project: Project, spend: ProjectSpend | None) -> dict[str, Any] | None:

@@ -46,6 +46,7 @@ from ..shared.record_file import RecordFile
 from ..shared.task_errors import NoSuchItem
 from .view import billed_rate
 
+FOLDER = "inventory"
 NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
 MAX_NAMED = 3
 PART_LABELS = {"monthly": "monthly rate"}
@@ -87,19 +88,17 @@ class Listing:
     warnings: list[str] = field(default_factory=list)
 
 
-def blank_record() -> dict[str, Any]:
-    """Return a record of a service of which nothing is known."""
-    blank = ServiceSummary.model_construct(**dict.fromkeys(ServiceSummary.model_fields))
-    return inventory_record(blank, None, {})
-
-
 def from_cache(kept: Any) -> Listing | None:
     """Return the listing that a cache holds; ``None`` if it holds none.
 
     :raises AttributeError: or TypeError, if it holds something else.
     """
-    listing = None if kept is None else Listing(**kept)
-    if listing and not all(each.keys() >= blank_record().keys() for each in listing.services):
+    if kept is None:
+        return None
+    listing = Listing(**kept)
+    blank = ServiceSummary.model_construct(**dict.fromkeys(ServiceSummary.model_fields))
+    record = inventory_record(blank, None, {})
+    if not all(each.keys() >= record.keys() for each in listing.services):
         raise TypeError("a service lacks what each has")
     return listing
 
@@ -109,12 +108,18 @@ def read_listing(account: Account, wanted: ServiceQuery, reread: bool = False) -
 
     :param reread: whether to read again what is remembered from an earlier run.
     :raises NoSuchItem: if a project does not exist.
+    :raises Ambiguous: if ``projects`` has what is the id of one project and the name of another.
     :raises HostedError: if a call fails. Failures for a single service's SFTP access or settings are
         warnings.
     """
     projects = account.projects()
-    chosen = select_projects(projects, wanted.projects)
-    asked = chosen if wanted.projects else [each for each in chosen if each.resource_count != 0]
+    named: dict[str, Project] = {}
+    for one in wanted.projects:  # a missing one is an error, because its hosts would go unnoticed
+        match = with_id_or_name(projects, one)
+        if match is None:
+            raise NoSuchItem(f"projects: unknown project {one!r}{near_miss(one, (p.name for p in projects))}")
+        named[match.id] = match
+    asked = list(named.values()) or [each for each in projects if each.resource_count != 0]
     members = account.each(asked, lambda own, project: own.members(project))
     homes = {service.id: project.id for project, own in zip(asked, members, strict=True) for service in own}
     found = list(chain(*members)) if wanted.projects else account.services()
@@ -145,11 +150,6 @@ def add_services(
     ]
 
 
-FOLDER = "inventory"
-
-Service = dict[str, Any]
-
-
 @dataclass
 class SftpRecords:
     """Where the SFTP access of each service of an account is, from one run to the next.
@@ -165,14 +165,20 @@ class SftpRecords:
     records: dict[str, Mapping[str, Any]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.records = read_records(self.path, self.max_age) if self.max_age > 0 else {}
+        self.records, now = {}, time.time()
+        if self.max_age > 0:
+            with suppress(AttributeError, LookupError, TypeError):  # a damaged file is as none
+                content = RecordFile(self.path, "the SFTP access").read()
+                # one of the future comes from a clock that was set back
+                fresh = {id: each for id, each in content.items() if 0 <= now - each["at"] < self.max_age}
+                self.records = fresh
 
     @property
     def path(self) -> str:
         """The file of the records."""
         return os.path.join(records_folder(FOLDER), f"sftp-{self.account[:32]}.json")
 
-    def fill(self, services: Sequence[Service]) -> list[Service]:
+    def fill(self, services: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Put what is remembered into the services; return those whose access has to be read."""
         left = []
         for service in services:
@@ -183,7 +189,7 @@ class SftpRecords:
                 service["sftp"] = record["access"]
         return left
 
-    def keep(self, services: Sequence[Service]) -> None:
+    def keep(self, services: Sequence[dict[str, Any]]) -> None:
         """Remember the access of services, which was just read.
 
         :raises OSError: if the file cannot be written.
@@ -197,33 +203,7 @@ class SftpRecords:
         write_json(self.path, {id: record for id, record in self.records.items() if record["access"]})
 
 
-def read_records(path: str, max_age: float) -> dict[str, Mapping[str, Any]]:
-    """Return the records of a file that are not too old; none of a file that is missing or damaged.
-
-    One of the future comes from a clock that was set back, and is too old as well.
-    """
-    now, content, found = time.time(), RecordFile(path, "the SFTP access").read(), {}
-    with suppress(AttributeError, LookupError, TypeError):
-        found = {id: record for id, record in content.items() if 0 <= now - record["at"] < max_age}
-    return found
-
-
 # --- Which services -------------------------------------------------------------------------------------
-
-
-def select_projects(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
-    """Return the projects with these ids or names, or all if none is given.
-
-    :raises NoSuchItem: if one does not exist, because missing hosts would go unnoticed.
-    :raises Ambiguous: if one is the id of a project and the name of another.
-    """
-    chosen: dict[str, Project] = {}
-    for one in wanted:
-        match = with_id_or_name(projects, one)
-        if match is None:
-            raise NoSuchItem(f"projects: unknown project {one!r}{near_miss(one, (p.name for p in projects))}")
-        chosen[match.id] = match
-    return list(chosen.values()) if chosen else list(projects)
 
 
 def matches(service: Identifiable, wanted: ServiceQuery) -> bool:
@@ -304,7 +284,10 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
     """Read the requested data and add it to each service."""
     services = listing.services
     if wanted.metrics:
-        metrics = read_metrics(account, [service["id"] for service in services])
+        ids = [service["id"] for service in services]
+        batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
+        read_batches = account.each(batches, lambda own, batch: own.metrics(batch))
+        metrics = {id: shown_fields(each) for batch in read_batches for id, each in batch.items()}
         for service in services:
             service["metrics"] = metrics[service["id"]]
             service["state"] = (service["metrics"] or {}).get("state")
@@ -320,9 +303,8 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
 
         add_part(account, listing, able, "settings", read)
     if wanted.sftp:
-        add_sftp(
-            account, listing, created, SftpRecords(account.client.account_key, wanted.sftp_max_age, reread)
-        )
+        records = SftpRecords(account.client.account_key, wanted.sftp_max_age, reread)
+        add_sftp(account, listing, created, records)
 
 
 def shown_settings(settings: Settings, command: bool) -> dict[str, Any]:
@@ -340,38 +322,25 @@ def add_sftp(
 
     What was read before all further requests are refused (429) is remembered, so that the next run gets on.
     """
-    left = records.fill(services)
-    found: dict[str, Any] = {}
+    left, found = records.fill(services), dict[str, Any]()
 
     def access(own: Account, id: str) -> Any:
+        found[id] = None
         sftp = sftp_if_any(own, id)
         found[id] = sftp and checked_access(sftp)
         return found[id]
 
     try:
-        failed = add_part(account, listing, left, "sftp", access)
-    except HostedError:
-        for service in left:
-            service["sftp"] = found.get(service["id"])
-        remember(listing, records, [service for service in left if service["id"] in found])
-        raise
-    remember(listing, records, [service for service in left if service["id"] not in failed])
-
-
-def remember(listing: Listing, records: SftpRecords, services: Sequence[dict[str, Any]]) -> None:
-    """Keep the SFTP access of services for later runs; warn if that is not possible."""
-    try:
-        records.keep(services)
-    except OSError as error:
-        reason = error.strerror or error
-        listing.warnings.append(f"the SFTP access cannot be remembered in {records.path}: {reason}")
-
-
-def read_metrics(account: Account, ids: Sequence[str]) -> dict[str, Any]:
-    """Return the live metrics by service id; ``None`` if a node cannot be reached."""
-    batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
-    found = account.each(batches, lambda own, batch: own.metrics(batch))
-    return {id: shown_fields(metrics) for part in found for id, metrics in part.items()}
+        add_part(account, listing, left, "sftp", access)
+    finally:
+        asked = [service for service in left if service["id"] in found]
+        for service in asked:
+            service["sftp"] = found[service["id"]]
+        try:
+            records.keep(asked)
+        except OSError as error:
+            reason = error.strerror or error
+            listing.warnings.append(f"the SFTP access cannot be remembered in {records.path}: {reason}")
 
 
 def sftp_if_any(account: Account, id: str) -> SftpAccess | None:
@@ -395,19 +364,12 @@ def add_part(
     services: Sequence[dict[str, Any]],
     part: str,
     read: Callable[[Account, str], Any],
-) -> set[str]:
-    """Put ``part`` into each of the services. One warning names those for which that fails.
-
-    Return the ids of these.
-    """
+) -> None:
+    """Put ``part`` into each of the services. One warning names those for which that fails."""
     answers = account.each(services, lambda own, service: read_or_error(read, own, service["id"]))
-    failed = set()
     for service, answer in zip(services, answers, strict=True):
         service[part] = answer
-        if isinstance(answer, HostedError):
-            failed.add(service["id"])
     listing.warnings += replace_errors(services, part, "so their hosts lack it")
-    return failed
 
 
 def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: str) -> list[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from itertools import chain
+from typing import Any, TypeVar, cast
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
@@ -30,6 +31,7 @@ from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
 from ..shared.task_errors import Invalid, NoSuchItem
 from .on_service import in_place_of, service_to_come
 
+T = TypeVar("T")
 NAMED_SERVICES = 5
 """How many services the header of a diff names."""
 
@@ -84,6 +86,11 @@ class ServiceJob(Branch):
     skipped: str | None = None
 
     @property
+    def id(self) -> str | None:
+        """The id of its service; ``None`` if there is none, or it is to be made."""
+        return None if self.service is None else self.service.id
+
+    @property
     def name(self) -> str:
         """Its name, or what the task calls it."""
         return self.wanted if self.service is None else self.service.name
@@ -99,7 +106,7 @@ class ServiceJob(Branch):
         """Return the entry of this service in the task's result."""
         return {
             "service": self.name,
-            "service_id": None if self.service is None else self.service.id,
+            "service_id": self.id,
             "changed": bool(actions) or self.task.effects.changed_before(self.error),
             "failed": self.error is not None,
             "skipped": self.skipped is not None,
@@ -108,20 +115,10 @@ class ServiceJob(Branch):
             **(self.blank if self.error else self.result),  # what was planned did not come about
         }
 
-    def expect_created(self, error: NoSuchItem) -> None:
-        """Assume that the play creates the service.
-
-        :raises NoSuchItem: outside check mode.
-        """
-        self.service = service_to_come(self.task, self.wanted, self.task.options.family, error)
-
-    def offers(self, service: Service, operation: Operation) -> bool:
-        """Tell whether the service has the capability; skip it if not.
-
-        :raises Invalid: if it was named.
-        """
+    def offers(self, service: Service, capability: str, what: str) -> bool:
+        """Tell whether the service has the capability; skip it if not."""
         try:
-            check_service_offers(service, operation.capability, f"has no {operation.what}")
+            check_service_offers(service, capability, f"has no {what}")
         except Invalid as error:
             if self.by_name:
                 raise
@@ -176,23 +173,17 @@ def select_jobs(task: Task[ManyServicesOptions], though_gone: bool = False) -> l
     fitting = there if project is None else services_of_project(task, there, project)
     if options.services is None:
         return [
-            ServiceJob(
-                task=task_for_service(task),
-                wanted=str(found.name),
-                by_name=False,
-                project=project,
-                service=found,
-            )
+            ServiceJob(own_task(task), str(found.name), by_name=False, project=project, service=found)
             for found in fitting
         ]
     jobs = [
         resolve_job(task, wanted, everything, fitting, project, though_gone=though_gone)
         for wanted in options.services
     ]
-    return list({getattr(job.service, "id", None) or job.wanted: job for job in jobs}.values())
+    return list({job.id or job.wanted: job for job in jobs}.values())
 
 
-def task_for_service(task: Task[ManyServicesOptions]) -> Task[ManyServicesOptions]:
+def own_task(task: Task[ManyServicesOptions]) -> Task[ManyServicesOptions]:
     """Return the task for one service, with effects of its own."""
     return replace(task, effects=task.effects.branch())
 
@@ -220,19 +211,20 @@ def resolve_job(
     though_gone: bool,
 ) -> ServiceJob:
     """Return the job of one service, by its id or by a name that the other options narrow."""
-    job = ServiceJob(task=task_for_service(task), wanted=wanted, by_name=True)
+    job = ServiceJob(own_task(task), wanted, by_name=True)
     try:
         job.service = next((service for service in everything if service.id == wanted), None)
         if job.service is None:
-            where = task.account.location
-            job.service = find_service(everything, fitting, wanted, where)
+            job.service = find_service(everything, fitting, wanted, task.account.location)
         else:
             job.project = project
     except NoSuchItem as error:
         if though_gone:
             job.skipped = f"skipped: {error.message}"
+        elif task.check_mode:
+            job.service = service_to_come(job.task, wanted, task.options.family, error)
         else:
-            run_job(job, partial(job.expect_created, error))
+            job.error = error
     except HostedError as error:
         job.error = error
     return job
@@ -259,50 +251,72 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
             raise
         jobs = []
 
-    def prepare(client: Client, job: ServiceJob) -> None:
-        job.task.client = client
-        job.result = job.blank = operation.blank
-        if job.service is not None:
-            run_job(job, lambda: plan_job(job, getattr(job.service, "id", None), operation))
-
-    run_parallel(task.client, jobs, prepare, task.options.max_parallel)
+    work_on(task, jobs, operation.blank, lambda job: plan_job(job, operation))
     if not operation.though_gone and all(job.skipped for job in jobs):
         warn_of_nothing(task, f" and offers {operation.capability!r}" if jobs else "")
-    steps = combine_steps(jobs, operation)
+    # If nothing may change unless it can be done for every service, all changes depend on all waits.
+    waiting = [job for job in jobs if not job.planned()] if operation.all_or_none else []
+    waits = union((job, job.steps()) for job in waiting)
+    steps = [*waits, *union(((job, job.steps()) for job in jobs if job not in waiting), after=waits)]
     if any(job.error for job in jobs):
         if operation.all_or_none:
             raise refuse_all(jobs)
         if task.check_mode:
             raise combine_errors(jobs, ServiceJob.planned)
-    return plan_jobs(task, jobs, steps, operation)
+
+    def failure() -> HostedError | None:
+        failed = [job for job in jobs if job.error]
+        if failed and operation.all_or_none and not all(job.planned() for job in failed):
+            return refuse_all(jobs)
+        return combine_errors(jobs, ServiceJob.done) if failed else None
+
+    return plan_jobs(task, jobs, steps, failure)
+
+
+def work_on(
+    task: Task[ManyServicesOptions],
+    jobs: Sequence[ServiceJob],
+    blank: Mapping[str, Any],
+    work: Callable[[ServiceJob], T],
+) -> list[T]:
+    """Work in parallel on each service that was found; return what comes of those that it succeeds for.
+
+    An error is that of its job. ``blank`` has the keys of a result, and is it until a job has another.
+    """
+
+    def attempt(client: Client, job: ServiceJob) -> list[T]:
+        job.task.client, job.result, job.blank = client, blank, blank
+        try:
+            return [work(job)] if job.service is not None else []
+        except HostedError as error:
+            job.error = error
+            return []
+
+    return list(chain(*run_parallel(task.client, jobs, attempt, task.options.max_parallel)))
 
 
 def plan_jobs(
-    task: Task[ManyServicesOptions], jobs: Sequence[ServiceJob], steps: Sequence[Step], operation: Operation
+    task: Task[ManyServicesOptions],
+    jobs: Sequence[ServiceJob],
+    steps: Sequence[Step],
+    failure: Callable[[], HostedError | None],
 ) -> Plan:
     """Return the plan for all services, with a last step that collects the results."""
     plan = Plan(
-        result=[job.entry(job.planned()) for job in jobs],
-        failure=lambda: error_of_jobs(jobs, operation),
-        max_parallel=task.options.max_parallel,
-        subject=name_services(jobs),
+        result=(), failure=failure, max_parallel=task.options.max_parallel, subject=name_services(jobs)
     )
-    compare_jobs(plan, jobs)
 
-    def gather() -> None:
-        plan.result = [job.entry(job.done()) for job in jobs]
-        compare_jobs(plan, jobs)  # a step may have found less to do than planned
+    def gather(actions_of: Callable[[ServiceJob], list[str]]) -> None:
+        plan.result = [job.entry(actions_of(job)) for job in jobs]
+        plan.before = {job.label: job.plan.before for job in jobs if job.plan and job.plan.before}
+        plan.after = {job.label: job.plan.after for job in jobs if job.plan and job.plan.after}
 
-    if steps:
-        last = Step("gather what became of each service", gather, needs=steps, regardless=True, changes=False)
+    gather(ServiceJob.planned)
+    if steps:  # of which one may find less to do than planned
+        told = partial(gather, ServiceJob.done)
+        last = Step("gather what became of each service", told, needs=steps, regardless=True, changes=False)
         plan.steps = [*steps, last]
     return plan
-
-
-def compare_jobs(plan: Plan, jobs: Sequence[ServiceJob]) -> None:
-    """Let the diff of the plan say what those of the jobs say."""
-    plan.before = {job.label: job.plan.before for job in jobs if job.plan and job.plan.before}
-    plan.after = {job.label: job.plan.after for job in jobs if job.plan and job.plan.after}
 
 
 def name_services(jobs: Sequence[ServiceJob]) -> str:
@@ -311,84 +325,37 @@ def name_services(jobs: Sequence[ServiceJob]) -> str:
     return f"of {first_of(names, NAMED_SERVICES)}" if names else ""
 
 
-def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step]:
-    """Return the steps of all services, which do not depend on each other.
-
-    If nothing may change unless it can be done for every service, all changes depend on all waits.
-    """
-    waiting = [job for job in jobs if not job.planned()] if operation.all_or_none else []
-    waits = union((job, job.steps()) for job in waiting)
-    return [*waits, *union(((job, job.steps()) for job in jobs if job not in waiting), after=waits)]
-
-
-def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
+def plan_job(job: ServiceJob, operation: Operation) -> None:
     """Read a service in full, because its capabilities depend on its status, and plan for it."""
-    if job.by_name and id and (found := in_place_of(job.task, id, job.wanted)):
+    if job.by_name and job.id and (found := in_place_of(job.task, job.id, job.wanted)):
         if operation.destroys:
             raise found.refusal
         job.task.warn(f"{found.told}, so the task works on that. Write its name, or the id of the other one")
         job.service = job.task.account.existing_service(found.id)
-    service = read_job(job, id) if id else cast(Service, job.service)  # without one, foreseen
-    if job.skipped:
-        return
-    if not job.offers(service, operation):
+    service = read_job(job)
+    if job.skipped or not job.offers(service, operation.capability, operation.what):
         return
     job.plan = operation.plan(job.task, service)
     job.result = job.plan.result
 
 
-def read_job(job: ServiceJob, id: str) -> Service:
+def read_job(job: ServiceJob) -> Service:
     """Read the service of a job in full, and skip it if it has left the project that brought it along.
 
     :raises Invalid: if it was named by its id, but is not in the project or family that the task names.
     """
-    service = job.service if isinstance(job.service, Service) else job.task.account.existing_service(id)
-    job.service = service
-    if job.by_name and job.wanted == id:
+    if not isinstance(job.service, Service):  # one that is to be made comes in this form
+        job.service = job.task.account.existing_service(str(job.id))
+    if job.by_name and job.wanted == job.id:
         projects = [job.project] if job.project else []
-        check_id_matches(service, family=job.task.options.family, projects=projects)
-    elif job.project is not None and service.project_id not in (None, job.project.id):
+        check_id_matches(job.service, family=job.task.options.family, projects=projects)
+    elif job.project is not None and job.service.project_id not in (None, job.project.id):
         job.skipped = f"skipped: {job.label} is in another project by now"
-    return service
-
-
-def id_to_read(client: Client, job: ServiceJob, operation: Operation) -> str | None:
-    """Prepare a job for being read, and return the id of its service; ``None`` if there is none to read."""
-    job.result = job.blank = operation.blank
-    id = getattr(job.service, "id", None)
-    if job.error is not None or not id:
-        return None
-    job.task.client = client
-    return str(id)
-
-
-def run_job(job: ServiceJob, work: Callable[[], None]) -> None:
-    """Run work for one service and record its error, if any."""
-    try:
-        work()
-    except HostedError as error:
-        job.error = error
+    return job.service
 
 
 class SomeFailed(HostedError):
     """Some services, or parts of a blueprint, failed; the details show the outcome for each."""
-
-
-def error_of_jobs(
-    jobs: Sequence[ServiceJob],
-    operation: Operation,
-    actions_of: Callable[[ServiceJob], list[str]] = ServiceJob.done,
-) -> HostedError | None:
-    """Return the combined error of all services, after everything possible was applied.
-
-    ``actions_of`` returns what was done for one of them, or in check mode what would be.
-    """
-    failed = [job for job in jobs if job.error]
-    if not failed:
-        return None
-    if operation.all_or_none and not all(job.planned() for job in failed):
-        return refuse_all(jobs)
-    return combine_errors(jobs, actions_of)
 
 
 def refuse_all(jobs: Sequence[ServiceJob]) -> HostedError:

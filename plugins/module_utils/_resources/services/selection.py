@@ -54,11 +54,14 @@ def select_services(
         projects=criterion_values("project", project), families=criterion_values("family", family)
     )
     rest = ServiceQuery(statuses=criterion_values("status", status), names=criterion_values("name", name))
-    check_known_families(home.families)
+    for each in home.families:
+        if each not in FAMILIES:  # a misspelled one would match nothing
+            raise Invalid(f"unknown family {each!r}{near_miss(each, FAMILIES)}")
     everything = list(parse_entries(result))
     check_known(everything, home, rest)
     check_projects(result, everything, home.projects)
-    found = [entry for entry in everything if is_in_scope(entry, home)]
+    of_family = [entry for entry in everything if not home.families or entry.family in home.families]
+    found = [e for e in of_family if not home.projects or not set(e.projects).isdisjoint(home.projects)]
     if services is not NOT_GIVEN:
         chosen = [find_service(everything, found, one) for one in criterion_values("services", services)]
         found = list({entry.id: entry for entry in chosen}.values())
@@ -82,16 +85,6 @@ def criterion_values(option: str, value: Any) -> tuple[str, ...]:
     return tuple(str(one) for one in found)
 
 
-def check_known_families(families: Sequence[str]) -> None:
-    """Check that all families exist: a misspelled one would match nothing.
-
-    :raises Invalid: naming the most similar family.
-    """
-    for family in families:
-        if family not in FAMILIES:
-            raise Invalid(f"unknown family {family!r}{near_miss(family, FAMILIES)}")
-
-
 # --- What a result holds ------------------------------------------------------------------------------
 
 
@@ -99,7 +92,14 @@ def parse_entries(result: Any) -> Iterator[ServiceEntry]:
     """Yield the services in a result of services, of projects with services, or a plain list."""
     if isinstance(result, Mapping) and isinstance(result.get("projects"), Sequence):
         for project in result["projects"]:
-            yield from parse_project(project)
+            services = project.get("services")
+            if not isinstance(services, Sequence):
+                raise Invalid(
+                    f"project {project.get('name')!r} comes without its services; read it with include: "
+                    "[services]"
+                )
+            home = tuple(str(project[key]) for key in ("id", "name") if project.get(key))
+            yield from (parse_entry(service, home) for service in services)
         return
     found = result.get("services") if isinstance(result, Mapping) else result
     if isinstance(found, str) or not isinstance(found, Sequence):
@@ -109,22 +109,7 @@ def parse_entries(result: Any) -> Iterator[ServiceEntry]:
     yield from (parse_entry(service) for service in found)
 
 
-def parse_project(project: Mapping[str, Any]) -> Iterator[ServiceEntry]:
-    """Yield the services of a project from project_info."""
-    found = project.get("services")
-    if not isinstance(found, Sequence):
-        raise Invalid(
-            f"project {project.get('name')!r} comes without its services; read it with include: [services]"
-        )
-    home = tuple(str(project[key]) for key in ("id", "name") if project.get(key))
-    yield from (parse_entry(service, home) for service in found)
-
-
 def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
-    """Return a service of a result.
-
-    :raises Invalid: if the value is not a service.
-    """
     if not isinstance(service, Mapping) or not (service.get("id") or service.get("service_id")):
         raise Invalid(f"{describe_type(service)} in the list is no service: it has no id. Give {SOURCES}")
     details = service.get("details")
@@ -144,10 +129,7 @@ def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
 
 
 def check_known(everything: Sequence[ServiceEntry], home: ServiceQuery, rest: ServiceQuery) -> None:
-    """Check that the result has the data that the criteria need, so that no service is left out silently.
-
-    :raises Invalid: saying what to read instead.
-    """
+    """Check that the result has the data that the criteria need, so that no service is left out silently."""
     for entry in everything:
         who = f"service {entry.name!r} ({entry.id})"
         if home.projects and not entry.projects:
@@ -155,19 +137,14 @@ def check_known(everything: Sequence[ServiceEntry], home: ServiceQuery, rest: Se
                 f"the result does not show the project of {who}. Read it with service_info and include: "
                 "[details], and give the id of the project; or with project_info and include: [services]"
             )
-        for what, asked, told in (
-            ("family", home.families, entry.family),
-            ("status", rest.statuses, entry.status),
-        ):
+        family, status = ("family", home.families, entry.family), ("status", rest.statuses, entry.status)
+        for what, asked, told in (family, status):
             if asked and not told:
                 raise Invalid(f"the result does not show the {what} of {who}; give {SOURCES}")
 
 
 def check_projects(result: Any, everything: Sequence[ServiceEntry], projects: Sequence[str]) -> None:
-    """Check that the result has all named projects. Not every result includes their names.
-
-    :raises NoSuchItem: with a hint.
-    """
+    """Check that the result has all named projects. Not every result includes their names."""
     told = [project for entry in everything for project in entry.projects]
     listed = (result.get("projects") if isinstance(result, Mapping) else None) or ()
     names = [str(project["name"]) for project in listed if project.get("name")]
@@ -176,10 +153,3 @@ def check_projects(result: Any, everything: Sequence[ServiceEntry], projects: Se
         if told and project not in told:
             hint = near_miss(project, names, set(told).difference(names))
             raise NoSuchItem(f"the result tells of no project {project!r}{hint}")
-
-
-def is_in_scope(entry: ServiceEntry, home: ServiceQuery) -> bool:
-    """Tell whether a service is in the selected families and projects."""
-    return (not home.families or entry.family in home.families) and (
-        not home.projects or not set(entry.projects).isdisjoint(home.projects)
-    )

@@ -32,6 +32,11 @@ def zone_named(name: str) -> tzinfo:
     return UTC if name == "UTC" else time_zone(name) or UTC
 
 
+def current_time() -> datetime:
+    """Return the time of this machine, in UTC and to the second."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
 def utc_text(moment: datetime | None) -> str | None:
     """Format a moment as the platform does, in UTC and to the second; ``None`` for ``None``."""
     return None if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any, TypeVar
@@ -39,10 +39,7 @@ class CalendarFile:
     """The events of the months that were asked for before: to unfold them takes long."""
 
     def events(self, begin: datetime, end: datetime) -> Sequence[Interval]:
-        """Return from when to when each event lasts that overlaps the months from one moment to another.
-
-        :raises Invalid: if the calendar contradicts itself.
-        """
+        """Return from when to when each event lasts that overlaps the months from one moment to another."""
         first, last = begin.astimezone(UTC), end.astimezone(UTC)
         months = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
         return [event for number in months for event in self.events_of(number // 12, number % 12 + 1)]
@@ -59,30 +56,16 @@ class CalendarFile:
 
         def unfolded() -> list[Interval]:
             found = self.query.between(begin - DAY, end + DAY)
-            return [lasts(event, self.zone) for event in found if not is_canceled(event)]
+            there = [event for event in found if str(event.get("STATUS") or "").upper() != "CANCELLED"]
+            return [lasts(event, self.zone) for event in there]
 
         return worked_out(self.path, unfolded)
 
 
-def worked_out(path: str, work: Callable[[], T]) -> T:
+def worked_out(path: str, work: Callable[[], T], doubt: str = "the events of {!r} cannot be worked out") -> T:
     """Return what is worked out of a calendar.
 
     :raises Invalid: if the calendar contradicts itself, or that takes too long.
-    """
-    try:
-        return in_time(path, work)
-    except Invalid:
-        raise
-    except Exception as error:  # the libraries raise whatever a rule provokes
-        raise Invalid(
-            f"the events of {path!r} cannot be worked out: {type(error).__name__}: {error}"
-        ) from None
-
-
-def in_time(path: str, work: Callable[[], T]) -> T:
-    """Return what ``work`` returns.
-
-    :raises Invalid: if that takes too long. The abandoned thread ends with the task.
     """
     thread = CallThread()
     try:
@@ -92,6 +75,10 @@ def in_time(path: str, work: Callable[[], T]) -> T:
             f"the events of {path!r} are not worked out within {MOST_SECONDS} seconds; look for rules that "
             "repeat too often, or since long ago, or remove what is past"
         ) from None
+    except OSError as error:
+        raise Invalid(f"the calendar {path!r} cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # the libraries raise whatever a file or a rule provokes
+        raise Invalid(f"{doubt.format(path)}: {type(error).__name__}: {error}") from None
     finally:
         thread.stop()
 
@@ -103,14 +90,12 @@ def read_calendar(path: str, zone: tzinfo) -> CalendarFile:
     :raises ConfigurationError: if the libraries are not installed.
     """
     require_for("an iCalendar file", icalendar, "'icalendar>=6.1.0' 'recurring-ical-events>=3.4.0'")
-    try:
-        calendar = in_time(path, lambda: parse(path))
-    except Invalid:
-        raise
-    except OSError as error:
-        raise Invalid(f"the calendar {path!r} cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # whatever a file that is no calendar provokes
-        raise Invalid(f"{path!r} is no iCalendar file: {error}") from None
+
+    def parse() -> Any:
+        with open(path, "rb") as file:
+            return icalendar.Calendar.from_ical(file.read())
+
+    calendar = worked_out(path, parse, "{!r} is no iCalendar file")
     if not isinstance(calendar, icalendar.Calendar):
         raise Invalid(f"{path!r} is no iCalendar file: it begins with a {calendar.name}")
     for event in calendar.walk("VEVENT"):
@@ -119,17 +104,8 @@ def read_calendar(path: str, zone: tzinfo) -> CalendarFile:
     return CalendarFile(path, query, zone)
 
 
-def parse(path: str) -> Any:
-    """Return what a file holds."""
-    with open(path, "rb") as file:
-        return icalendar.Calendar.from_ical(file.read())
-
-
 def check_event(event: Any, path: str) -> None:
-    """Check that every time of an event is understood: what is not would silently be left out, or moved.
-
-    :raises Invalid: naming the event.
-    """
+    """Check that every time of an event is understood: what is not would silently be left out, or moved."""
     what = f"event {str(event.get('SUMMARY') or event.get('UID') or 'without a name')!r} of {path!r}"
     if event.errors:
         name, reason = event.errors[0]
@@ -137,39 +113,21 @@ def check_event(event: Any, path: str) -> None:
     if event.get("DTSTART") is None:
         raise Invalid(f"{what} has no DTSTART, so nobody knows when it begins")
     for name in TIMES:
-        for value in as_list(event.get(name)):
+        values = event.get(name) or []  # an event may have it once, often, or not at all
+        for value in values if isinstance(values, list) else [values]:
             check_zone(value, f"{name} of {what}")
 
 
 def check_zone(value: Any, what: str) -> None:
-    """Check that a time which names a zone is in it: an unknown one leaves the time without any.
-
-    :raises Invalid: naming the zone.
-    """
+    """Check that a time which names a zone is in it: an unknown one leaves the time without any."""
     name = value.params.get("TZID") if hasattr(value, "params") else None
-    if name and any(isinstance(time, datetime) and time.tzinfo is None for time in times_in(value)):
+    held = [each.dt for each in value.dts] if hasattr(value, "dts") else [value.dt]
+    times = [time[0] if isinstance(time, tuple) else time for time in held]  # a period holds its beginning
+    if name and any(isinstance(time, datetime) and time.tzinfo is None for time in times):
         raise Invalid(
             f"{what} is in time zone {str(name)!r}, which is not known here, and the calendar does not "
             "describe it. Write a name such as Europe/Paris, or add its VTIMEZONE"
         )
-
-
-def times_in(value: Any) -> list[Any]:
-    """Return the times that a property holds: one, or a list of them. A period holds its beginning."""
-    times = [each.dt for each in value.dts] if hasattr(value, "dts") else [value.dt]
-    return [time[0] if isinstance(time, tuple) else time for time in times]
-
-
-def as_list(value: Any) -> Iterable[Any]:
-    """Return a property as a list: an event may have it once, often, or not at all."""
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
-def is_canceled(event: Any) -> bool:
-    """Tell whether an event does not take place."""
-    return str(event.get("STATUS") or "").upper() == "CANCELLED"
 
 
 def lasts(event: Any, zone: tzinfo) -> Interval:

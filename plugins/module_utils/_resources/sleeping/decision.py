@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Literal
@@ -76,17 +77,11 @@ def decide(case: Situation) -> Verdict:
         return Verdict("nothing", due.awake, why, record, due)
     if case.record.settled == due:
         done = "suspended" if case.suspended else "resumed"
-        return Verdict(
-            "nothing", not case.suspended, f"{done} by hand since; left so until the next boundary", record
-        )
-    if due.awake:
-        return decide_resumption(case, due, why, record, kept=keep is not None)
-    return decide_suspension(case, due, why, record)
-
-
-def decide_resumption(case: Situation, due: Due, why: str, record: Record, kept: bool) -> Verdict:
-    """Return whether to resume a service that should be awake."""
-    if not case.resumes and not kept:
+        by_hand = f"{done} by hand since; left so until the next boundary"
+        return Verdict("nothing", not case.suspended, by_hand, record)
+    if not due.awake:
+        return decide_suspension(case, due, why, record)
+    if not case.resumes and keep is None:
         return Verdict("nothing", False, f"{why}, but the plan only suspends (resume is false)", record)
     return Verdict("resume", True, why, record, due)
 
@@ -97,19 +92,12 @@ def decide_suspension(case: Situation, due: Due, why: str, record: Record) -> Ve
     if load is None or load.busy is False:
         return Verdict("suspend", False, why, record, due)
     if load.busy is None:
-        return Verdict(
-            "nothing",
-            True,
-            f"unknown whether it is busy, so nothing is done: {load.why}",
-            record,
-            delayed=True,
-        )
+        unknown = f"unknown whether it is busy, so nothing is done: {load.why}"
+        return Verdict("nothing", True, unknown, record, delayed=True)
     begun = record.delayed[1] if record.delayed is not None and record.delayed[0] == due else case.now
     if case.now - begun >= case.at_most:
-        minutes = case.at_most // timedelta(minutes=1)
-        return Verdict(
-            "suspend", False, f"{why}, and busy for longer than at_most {minutes} minutes", record, due
-        )
+        why += f", and busy for longer than at_most {case.at_most // timedelta(minutes=1)} minutes"
+        return Verdict("suspend", False, why, record, due)
     return Verdict("nothing", True, f"busy: {load.why}", replace(record, delayed=(due, begun)), delayed=True)
 
 
@@ -136,9 +124,8 @@ def longest_keep(records: Iterable[Record], now: datetime) -> Keep | None:
 
 def hold(verdict: Verdict, needed_by: str) -> Verdict:
     """Return the verdict on a service that would be suspended while one that needs it stays awake."""
-    return Verdict(
-        "nothing", True, f"service {needed_by!r} needs it and stays awake", verdict.record, delayed=True
-    )
+    why = f"service {needed_by!r} needs it and stays awake"
+    return Verdict("nothing", True, why, verdict.record, delayed=True)
 
 
 def read_until(text: str, now: datetime, zone: tzinfo) -> datetime:
@@ -158,38 +145,20 @@ def read_until(text: str, now: datetime, zone: tzinfo) -> datetime:
 
 
 def parse_until(text: str, now: datetime, zone: tzinfo) -> datetime:
-    """Return the moment that a text means.
-
-    :raises Invalid: if it means none.
-    """
-    hint = "write a time such as 22:00 or 2026-12-24T22:00, or a length such as 3h or 2d"
+    """Return the moment that a text means."""
     if len(text) <= 5 and ":" in text:
-        return next_time(read_time(text, "until of keep_awake"), now, zone)
-    try:
+        today = midnight(now.astimezone(zone).date())
+        minute = timedelta(minutes=read_time(text, "until of keep_awake"))
+        moments = (first_shown(today + number * DAY + minute, zone) for number in range(3))
+        return next(moment for moment in moments if moment > now)
+    with suppress(ValueError):
         found = datetime.fromisoformat(text)
-    except ValueError:
-        return after_span(text, now, hint)
-    if not 1970 <= found.year < 9998:
-        raise Invalid(f"until of keep_awake is {text!r}; {hint}")
-    return last_shown(found, zone) if found.tzinfo is None else found
-
-
-def next_time(minute: int, now: datetime, zone: tzinfo) -> datetime:
-    """Return the next moment at which clocks show a time."""
-    today = midnight(now.astimezone(zone).date())
-    walls = (today + number * DAY + timedelta(minutes=minute) for number in range(3))
-    return next(moment for moment in (first_shown(wall, zone) for wall in walls) if moment > now)
-
-
-def after_span(text: str, now: datetime, hint: str) -> datetime:
-    """Return the moment that is so long after now.
-
-    :raises Invalid: if the text is no length, or longer than a year.
-    """
-    try:
+        if 1970 <= found.year < 9998:
+            return last_shown(found, zone) if found.tzinfo is None else found
+    span = None
+    with suppress(Invalid):
         span = read_span(text)
-    except Invalid:
-        span = None
+    hint = "write a time such as 22:00 or 2026-12-24T22:00, or a length such as 3h or 2d"
     if span is None:
         raise Invalid(f"until of keep_awake is {text!r}; {hint}")
     if span.months:

@@ -50,38 +50,20 @@ def load_of(samples: Sequence[Sample], now: datetime, limits: BusyOptions) -> Lo
     """Tell whether a service was busy in the last minutes, at one of the samples or between two of them."""
     if not samples or samples[-1].at != now:
         return Load(None, "its node does not tell its load")
-    told = [cpu_load(samples, limits.cpu_percent), traffic_load(samples, limits)]
-    for wanted in (True, None):  # busy by one of them is busy, whatever the other is
-        for load in told:
-            if load is not None and load.busy is wanted:
-                return load
-    return Load(False, "idle")
-
-
-def cpu_load(samples: Sequence[Sample], limit: float | None) -> Load | None:
-    """Tell whether the processors were busy at one of the samples; ``None`` if nobody asks."""
-    if limit is None:
-        return None
-    highest = max(sample.cpu for sample in samples)
-    return Load(highest > limit, f"its CPU was at {highest:g} %, and {limit:g} % is busy")
-
-
-def traffic_load(samples: Sequence[Sample], limits: BusyOptions) -> Load | None:
-    """Tell whether there was much traffic between two of the samples; ``None`` if nobody asks."""
+    highest, limit = max(sample.cpu for sample in samples), limits.cpu_percent
+    if limit is not None and highest > limit:
+        return Load(True, f"its CPU was at {highest:g} %, and {limit:g} % is busy")
     limit = limits.traffic_kib_per_second
     if limit is None:
-        return None
+        return Load(False, "idle")
     if len(samples) < 2:
-        return Load(
-            None,
-            f"its traffic was read only once in the last {limits.minutes} minutes; it takes two runs to know",
-        )
-    highest = max(rate_between(one, other) for one, other in pairwise(samples))
-    return Load(highest > limit, f"its traffic was at {highest:.1f} KiB/s, and {limit:g} KiB/s is busy")
-
-
-def rate_between(one: Sample, other: Sample) -> float:
-    """Return the KiB per second between two samples. A counter that began anew counts from nothing."""
-    seconds = max(1.0, (other.at - one.at).total_seconds())
-    since = other.traffic - one.traffic
-    return (since if since >= 0 else other.traffic) / KIB / seconds
+        once = f"its traffic was read only once in the last {limits.minutes} minutes"
+        return Load(None, f"{once}; it takes two runs to know")
+    rates = []
+    for one, other in pairwise(samples):
+        since = other.traffic - one.traffic if other.traffic >= one.traffic else other.traffic  # begun anew
+        rates.append(since / KIB / max(1.0, (other.at - one.at).total_seconds()))
+    highest = max(rates)
+    if highest > limit:
+        return Load(True, f"its traffic was at {highest:.1f} KiB/s, and {limit:g} KiB/s is busy")
+    return Load(False, "idle")

@@ -92,23 +92,16 @@ class Memory:
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, plan: str, id: str) -> Memory:
-        """Return the memory of a service in a plan."""
         subject = f"{plan}{chr(10)}{id}"
         return cls(
             RecordFile.of(SLEEP_RECORDS, "what the plan remembers", state_dir, base_url, subject), plan, id
         )
 
     def read(self) -> Record:
-        """Return the record; an empty one if there is none.
-
-        :raises Invalid: if it is damaged.
-        """
+        """Return the record; an empty one if there is none."""
         return self.file.load(Record)
 
     def update(self, change: Callable[[Record], Record]) -> None:
-        """Replace the record by what ``change`` makes of it as it is by now.
-
-        :raises Invalid: if it cannot be written.
-        """
+        """Replace the record by what ``change`` makes of it as it is by now."""
         named = {"plan": self.plan, "service": self.id}  # for a start by hand, which tells of the plan
         self.file.update(lambda _content: {**as_json(change(self.read())), **named})

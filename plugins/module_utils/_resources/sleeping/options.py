@@ -94,25 +94,14 @@ def schedule_of(options: SleepPlanOptions) -> Schedule:
             "awake: [] with nothing else keeps them asleep for good"
         )
     events = read_calendar(options.calendar, zone).events if options.calendar is not None else None
-    weekly = weekly_hours(options.awake) if options.awake is not None else hours_if_unsaid(options)
+    weekly = weekly_hours(options.awake or ())
+    if options.awake is None and (events is None or options.events == "asleep"):
+        # A plan that only says when its services sleep, by events or exceptions, has them awake otherwise.
+        weekly = weekly_hours([WindowOptions(begins="00:00", ends="24:00", days=list(WEEKDAYS))])
     return Schedule(zone, weekly, exceptions_of(options.exceptions), events, options.events == "awake")
 
 
-def hours_if_unsaid(options: SleepPlanOptions) -> dict[int, list[Hours]]:
-    """Return the windows of a plan that only says when it differs.
-
-    With events at which services sleep, or exceptions alone, they are awake all other days; with events at
-    which they are awake, they sleep at all other times.
-    """
-    awake = options.calendar is None or options.events == "asleep"
-    return {day: [read_hours("00:00", "24:00")] for day in range(7)} if awake else {}
-
-
 def weekly_hours(windows: Sequence[WindowOptions]) -> dict[int, list[Hours]]:
-    """Return the windows of each weekday.
-
-    :raises Invalid: if one has no day.
-    """
     weekly: dict[int, list[Hours]] = {}
     for window in windows:
         if not window.days:
@@ -125,10 +114,6 @@ def weekly_hours(windows: Sequence[WindowOptions]) -> dict[int, list[Hours]]:
 
 
 def read_window(window: HoursOptions, option: str) -> Hours:
-    """Return a window of an option.
-
-    :raises Invalid: naming the option, if it begins or ends at no time.
-    """
     try:
         return read_hours(window.begins, window.ends)
     except Invalid as error:
@@ -136,10 +121,7 @@ def read_window(window: HoursOptions, option: str) -> Hours:
 
 
 def exceptions_of(exceptions: Sequence[ExceptionOptions]) -> Mapping[date, Sequence[Hours]]:
-    """Return the windows of each day that is an exception.
-
-    :raises Invalid: if a day is in two of them.
-    """
+    """Return the windows of each day that is an exception."""
     found: dict[date, Sequence[Hours]] = {}
     for exception in exceptions:
         hours = [read_window(window, "awake of an exception") for window in exception.awake]
@@ -151,10 +133,6 @@ def exceptions_of(exceptions: Sequence[ExceptionOptions]) -> Mapping[date, Seque
 
 
 def check_limits(options: SleepPlanOptions) -> None:
-    """Check the numbers of a plan.
-
-    :raises Invalid: naming the option, its value and the limit.
-    """
     if not 1 <= options.forecast_days <= LONGEST_FORECAST:
         raise Invalid(f"forecast_days is {options.forecast_days}; it must be 1 to {LONGEST_FORECAST}")
     busy = options.not_while_busy
@@ -164,10 +142,8 @@ def check_limits(options: SleepPlanOptions) -> None:
         raise Invalid(
             "not_while_busy does not say what is busy; set cpu_percent, traffic_kib_per_second or both"
         )
-    for name, value in {
-        "cpu_percent": busy.cpu_percent,
-        "traffic_kib_per_second": busy.traffic_kib_per_second,
-    }.items():
+    for name in ("cpu_percent", "traffic_kib_per_second"):
+        value = getattr(busy, name)
         if value is not None and not 0 <= value < float("inf"):
             raise Invalid(f"{name} of not_while_busy is {value}; it must be 0 or more")
     for name, minutes in {"minutes": busy.minutes, "at_most": busy.at_most}.items():

@@ -16,7 +16,6 @@ from ..._api.models import DaySpend, Usage
 from ..services.rates import Rates
 from ..shared.money import format_amount, from_cents
 from .memory import Saved
-from .schedule import Schedule
 from .zones import DAY
 
 HOURS_A_MONTH = Decimal(730)
@@ -65,11 +64,6 @@ class Forecast:
             "saves": in_cents(self.saves),
             "saves_monthly": in_cents(self.saves_monthly),
         }
-
-
-def asleep_time(schedule: Schedule, now: datetime, days: int) -> timedelta:
-    """Return how long a plan sleeps within the next days."""
-    return days * DAY - schedule.awake_time(now, now + days * DAY)
 
 
 def to_cents(amount: Decimal) -> Decimal:
@@ -122,7 +116,6 @@ def spent_by_day(days: Iterable[DaySpend] | None) -> dict[date, Decimal]:
 
 
 def saved_as_dict(saved: Saved | None) -> dict[str, Any] | None:
-    """Return savings for results."""
     if saved is None:
         return None
     return {"since": saved.since.isoformat(), "days": saved.days, "amount": in_cents(saved.amount)}

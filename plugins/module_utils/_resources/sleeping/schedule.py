@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Literal
@@ -64,7 +64,8 @@ class Schedule:
 
     def awake_between(self, begin: datetime, end: datetime) -> list[Interval]:
         """Return when services are awake between two moments; the outermost intervals may reach further."""
-        days = list(days_between(begin, end, self.zone))
+        first, last = (moment.astimezone(self.zone).date() for moment in (begin, end))
+        days = [first + number * DAY for number in range(-2, (last - first).days + 3)]
         usual = merge(
             hours.on(day, self.zone)
             for day in days
@@ -72,7 +73,10 @@ class Schedule:
             for hours in self.weekly.get(day.weekday(), ())
         )
         if self.events is not None:
-            special = merge(whole_day(day, self.zone) for day in days if day in self.exceptions)
+            named_days = [midnight(day) for day in days if day in self.exceptions]
+            special = merge(
+                (first_shown(day, self.zone), last_shown(day + DAY, self.zone)) for day in named_days
+            )
             events = subtract(merge(self.events(begin - 2 * DAY, end + 2 * DAY)), special)
             usual = merge([*usual, *events]) if self.awake_at_events else subtract(usual, events)
         named = (
@@ -103,27 +107,11 @@ class Schedule:
         return sum((min(last, end) - max(first, begin) for first, last in intervals), timedelta())
 
 
-def days_between(begin: datetime, end: datetime, zone: tzinfo) -> Iterator[date]:
-    """Yield the days whose windows may reach into the time between two moments."""
-    day, last = begin.astimezone(zone).date() - 2 * DAY, end.astimezone(zone).date() + 2 * DAY
-    while day <= last:
-        yield day
-        day += DAY
-
-
-def whole_day(day: date, zone: tzinfo) -> Interval:
-    """Return from when to when a day lasts."""
-    return first_shown(midnight(day), zone), last_shown(midnight(day + DAY), zone)
-
-
 # --- Reading what the user wrote ----------------------------------------------------------------------
 
 
 def read_hours(begin: str, end: str) -> Hours:
-    """Return a window from its beginning and end, such as 08:00 and 20:00.
-
-    :raises Invalid: if one of them is not a time.
-    """
+    """Return a window from its beginning and end, such as 08:00 and 20:00."""
     first = read_time(begin, "from")
     if first == MIDNIGHT:
         raise Invalid("a window cannot begin at 24:00; write 00:00, and the next day among its days")
@@ -131,10 +119,7 @@ def read_hours(begin: str, end: str) -> Hours:
 
 
 def read_time(text: str, option: str) -> int:
-    """Return the minute of a day from a time such as 08:00. The end of a day is 24:00.
-
-    :raises Invalid: if it is not one. YAML reads 20:00 without quotes as a number.
-    """
+    """Return the minute of a day from a time such as 08:00. The end of a day is 24:00."""
     match = re.fullmatch(r"([01][0-9]|2[0-3]):([0-5][0-9])|24:00", text.strip())
     if match is None:
         quotes = ' YAML makes a number of a time without quotes: write "20:00".' if text.isdigit() else ""
@@ -143,10 +128,6 @@ def read_time(text: str, option: str) -> int:
 
 
 def read_date(text: str, option: str) -> date:
-    """Return a day from its date.
-
-    :raises Invalid: if it is not one between 1970 and 9998.
-    """
     try:
         found = date.fromisoformat(text.strip())
     except ValueError:
@@ -157,10 +138,7 @@ def read_date(text: str, option: str) -> date:
 
 
 def days_of_exception(first: str, last: str | None) -> list[date]:
-    """Return the days of an exception, from its first to its last.
-
-    :raises Invalid: if these are no dates, or in the wrong order.
-    """
+    """Return the days of an exception, from its first to its last."""
     begin = read_date(first, "date of an exception")
     end = begin if last is None else read_date(last, "until of an exception")
     if not begin <= end <= begin + LONGEST_EXCEPTION * DAY:

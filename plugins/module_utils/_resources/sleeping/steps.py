@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from ..._api.models import Metrics, Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..services.many_services import ServiceJob
 from ..services.options import ServiceOptions
 from ..services.power import accepts_power_signals, plan_suspension, resume, start_if_needed
-from ..services.rates import Rates, cost_of, rates_of
+from ..services.rates import cost_of, rates_of
 from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
 from ..services.start_order import Order
 from ..services.view import View, billed_rate
@@ -38,14 +38,13 @@ class Sleeper:
     record: Record
     """The record with what this run has seen."""
     metrics: Metrics | None = None
-    verdict: Verdict | None = None
+    verdict: Verdict = field(init=False)
     wish: str | None = None
     """What the task asks for by hand, as a sentence, if it asks for anything."""
     facts: dict[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
-        """The id of the service."""
         return self.service.id
 
     @property
@@ -56,33 +55,31 @@ class Sleeper:
     @property
     def acts(self) -> bool:
         """Whether it is to be suspended or resumed."""
-        return self.verdict is not None and self.verdict.act != "nothing"
-
-    @property
-    def rates(self) -> Rates:
-        """What it costs, awake and asleep."""
-        return rates_of(self.service)
+        return self.verdict.act != "nothing"
 
 
-def plan_sleeper(
-    sleeper: Sleeper, verdict: Verdict, currency: str | None, keep_by_now: Callable[[], Keep | None]
-) -> Plan:
+def plan_sleeper(sleeper: Sleeper, currency: str | None, keep_by_now: Callable[[], Keep | None]) -> Plan:
     """Return the plan for one service, without what it has to wait for.
 
     ``keep_by_now`` returns the wish to keep it awake that is remembered by the time of its turn.
     """
-    job, service = sleeper.job, sleeper.service
+    job, service, memory = sleeper.job, sleeper.service, sleeper.memory
     changes = ServiceChanges()
     view = View(service)
-    if verdict.act == "suspend":
+    steps: list[Step] = []
+    if sleeper.wish is not None:  # remembered whatever becomes of the service after it
+        keep = sleeper.record.keep
+        steps.append(Step(sleeper.wish, lambda: memory.update(lambda found: found.with_keep(keep))))
+    if sleeper.verdict.act == "suspend":
         plan_suspension(job.task, view, changes)
         changes.steps = [unless_kept(sleeper, step, keep_by_now) for step in changes.steps]
-    elif verdict.act == "resume":
+        proof = f"check that the plan can remember {job.label}"  # before there is something to remember
+        steps.append(Step(proof, lambda: memory.update(lambda found: found), changes=False))
+    elif sleeper.verdict.act == "resume":
         plan_resumption(job.task, view, changes, sleeper.before)
-    proof = [writable_step(sleeper)] if verdict.act == "suspend" else []
-    steps = wish_steps(sleeper) + proof + changes.steps + memory_steps(sleeper, verdict)
+    steps += [*changes.steps, *memory_steps(sleeper)]
     status = changes.result.get("status", service.status)
-    rate = sleeper.rates.of(status)
+    rate = rates_of(service).of(status)
 
     def result(now: str, moves: Iterable[Move]) -> dict[str, Any]:
         done = list(moves)
@@ -108,21 +105,14 @@ def unless_kept(sleeper: Sleeper, step: Step, keep_by_now: Callable[[], Keep | N
         keep = keep_by_now()
         if keep is None:
             return [step]
-        stay_awake(sleeper, keep)
+        plan = cast(Plan, sleeper.job.plan)
+        sleeper.verdict = Verdict("nothing", True, KEPT, sleeper.verdict.record)
+        sleeper.facts.update(awake=True, why=KEPT, kept_until=utc_text(keep.until))
+        plan.result = {**sleeper.facts, "status": sleeper.service.status, "cost": None}
+        plan.after = plan.before
         return []
 
     return Expansion(step.summary, go_on, move=step.move, expects=step.commits)
-
-
-def stay_awake(sleeper: Sleeper, keep: Keep) -> None:
-    """Leave a service awake that was to be suspended."""
-    plan, verdict = sleeper.job.plan, sleeper.verdict
-    if plan is None or verdict is None:
-        return
-    sleeper.verdict = Verdict("nothing", True, KEPT, verdict.record)
-    sleeper.facts.update(awake=True, why=KEPT, kept_until=utc_text(keep.until))
-    plan.result = {**sleeper.facts, "status": sleeper.service.status, "cost": None}
-    plan.after = plan.before
 
 
 def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record: Record) -> None:
@@ -150,49 +140,34 @@ def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record
     changes.steps.append(Step(f"start {view.label} unless it runs by then", start, changes=False))
 
 
-def wish_steps(sleeper: Sleeper) -> list[Step]:
-    """Return the step that remembers what was asked for by hand, whatever becomes of the service after it."""
-    wish, keep = sleeper.wish, sleeper.record.keep
-    if wish is None:
-        return []
-    return [Step(wish, lambda: sleeper.memory.update(lambda found: found.with_keep(keep)))]
-
-
-def writable_step(sleeper: Sleeper) -> Step:
-    """Return the step that proves that the record can be written before there is something to remember."""
-    summary = f"check that the plan can remember {sleeper.job.label}"
-    return Step(summary, lambda: sleeper.memory.update(lambda found: found), changes=False)
-
-
-def memory_steps(sleeper: Sleeper, verdict: Verdict) -> list[Step]:
+def memory_steps(sleeper: Sleeper) -> list[Step]:
     """Return the step that remembers what was seen and done, if that is new."""
     known = sleeper.before if sleeper.wish is None else sleeper.before.with_keep(sleeper.record.keep)
-    if record_after(sleeper, verdict) == known:
+    if record_after(sleeper) == known:
         return []
 
     def remember() -> None:
-        now = sleeper.verdict or verdict  # another one, if a wish came in meanwhile
-        record = record_after(sleeper, now)
+        record = record_after(sleeper)  # by another verdict, if a wish came in meanwhile
         is_new = (record.settled, record.ran) != (known.settled, known.ran)
-        if now.act == "nothing" and is_new and not is_as_it_was(sleeper):
-            record = now.record
+        if not sleeper.acts and is_new and not is_as_it_was(sleeper):
+            record = sleeper.verdict.record
         sleeper.memory.update(lambda found: found.with_changes(known, record))
 
     return [Step(f"remember how {sleeper.job.label} is", remember, changes=False)]
 
 
-def record_after(sleeper: Sleeper, verdict: Verdict) -> Record:
-    """Return the record of a service once a verdict is carried out.
+def record_after(sleeper: Sleeper) -> Record:
+    """Return the record of a service once its verdict is carried out.
 
     Whether the container ran before one suspension says nothing of the next one, which may be by hand. So it
     is forgotten once the service is awake.
     """
-    waited = verdict.act == "nothing" or sleeper.job.task.options.wait
+    verdict = sleeper.verdict
+    waited = not sleeper.acts or sleeper.job.task.options.wait
     record = verdict.after if waited else verdict.record
     if verdict.act == "suspend":
         return replace(record, ran=ran(sleeper.metrics))
-    still_asleep = sleeper.suspended and verdict.act == "nothing"
-    return record if still_asleep else replace(record, ran=None)
+    return record if sleeper.suspended and not sleeper.acts else replace(record, ran=None)
 
 
 def is_as_it_was(sleeper: Sleeper) -> bool:
@@ -221,37 +196,26 @@ def ordered_steps(sleepers: Sequence[Sleeper], order: Order) -> list[Step]:
     """Return the steps of all services: what others need starts before them, and stops after them."""
     by_id = {sleeper.id: sleeper for sleeper in sleepers}
     starting = order.starting(by_id)
-    resuming = [id for id in starting if act_of(by_id[id]) == "resume"]
-    others = [id for id in reversed(starting) if id not in resuming]
-    done: dict[str, Step] = {}
+    resuming = [id for id in starting if by_id[id].verdict.act == "resume"]
+    last: dict[str, Step] = {}
     steps: list[Step] = []
-    for id in (*resuming, *others):
-        first = [done[other] for other in goes_before(by_id[id], by_id, order) if other in done]
-        steps += own_steps(by_id[id], first, done)
+    for id in (*resuming, *(id for id in reversed(starting) if id not in resuming)):
+        sleeper, own = by_id[id], list[Step]()
+        first = [last[other] for other in goes_before(sleeper, by_id, order) if other in last]
+        wished = 1 if sleeper.wish is not None else 0  # a wish is remembered at once, whatever the others do
+        for number, step in enumerate(sleeper.job.steps()):
+            needs = [*own[-1:], *(first if number == wished else ())]
+            own.append(replace(step, needs=needs, branch=sleeper.job))
+        if own:
+            last[id] = own[-1]
+        steps += own
     return steps
-
-
-def act_of(sleeper: Sleeper) -> str:
-    """Return what is to be done with a service."""
-    return "nothing" if sleeper.verdict is None else sleeper.verdict.act
 
 
 def goes_before(sleeper: Sleeper, others: Mapping[str, Sleeper], order: Order) -> list[str]:
     """Return the services that are resumed or suspended before this one."""
-    act = act_of(sleeper)
-    same = [id for id, other in others.items() if act_of(other) == act]
+    act = sleeper.verdict.act
+    same = [id for id, other in others.items() if other.verdict.act == act]
     if act == "resume":
         return [id for id in same if id in order.needs[sleeper.id]]
     return [id for id in same if sleeper.id in order.needs[id]] if act == "suspend" else []
-
-
-def own_steps(sleeper: Sleeper, first: Sequence[Step], done: dict[str, Step]) -> list[Step]:
-    """Return the steps of one service, the first of which needs ``first``; note its last one in ``done``."""
-    steps: list[Step] = []
-    wished = 1 if sleeper.wish is not None else 0  # a wish is remembered at once, whatever the others do
-    for number, step in enumerate(sleeper.job.steps()):
-        needs = [*steps[-1:], *(first if number == wished else ())]
-        steps.append(replace(step, needs=needs, branch=sleeper.job))
-    if steps:
-        done[sleeper.id] = steps[-1]
-    return steps

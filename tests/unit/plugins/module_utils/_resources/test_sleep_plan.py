@@ -9,7 +9,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -49,7 +48,7 @@ def tick(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> T
     sandbox.seed(SHOP)
 
     def go(now: datetime, check_mode: bool = False, **given: Any) -> dict[str, Any]:
-        monkeypatch.setattr(sleep_plan, "datetime", SimpleNamespace(now=now.astimezone))
+        monkeypatch.setattr(sleep_plan, "current_time", lambda: now)
         given = given if given.keys() & {"services", "family"} else {**given, "project": "shop"}
         plan = {"name": "office", "awake": OFFICE, "state_dir": str(tmp_path), **given}
         return run(sandbox, SLEEP_PLAN, check_mode, **plan)

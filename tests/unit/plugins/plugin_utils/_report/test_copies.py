@@ -47,7 +47,7 @@ def test_the_worst_comes_first() -> None:
 def test_what_offers_no_backups_or_could_not_be_read_is_named() -> None:
     facts = account(["kept", "none", "lost"])
     del facts.backups["s0001"], facts.backups["s0002"]
-    facts.without_backups.add("s0001")
+    facts.backups["s0001"] = None
     found = text(backups_section(page(facts)))
     assert "Not known, as it could not be read: lost" in found and "Offer no backups: none" in found
 

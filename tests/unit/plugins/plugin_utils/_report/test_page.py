@@ -10,18 +10,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import element
 from ansible_collections.hosted.services.plugins.plugin_utils._report.page import (
-    cell,
+    Column,
     check_report,
-    head,
     table,
 )
 
 
 def test_a_table_has_heads_of_columns_and_rows() -> None:
-    row = element("tr", head("db"), cell("1.00", of="a month", number=True))
-    found = table("Services", ["Service", "#A month"], [row])
+    columns = [Column("Service"), Column("A month", "a month", number=True)]
+    found = table("Services", columns, [["db", "1.00"]])
     heads = [(each.text, each.get("scope"), each.get("class")) for each in found.iter("th")]
     assert heads == [("Service", "col", None), ("A month", "col", "n"), ("db", "row", None)]
     [data] = found.iter("td")

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.batches import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
     Share,
+    read_share,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import (
     batch_sizes,
     plan_batches,
-    read_share,
     turned_around,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.start_order import order_of

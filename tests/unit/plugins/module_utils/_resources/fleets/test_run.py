@@ -16,7 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import members
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import run as run_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import Modules
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory, now
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
     FleetOptions,
     HealthCheckOptions,
@@ -39,6 +39,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Task,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.time_zones import (
+    current_time,
+)
 from unit.plugins.fakes import FakeClient
 
 URL = "https://api.example.com"
@@ -96,7 +99,7 @@ def new_run(folder: Path, client: FakeClient, state: str, *broken: str, **given:
     fixed = {"name": "shop", "state_dir": str(folder), "base_url": URL, "healthy_for": 0.0, "max_parallel": 1}
     options = FleetOptions(**{**fixed, **place, "batch_size": ["1"], "state": state, **given})
     module = cast(Any, Power(client, set(broken)))
-    return FleetRun.of(Task(cast(Any, client), options), Modules(module, module))
+    return FleetRun(Task(cast(Any, client), options), Modules(module, module))
 
 
 def planned(run: FleetRun) -> Plan:
@@ -338,7 +341,7 @@ def test_a_service_is_looked_at_again_in_its_turn(tmp_path: Path) -> None:
     planned(run)
     client.states["a"] = "stopped"
     assert list(run.begin(run.members["a"])) == []
-    assert run.members["a"].verdict.left_alone == "it does not run"
+    assert run.members["a"].verdict == (False, "it does not run")
     assert run.members["a"].job.result["state"] == "stopped"
     run.members["b"].job.error = Invalid("broken")
     with pytest.raises(NotBegun, match="1 failed, and max_failures allows 0"):
@@ -364,7 +367,7 @@ def cut_off(client: Account, folder: Path, state: str, **given: Any) -> FleetRun
     record = run.memory.record
     record.note_stop("a", True)
     record.begin(run.task.options.what, False)
-    record.begun["a"], record.up = now() - timedelta(seconds=60), {"a"}
+    record.begun["a"], record.up = current_time() - timedelta(seconds=60), {"a"}
     run.memory.write()
     planned(run)
     return run
@@ -385,7 +388,7 @@ def test_what_is_suspended_in_its_turn_is_not_resumed(
     for step in run.begin(member):
         step.run()
     assert client.calls == [] and memory_in(tmp_path).record.back == set()
-    assert member.verdict.left_alone == "it is suspended" and member.job.result["status"] == "SUSPENDED"
+    assert member.verdict == (False, "it is suspended") and member.job.result["status"] == "SUSPENDED"
 
 
 def test_what_is_suspended_while_it_stops_is_not_resumed(
@@ -402,7 +405,7 @@ def test_what_is_suspended_while_it_stops_is_not_resumed(
     monkeypatch.setattr(members, "wait_while_stopping", wait)
     assert list(run.begin(run.members["a"])) == []
     assert run.members["a"].service.status == "SUSPENDED"
-    assert run.members["a"].verdict.left_alone == "it is suspended"
+    assert run.members["a"].verdict == (False, "it is suspended")
 
 
 def test_a_restart_that_was_begun_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,7 +434,7 @@ def test_the_health_of_what_was_begun_is_looked_at_again(tmp_path: Path) -> None
     client.uptimes["a"] = 1
     run = new_run(tmp_path, client, "restarted")
     run.memory.record.begin(run.task.options.what, False)
-    run.memory.record.begun["a"] = now() - timedelta(seconds=60)
+    run.memory.record.begun["a"] = current_time() - timedelta(seconds=60)
     run.memory.write()
     assert turn_of(run) == [BEGUN, HEALTH, DONE, READ]
     new = new_run(tmp_path, client, "restarted")

@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.figures import app_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import (
     MAX_SCANS,
     Facts,
@@ -19,7 +20,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.reports
     read_releases,
     run_jobs,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.reports.verdicts import releases_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from unit.plugins.fakes import FakeClient
 
@@ -30,7 +30,7 @@ def test_what_would_fail_everywhere_ends_the_task() -> None:
 
     client: Any = FakeClient()
     with pytest.raises(ConnectionFailed):
-        run_jobs(Account(client), Facts(), [Job("backups", "db", "1", fail, print)])
+        run_jobs(Account(client), Facts(), [Job("backups", "db", "1", fail, {}, "1")])
 
 
 def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,5 +51,5 @@ def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> Non
     found = read_releases(Account(client), app)
     assert asked == [f"v{number:02}" for number in range(20, 20 - MAX_SCANS, -1)]
     assert found.not_scanned == 20 - MAX_SCANS
-    [told] = releases_of(Facts(apps=[app], releases={"web": found}), datetime(2026, 11, 30, tzinfo=UTC))
+    told = app_of(Facts(apps=[app], releases={"web": found}), app, datetime(2026, 11, 30, tzinfo=UTC))
     assert told["note"] == "8 older releases were not read"

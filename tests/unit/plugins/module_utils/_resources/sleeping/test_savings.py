@@ -15,7 +15,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import Saved
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.savings import (
     Forecast,
-    asleep_time,
     begin_counting,
     count,
     days_to_count,
@@ -41,7 +40,7 @@ def usage(**days: int) -> Usage:
 def test_a_forecast_is_the_difference_of_the_rates_for_the_hours_of_sleep() -> None:
     """In exact numbers, rounded at the very end."""
     schedule = Schedule(UTC, {day: [Hours(8 * 60, 20 * 60)] for day in range(7)})
-    asleep = asleep_time(schedule, NOW, 30)
+    asleep = timedelta(days=30) - schedule.awake_time(NOW, NOW + timedelta(days=30))
     assert asleep == timedelta(hours=360)
     told = Forecast(30, asleep, Rates(FULL, Decimal("7.30"))).as_dict()
     assert told == {
