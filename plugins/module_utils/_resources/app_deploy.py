@@ -8,8 +8,8 @@ A digest identifies an image; a tag can move (Applications, rule 4). So images a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -110,17 +110,6 @@ def plan_release(
     plan = plan_deployment(task, app, report, reasons)
     # A release that is blocked is probably refused, and what is in service keeps what it has.
     return plan if report.scan_status == ScanStatus.BLOCKED else prepared(app, plan)
-
-
-def after_first(first: Plan, plan: Plan) -> Plan:
-    """Return a plan with what is done before it."""
-    before, after = joined(first.before, plan.before), joined(first.after, plan.after)
-    return replace(plan, steps=[*first.steps, *plan.steps], before=before, after=after)
-
-
-def joined(one: Mapping[str, Any] | str, other: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
-    """Return two states as one; the latter alone if one of them is text."""
-    return {**one, **other} if isinstance(one, Mapping) and isinstance(other, Mapping) else other
 
 
 def plan_nothing(

@@ -24,18 +24,16 @@ from ..applications.health import HealthCheck
 from ..applications.lookup import check_digest, check_slug, check_tag
 from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
-from ..shared.identify import near_miss
 from ..shared.limits import MAX_PROJECT_NAME
 from ..shared.money import read_amount
 from ..shared.names import same_name
 from ..shared.public_key import read_public_key
 from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
-from .document import Document, Entry
+from .document import Document, Entry, Path
 from .graph import find_cycle
 from .hiding import HIDDEN_SECTION, PLAIN_SECTION, hides_command, with_hidden_environment
 from .plans import read_plans
-from .rendering import Path
 from .schema import Blueprint, Defaults, KeySection, Section, Size, keys_of
 
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -369,20 +367,6 @@ def references_in(entry: Entry) -> Iterator[tuple[Path, str, str]]:
 def describe_reference(path: Path, target: str, what: str) -> str:
     """Return a reference for messages. That of a secret may be a part of it that only looks like one."""
     return "a reference in its value" if HIDDEN_SECTION in path else f"${{{target}.{what}}}"
-
-
-def check_targets(document: Document, contents: Contents, aliases: Sequence[str]) -> None:
-    """Note the references to what is neither in the blueprint nor a neighbor in its project."""
-    keys = [entry.key for entry in (*contents.services, *contents.applications)]
-    for entry in contents.applications:
-        for path, target, what in references_in(entry):
-            if target not in keys and target not in aliases:
-                hint = "" if HIDDEN_SECTION in path else near_miss(target, [*keys, *aliases])
-                document.add_problem(
-                    path,
-                    f"{describe_reference(path, target, what)} names neither a key of the blueprint nor the "
-                    f"alias of a neighbor{hint}",
-                )
 
 
 # --- The whole --------------------------------------------------------------------------------------

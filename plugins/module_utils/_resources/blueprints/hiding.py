@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..applications.environment_rules import REFERENCE
-from .document import Document
-from .rendering import Path
+from .document import Document, Path
 
 PLAIN_SECTION = "environment"
 HIDDEN_SECTION = "secret_environment"

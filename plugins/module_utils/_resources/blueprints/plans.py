@@ -23,8 +23,7 @@ from ..shared.task_errors import Invalid
 from ..shared.time_zones import zone_named
 from ..sleeping.options import SleepPlanOptions, check_limits, schedule_of
 from ..sleeping.schedule import days_of_exception, read_hours
-from .document import Document, Entry
-from .rendering import Path
+from .document import Document, Entry, Path
 from .schema import BackupSection, Blueprint, HoursSection, PlanSection, SleepSection
 
 BACKUPS, SLEEP = "backups", "sleep"

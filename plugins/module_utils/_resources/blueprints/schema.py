@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from ..._api.libraries import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-from .rendering import Path
+from .document import Path
 
 SCHEMA_URL = "https://example.invalid/hosted/services/blob/main/docs/blueprint.schema.json"
 """Where editors find the schema: in the project's repository, whose address `scripts/addresses.py` writes."""

@@ -17,9 +17,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints import removal
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.needed import needed_for
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
+    Deleters,
     project_deletion,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
@@ -191,6 +193,6 @@ def test_absent_keeps_backups_and_copies_as_a_service_does(
 
 def test_the_deletion_of_a_project_is_planned_again_in_its_turn() -> None:
     """Something may have joined it meanwhile, even if nothing was in it when the blueprint was planned."""
-    part = project_deletion(new_task(), Project(id="1", name="shop"), [], PROJECT)
+    part = project_deletion(new_task(), Project(id="1", name="shop"), [], Deleters(SERVICE, PROJECT))
     part.make_plan(cast(Client, FakeClient()), foreseen=False)
     assert part.foreseen
