@@ -44,11 +44,12 @@ class BlueprintInfoResource(Resource[BlueprintInfoOptions]):
         left = left_over(task.options, task.warn).surely
         blueprints, files = [], dict[str, int]()
         for project in sorted(projects, key=lambda each: each.name):
-            found = Found(
-                project.name, services.get(project.id, []), apps, edges.get(project.id, []), keys, left
-            )
-            file = free_key(as_key(project.name), files)
-            blueprints.append({**exported(found), "project_id": project.id, "file_name": f"{file}.yml"})
+            id, file = project.id, free_key(as_key(project.name), files)
+            own = Found(project.name, services.get(id, []), apps, edges.get(id, []), keys, left)
+            export = export_project(own)
+            blueprint = {"project": project.name, "blueprint": export.data, "text": export_text(export)}
+            place = {"project_id": id, "file_name": f"{file}.yml"}
+            blueprints.append({**blueprint, "left_out": list(export.remarks), **place})
         return Plan(result=blueprints)
 
 
@@ -82,19 +83,7 @@ def read_edges(account: Account, project: Project) -> list[Edge]:
         return []
 
 
-def exported(found: Found) -> dict[str, Any]:
-    """Return a project as a blueprint, as data and as the text of a file."""
-    export = export_project(found)
-    return {
-        "project": found.name,
-        "blueprint": export.data,
-        "text": export_text(export),
-        "left_out": list(export.remarks),
-    }
-
-
 def read_export(task: Task[Any], project: Project) -> Export:
     """Return one project as a blueprint, without what would only be remarks."""
     listing = read_project(task.account, project, ServiceQuery())
-    apps = task.account.apps_by_id()
-    return export_project(Found(project.name, listing.services, apps))
+    return export_project(Found(project.name, listing.services, task.account.apps_by_id()))

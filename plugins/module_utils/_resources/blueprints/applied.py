@@ -41,11 +41,8 @@ def last_applied(options: StateDirOptions, project: str) -> Fingerprints:
 def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection[tuple[str, str]]) -> None:
     """Remember what was applied. Of entries that failed, by section and key, keep what was known before."""
     last = last_applied(task.options, contents.project)
-    stale = {
-        name: value
-        for name, value in last.prints.items()
-        if entry_in(name) in failed or name.startswith(NAMES)
-    }
+    kept = tuple(f"{section}.{key}." for section, key in failed)
+    stale = {name: value for name, value in last.prints.items() if name.startswith((NAMES, *kept))}
     fresh = {
         name: last.of(name, value)
         for entry in contents.entries
@@ -103,12 +100,6 @@ def path_of(entry: Entry, name: str) -> str:
 def name_path(name: str) -> str:
     """Return what stands for a name, whatever key it had in the file."""
     return f"{NAMES}{name}"
-
-
-def entry_in(path: str) -> tuple[str, str]:
-    """Return the section and the key that a path leads through. Keys of sections have no dot."""
-    section, __, rest = path.partition(".")
-    return section, rest.rpartition(".")[0]
 
 
 def as_text(value: object) -> str:

@@ -34,7 +34,7 @@ from .document import Document, Entry, Path
 from .graph import find_cycle
 from .hiding import HIDDEN_SECTION, PLAIN_SECTION, hides_command, with_hidden_environment
 from .plans import read_plans
-from .schema import Blueprint, Defaults, KeySection, Section, Size, keys_of
+from .schema import Blueprint, Defaults, Section, Size, keys_of
 
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
 """Keys have the form of aliases, so that references can name them."""
@@ -73,7 +73,6 @@ class Contents:
 
     @property
     def entries(self) -> list[Entry]:
-        """All entries."""
         return [*self.services, *self.applications, *self.ssh_keys]
 
     def path(self, written: str) -> str:
@@ -89,32 +88,24 @@ def read_contents(document: Document) -> Contents:
     if document.data is None:
         document.check()
     form = check_form(document)
-    check_project(document, form.project)
-    if form.was is not None:
-        document.note(("was",), partial(check_selector, "was", form.was))
     defaults = form.defaults or Defaults()
     services = entries_of(document, "services", form.services, defaults.services)
     applications = entries_of(document, "applications", form.applications, defaults.applications)
     applications = with_references(document, services, applications)
-    keys = [key_entry(name, key) for name, key in form.ssh_keys.items()]
+    keys = [
+        Entry("ssh_keys", name, {"public_key": key} if isinstance(key, str) else written(key))
+        for name, key in form.ssh_keys.items()
+    ]
     for entry in (*services, *applications, *keys):
         check_entry(document, entry)
     check_names(document, [*services, *applications])
-    check_same_keys(document, keys)
-    budget = check_budget(document, form.budget)
-    check_budgeted_projects(document, form)
+    for entry, other in alike(keys, lambda key: " ".join(str(key.values.get("public_key", "")).split()[:2])):
+        document.add_problem(entry.path, f"it is the same key as {document.where(other.path)}; remove one")
+    budget = check_project(document, form)
     plans = read_plans(document, form, [*services, *applications])
     document.check()
     return Contents(
-        form.project,
-        services,
-        applications,
-        keys,
-        budget,
-        was=form.was,
-        plans=plans,
-        folder=document.folder,
-        mark=document.mark,
+        form.project, services, applications, keys, budget, form.was, plans, document.folder, document.mark
     )
 
 
@@ -188,10 +179,8 @@ def form_of(path: Path, kind: str) -> str:
         return "write the public key as text, or a mapping with public_key_file"
     if kind == "string_type":
         return "it must be a text: put it in quotes, or a template through the filter string"
-    wanted = {"int": "a whole number", "bool": "true or false", "dict": "a mapping", "list": "a list"}
-    return (
-        f"it must be {next((words for name, words in wanted.items() if kind.startswith(name)), 'a mapping')}"
-    )
+    wanted = {"int": "a whole number", "float": "a number", "bool": "true or false", "list": "a list"}
+    return f"it must be {wanted.get(kind.partition('_')[0], 'a mapping')}"
 
 
 def without_branches(data: Any, path: Path) -> Path:
@@ -209,15 +198,10 @@ def without_branches(data: Any, path: Path) -> Path:
 
 def hint_of(path: Path) -> str:
     """Return the keys that there are instead of an unknown one, or the one that is probably meant."""
-    known = keys_at(path[:-1])
+    own = OWN if path[:1] == ("defaults",) and len(path) == 3 else ()
+    known = [key for key in keys_of(Blueprint, path[:-1]) if key not in own]
     close = difflib.get_close_matches(str(path[-1]), known, 1)
     return f"; did you mean {close[0]!r}?" if close else f"; the keys are {', '.join(known)}"
-
-
-def keys_at(path: Path) -> list[str]:
-    """Return the keys that a section of the blueprint has."""
-    found = keys_of(Blueprint, path)
-    return [key for key in found if key not in OWN] if path[:1] == ("defaults",) and len(path) == 2 else found
 
 
 # --- Entries ----------------------------------------------------------------------------------------
@@ -249,11 +233,6 @@ def written(section: Section) -> dict[str, Any]:
     return section.model_dump(exclude_unset=True, exclude_none=True)
 
 
-def key_entry(name: str, key: str | KeySection) -> Entry:
-    """Return the entry of an SSH key, which may be written as a text alone."""
-    return Entry("ssh_keys", name, {"public_key": key} if isinstance(key, str) else written(key))
-
-
 def check_entry(document: Document, entry: Entry) -> None:
     """Check the values of an entry that need no platform."""
     for name in SELECTORS:
@@ -282,10 +261,8 @@ def check_application(document: Document, entry: Entry) -> None:
     size = entry.values.get("dimensions", Size.model_fields)
     missing = [name for name in Size.model_fields if name not in size]
     if missing:
-        document.add_problem(
-            (*entry.path, "dimensions"),
-            f"it lacks {', '.join(missing)}; give all three parts",
-        )
+        lacks = f"it lacks {', '.join(missing)}; give all three parts"
+        document.add_problem((*entry.path, "dimensions"), lacks)
     environments = [entry.values[name] for name in ENVIRONMENTS if name in entry.values]
     if environments and not any(environments):
         document.add_problem(
@@ -295,8 +272,7 @@ def check_application(document: Document, entry: Entry) -> None:
         )
     check_image(document, entry)
     if "health_check" in entry.values:
-        health_check = HealthCheck(**entry.values["health_check"])
-        document.note((*entry.path, "health_check"), health_check.check)
+        document.note((*entry.path, "health_check"), HealthCheck(**entry.values["health_check"]).check)
     for path, target, what in references_in(entry):
         if target == entry.key:
             named = describe_reference(path, target, what)
@@ -372,22 +348,33 @@ def describe_reference(path: Path, target: str, what: str) -> str:
 # --- The whole --------------------------------------------------------------------------------------
 
 
-def check_project(document: Document, name: str) -> None:
-    """Check the name of the project (Limits)."""
-    document.note(("project",), lambda: check_selector("project", name))
-    if len(name) > MAX_PROJECT_NAME:
+def check_project(document: Document, form: Blueprint) -> Budget:
+    """Check the names of the project (Limits), and return its budget."""
+    for key, name in {"project": form.project, "was": form.was}.items():
+        if name is not None:
+            document.note((key,), partial(check_selector, key, name))
+    if len(form.project) > MAX_PROJECT_NAME:
+        told = f"the name has {len(form.project)} characters; at most {MAX_PROJECT_NAME} are allowed"
+        document.add_problem(("project",), told)
+    limits = form.budget.get("projects") if isinstance(form.budget, Mapping) else None
+    if form.was is not None and isinstance(limits, Mapping) and form.was in limits:
         document.add_problem(
-            ("project",), f"the name has {len(name)} characters; at most {MAX_PROJECT_NAME} are allowed"
+            ("budget", "projects", form.was),
+            "it limits the project by its former name, and nothing once that is renamed; write "
+            f"{form.project!r}",
         )
+    try:
+        return Budget() if form.budget is None else read_budget(form.budget, "budget")
+    except Invalid as error:
+        document.add_problem(("budget",), error.message)
+        return Budget()
 
 
 def check_names(document: Document, entries: Sequence[Entry]) -> None:
     """Note two things of one id or name, or one key in both sections."""
     for entry, other in alike(entries, lambda each: each.values.get("id")):
-        document.add_problem(
-            (*entry.path, "id"),
-            f"it is the id of {document.where(other.path)} too; a service has one entry",
-        )
+        told = f"it is the id of {document.where(other.path)} too; a service has one entry"
+        document.add_problem((*entry.path, "id"), told)
     for entry, other in alike(entries, lambda each: each.name):
         if are_mixed_up(entry, other):
             document.add_problem(
@@ -409,7 +396,7 @@ def alike(entries: Iterable[Entry], by: Callable[[Entry], str | None]) -> Iterat
     seen: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         value = by(entry)
-        if value is not None:
+        if value:
             yield from ((entry, other) for other in seen[value])
             seen[value].append(entry)
 
@@ -420,37 +407,3 @@ def are_mixed_up(entry: Entry, other: Entry) -> bool:
     if services and all("id" in each.values for each in services):
         return False
     return same_name(entry.name, other.name)
-
-
-def check_same_keys(document: Document, entries: Sequence[Entry]) -> None:
-    """Note one key under two names: the platform has it once."""
-    seen: dict[str, Entry] = {}
-    for entry in entries:
-        text = " ".join(str(entry.values.get("public_key", "")).split()[:2])
-        other = seen.setdefault(text, entry) if text else entry
-        if other is not entry:
-            document.add_problem(
-                entry.path, f"it is the same key as {document.where(other.path)}; remove one"
-            )
-
-
-def check_budgeted_projects(document: Document, form: Blueprint) -> None:
-    """Note a limit for the former name of the project, which would limit nothing once it is renamed."""
-    limits = form.budget.get("projects") if isinstance(form.budget, Mapping) else None
-    if form.was is not None and isinstance(limits, Mapping) and form.was in limits:
-        document.add_problem(
-            ("budget", "projects", form.was),
-            "it limits the project by its former name, and nothing once that is renamed; write "
-            f"{form.project!r}",
-        )
-
-
-def check_budget(document: Document, value: Any) -> Budget:
-    """Return the budget of the blueprint; an empty one if it is none, which is noted."""
-    if value is None:
-        return Budget()
-    try:
-        return read_budget(value, "budget")
-    except Invalid as error:
-        document.add_problem(("budget",), error.message)
-        return Budget()

@@ -73,18 +73,12 @@ class Export:
     """A project as a blueprint."""
 
     project: str
-    services: Sequence[Exported] = ()
-    applications: Sequence[Exported] = ()
+    sections: Mapping[str, Sequence[Exported]]
+    """The sections that have entries, by their names."""
     remarks: Sequence[str] = ()
     """What is there and not in the blueprint."""
     failed: Mapping[str, Sequence[Exported]] = field(default_factory=dict)
     """By section: what is not in the blueprint because its creation failed."""
-
-    @property
-    def sections(self) -> Mapping[str, Sequence[Exported]]:
-        """The sections that have entries, by their names."""
-        sections = {"services": self.services, "applications": self.applications}
-        return {name: entries for name, entries in sections.items() if entries}
 
     @property
     def data(self) -> dict[str, Any]:
@@ -101,34 +95,34 @@ def export_project(found: Found) -> Export:
     left_out = {service["id"]: why for service in found.services if (why := why_left_out(found, service))}
     present = [service for service in found.services if service["id"] not in left_out]
     keys = keys_of(found, present)
-    references = references_by_service(found.edges, keys)
-    services, applications = [], []
-    for service in sorted(present, key=lambda each: keys[each["id"]]):
-        key, app = keys[service["id"]], found.apps.get(service["id"])
-        values = values_of(found, service, key)
-        remarks = reference_remarks(references.get(service["id"], {}), is_app=app is not None)
-        remarks += command_remarks(values)
-        if app is None:
-            services.append(Exported(service["id"], key, values, [*unread_remarks(service), *remarks]))
-        else:
-            remarks = [*unread_remarks(service), *app_remarks(service, app), *remarks]
-            applications.append(Exported(service["id"], key, values, remarks))
-    remarks = [*sorted(left_out.values()), *key_remarks(found)]
+    remarks = sorted(left_out.values())
+    if fingerprints := sorted(f"{key.name} ({key.fingerprint})" for key in found.ssh_keys):
+        remarks.append(f"SSH keys of the account: {', '.join(fingerprints)}")
     failed = [service for service in found.services if service["status"] == ServiceStatus.FAILED]
-    return Export(found.name, services, applications, remarks, failed_entries(found, failed, keys.values()))
+    others = keys_of(found, failed, keys.values())
+    return Export(found.name, sections_of(found, present, keys), remarks, sections_of(found, failed, others))
 
 
-def failed_entries(
-    found: Found, failed: Sequence[Mapping[str, Any]], taken: Collection[str]
+def sections_of(
+    found: Found, services: Iterable[Mapping[str, Any]], keys: Mapping[str, str]
 ) -> dict[str, list[Exported]]:
-    """Return by section the entries of what could not be created, with keys that are not taken."""
-    entries: dict[str, list[Exported]] = defaultdict(list)
-    keys = keys_of(found, failed, taken)
-    for service in sorted(failed, key=lambda each: keys[each["id"]]):
-        key = keys[service["id"]]
-        section = "applications" if service["id"] in found.apps else "services"
-        entries[section].append(Exported(service["id"], key, values_of(found, service, key)))
-    return entries
+    """Return the entries of some services in the order of their keys, by section."""
+    references = references_by_service(found.edges, keys)
+    sections: dict[str, list[Exported]] = {"services": [], "applications": []}
+    for service in sorted(services, key=lambda each: keys[each["id"]]):
+        id, key, app = service["id"], keys[service["id"]], found.apps.get(service["id"])
+        values, remarks = values_of(found, service, key), list[str]()
+        if service["status"] not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
+            remarks.append(f"its status is {service['status']}, so its settings and state were not read")
+        if app is not None:
+            remarks += app_remarks(service, app)
+        remarks += reference_remarks(references.get(id, {}), is_app=app is not None)
+        if "command" in values:
+            remarks.append(
+                "its command may hold a password: keep that in a vault before you share or commit this file"
+            )
+        sections["services" if app is None else "applications"].append(Exported(id, key, values, remarks))
+    return {name: entries for name, entries in sections.items() if entries}
 
 
 def why_left_out(found: Found, service: Mapping[str, Any]) -> str | None:
@@ -177,38 +171,26 @@ def free_key(key: str, taken: dict[str, int]) -> str:
     return free
 
 
-def name_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return what identifies a service: nothing if its key does, its id where its name does not."""
-    named = {} if service["name"] == key else {"name": service["name"]}
-    return {**named, "id": service["id"]} if found.names[service["name"]] > 1 else named
-
-
 # --- Values -----------------------------------------------------------------------------------------
 
 
 def values_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return what the blueprint says of a service or an application."""
-    app = found.apps.get(service["id"])
-    if app is None:
-        return {**name_of(found, service, key), **service_values(service)}
-    return {**({} if app.slug == key else {"slug": app.slug}), **shared_values(service)}
-
-
-def service_values(service: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an order of a service needs, and its state."""
-    product, runtime = service["product"] or {}, service["runtime"] or {}
-    order = {"product": product.get("slug"), "runtime": runtime.get("id")}
-    state = state_of(service)
-    return {
-        **{name: value for name, value in order.items() if value},
-        **shared_values(service),
-        **({"state": state} if state else {}),
-    }
-
-
-def shared_values(service: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a service and an application both have: their node and their settings."""
-    values = {"host": (service["host"] or {}).get("id"), **carried(service, service.get("settings"))}
+    """Return what the blueprint says of a service or an application, whose key may be its name already."""
+    app, name = found.apps.get(service["id"]), service["name"]
+    host = (service["host"] or {}).get("id")
+    values = {"host": host, **carried(service, service.get("settings"))}
+    if app is not None:
+        values = {"slug": None if app.slug == key else app.slug, **values}
+    else:
+        product, runtime = service["product"] or {}, service["runtime"] or {}
+        values = {
+            "name": None if name == key else name,
+            "id": service["id"] if found.names[name] > 1 else None,
+            "product": product.get("slug"),
+            "runtime": runtime.get("id"),
+            **values,
+            "state": state_of(service),
+        }
     return {name: value for name, value in values.items() if value not in (None, "")}
 
 
@@ -225,13 +207,6 @@ def state_of(service: Mapping[str, Any]) -> str | None:
 # --- Remarks ----------------------------------------------------------------------------------------
 
 
-def unread_remarks(service: Mapping[str, Any]) -> list[str]:
-    """Return what is missing of a service that is not ready."""
-    if service["status"] in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
-        return []
-    return [f"its status is {service['status']}, so its settings and state were not read"]
-
-
 def app_remarks(service: Mapping[str, Any], app: App) -> list[str]:
     """Return what an application runs, and that a blueprint leaves alone whether it runs."""
     remarks = []
@@ -244,13 +219,6 @@ def app_remarks(service: Mapping[str, Any], app: App) -> list[str]:
     if service["status"] == ServiceStatus.SUSPENDED:
         remarks.append("it is suspended, which a blueprint neither says nor changes for an application")
     return remarks
-
-
-def command_remarks(values: Mapping[str, Any]) -> list[str]:
-    """Return what to do about a launch command, which is shown whole."""
-    if "command" not in values:
-        return []
-    return ["its command may hold a password: keep that in a vault before you share or commit this file"]
 
 
 def references_by_service(edges: Iterable[Edge], keys: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
@@ -271,12 +239,6 @@ def reference_remarks(references: Mapping[str, Sequence[str]], is_app: bool) -> 
         for key, names in sorted(references.items())
         if names
     ]
-
-
-def key_remarks(found: Found) -> list[str]:
-    """Return the SSH keys of the account, whose public keys are not shown."""
-    keys = sorted(f"{key.name} ({key.fingerprint})" for key in found.ssh_keys)
-    return [f"SSH keys of the account: {', '.join(keys)}"] if keys else []
 
 
 # --- The text ---------------------------------------------------------------------------------------

@@ -21,18 +21,6 @@ from ..shared.relocation_record import (
 from ..shared.task_errors import Invalid
 
 
-def relocations_on(options: StateDirOptions) -> list[Relocation]:
-    """Return the relocations on a platform whose records are in ``state_dir`` or the collection's own folder.
-
-    :raises Invalid: if a record cannot be read: which services it names is not known then.
-    """
-    known = known_relocations(options)
-    if known.damaged:
-        damage = damage_of(known.damaged[0])
-        raise Invalid(f"{damage}, so which services it needs is not known. {MENDING}")
-    return known.relocations
-
-
 def needed_for(options: StateDirOptions, described: Collection[str]) -> Callable[[Named], str | None]:
     """Return what tells for what a relocation needs a service that nothing describes, and what to do.
 
@@ -42,10 +30,12 @@ def needed_for(options: StateDirOptions, described: Collection[str]) -> Callable
     :param described: the names of what is described.
     :raises Invalid: if a record cannot be read.
     """
-    relocations = relocations_on(options)
+    known = known_relocations(options)
+    if known.damaged:
+        raise Invalid(f"{damage_of(known.damaged[0])}, so which services it needs is not known. {MENDING}")
 
     def tell(service: Named) -> str | None:
-        naming = [each for each in relocations if names(each.content, service)]
+        naming = [each for each in known.relocations if names(each.content, service)]
         naming.sort(key=lambda each: each.content.old_id == service.id)  # it was relocated once more
         for each in reversed(naming):
             other = other_name(each.content, service)

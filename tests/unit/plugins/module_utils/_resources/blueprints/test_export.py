@@ -29,7 +29,8 @@ def services_of(names: list[str]) -> list[dict[str, Any]]:
 
 @given(NAMES)
 def test_every_name_gets_a_key_of_its_own(names: list[str]) -> None:
-    keys = [entry.key for entry in export_project(Found("shop", services_of(names), {})).services]
+    sections = export_project(Found("shop", services_of(names), {})).sections
+    keys = [entry.key for entry in sections.get("services", ())]
     assert len(set(keys)) == len(names)
     assert all(KEY.fullmatch(key) for key in keys)
 

@@ -49,7 +49,7 @@ def source_of(*slugs: str, ran: Sequence[str] = (), tag: str | None = None) -> S
         )
         for slug in slugs
     ]
-    return SourceProject(Project(id="prj-shop", name="shop"), originals, [], Export("shop"))
+    return SourceProject(Project(id="prj-shop", name="shop"), originals, [], Export("shop", {}))
 
 
 def test_an_image_is_that_of_the_source() -> None:
