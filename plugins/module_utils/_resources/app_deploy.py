@@ -137,10 +137,7 @@ def plan_nothing(
 
 
 def check_deployable(app: App) -> None:
-    """Check that the status of an application allows a deploy. Unknown statuses are left to the platform.
-
-    :raises Invalid: if it does not.
-    """
+    """Check that the status of an application allows a deploy. Unknown statuses are left to the platform."""
     known = app.status in ServiceStatus.ALL and app.status != ServiceStatus.ACTIVE
     if known and not awaits_first_deploy(app):
         raise Invalid(
@@ -154,26 +151,21 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
 
     In check mode, it is what an earlier task of the play planned to declare; a release with a given digest
     is assumed to be declared by one.
-
-    :raises NoSuchItem: if the tag is not declared.
-    :raises Invalid: if it names another image than expected.
     """
     tag, slug = task.options.tag, task.options.slug
     digest = task.options.digest or task.foreseen.get(f"{slug}:{tag}")
     if report is not None and digest in (None, report.digest):
         return report
-    error: HostedError
+    tags = sorted(map(repr, task.account.releases(slug) if app.id else ()))
+    error: HostedError = NoSuchItem(
+        f"release {tag!r} of application {slug!r} is not declared (hosted.services.app_release declares "
+        f"one){f'; there are: {first_of(tags, NAMED_TAGS)}' if tags else ''}"
+    )
     if report is not None:
         error = Invalid(
             f"release {tag!r} of {slug!r} names {report.digest}, not {digest}: the tag has moved. Declare it "
             "again, or deploy another one",
             digest=report.digest,
-        )
-    else:
-        tags = sorted(map(repr, task.account.releases(slug) if app.id else ()))
-        error = NoSuchItem(
-            f"release {tag!r} of application {slug!r} is not declared (hosted.services.app_release declares "
-            f"one){f'; there are: {first_of(tags, NAMED_TAGS)}' if tags else ''}"
         )
     if digest is None:
         raise error
@@ -256,10 +248,7 @@ def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
 
 
 def deploy(task: Task[AppDeployOptions], app: App, deployed: Deployed, undecided: bool) -> None:
-    """Deploy; if the release does not start, roll back and raise an error with all that is known.
-
-    :raises DeployFailed: with the reason, the state of the previous release, and the last log lines.
-    """
+    """Deploy; if the release does not start, roll back and raise an error with all that is known."""
     digest, records = deployed.digest, AppRecords.of(task, app.id)
     try:
         Rollout(task, task.options.tag, deployed, undecided).run()

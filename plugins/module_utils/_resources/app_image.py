@@ -80,10 +80,8 @@ class Push:
         """Count what arrived, and say so."""
         with self._counting:
             self.sent_bytes += count
-        whole = self.image.size
-        self.task.progress(
-            f"pushing {self.repository.name}: {megabytes(self.sent_bytes)} of at most {megabytes(whole)}"
-        )
+        sent, most = megabytes(self.sent_bytes), megabytes(self.image.size)
+        self.task.progress(f"pushing {self.repository.name}: {sent} of at most {most}")
 
     def plan(self) -> Plan:
         """Verify the image on disk, and plan the upload of the missing parts."""
@@ -96,7 +94,9 @@ class Push:
         after = {**({"tag": self.tag} if self.tag else {}), "digest": digest}
         if present and tagged == digest:
             return Plan(result=self.view(), before=after, after=after)
-        self.check_sizes()
+        for part in self.image.parts:  # not every registry checks the size of those that it has
+            with suppress(NoSuchItem):  # only those that are sent have to be there
+                self.layout.check_size(part)
         missing = [] if present else self.missing()
         each_part(self.task, self.verify, missing)
         return Plan(
@@ -111,12 +111,6 @@ class Push:
         """Return the digest of a tag or digest in the registry; ``None`` if there is none."""
         return None if self.foreseen else self.repository.digest_of(reference)
 
-    def check_sizes(self) -> None:
-        """Check what the manifest says of all parts: not every registry does so for those that it has."""
-        for part in self.image.parts:
-            with suppress(NoSuchItem):  # only those that are sent have to be there
-                self.layout.check_size(part)
-
     def missing(self) -> list[Part]:
         """Return the parts that the registry lacks, without duplicates, the configuration last."""
         parts = {part.digest: part for part in reversed(self.image.parts)}
@@ -126,12 +120,10 @@ class Push:
         return [part for part, is_there in zip(parts.values(), there, strict=True) if not is_there]
 
     def verify(self, part: Part) -> None:
-        """Verify a part on disk."""
         self.task.progress(f"checking {part.digest}, {megabytes(part.size)}")
         self.layout.verify(part)
 
     def send(self, part: Part) -> None:
-        """Upload a part."""
         self.repository.send_blob(partial(self.layout.open_part, part), part.digest, part.size)
 
     def summary(self, missing: list[Part], present: bool) -> str:

@@ -148,10 +148,7 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, 
 
 
 def make(task: Task[AppReleaseOptions], declare: Change) -> None:
-    """Declare the release.
-
-    :raises Invalid: if the platform refuses it.
-    """
+    """Declare the release."""
     try:
         apply(task, declare)
     except TokenRejected:
@@ -165,10 +162,7 @@ def make(task: Task[AppReleaseOptions], declare: Change) -> None:
 
 
 def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
-    """Check a scan report against ``fail_on``.
-
-    :raises Blocked: with the scan in its details.
-    """
+    """Check a scan report against ``fail_on``. The error has the scan in its details."""
     options, result = task.options, to_result(task, report)
     found = [*objections(report, options.fail_on)]
     limits = [name for name in SEVERITIES if name in options.fail_on]

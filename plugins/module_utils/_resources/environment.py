@@ -117,11 +117,8 @@ def write_environment(
 ) -> None:
     """Replace the environment and store its fingerprints; a run that is killed meanwhile leaves none.
 
-    First records that it is pending until the next deploy.
-
-    :raises Invalid: with the platform's reason, if it refuses the call.
-    :raises EffectUnverified: if the application may have failed to start with it instead. The specification
-        shows neither the status for this nor the one for an environment that breaks a rule.
+    First records that it is pending until the next deploy. The specification shows neither the status for an
+    environment that breaks a rule nor that for an application that does not start with it.
     """
     what, body = f"the environment of application {app.slug!r}", {"environment": dict(environment)}
     write = Change(what=what, route=r.APP_ENVIRONMENT, ids={"slug": app.slug}, body=body, shown=Unseen())

@@ -25,6 +25,7 @@ REFERENCE = re.compile(r"\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
 """Matches a reference: an alias, and a field in capitals. Only the platform looks at others in braces."""
 MAX_VARIABLES = 100
 RESERVED_VARIABLE = "PORT"
+KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "a dictionary"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +43,6 @@ def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Map
     """Return the plain and the secret variables. An empty environment requires ``clear``.
 
     Otherwise an empty variable of the play would remove the whole environment.
-
-    :raises Invalid: if there are neither variables nor ``clear``, or both, or one of the options is empty.
     """
     variables, secret = options.variables, options.secret_variables
     named = {"variables": variables, "secret_variables": secret}
@@ -67,9 +66,9 @@ def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Map
 
 
 def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str, str]:
-    """Merge plain and secret variables, and check all rules that need no call to the platform.
+    """Merge plain and secret variables, and check all rules that need no call. Errors never quote a value.
 
-    :raises Invalid: naming the variable and the rule, but never the value.
+    Only the user knows which text a value is that is none: whether ``yes`` or ``True`` is right.
     """
     both = sorted(variables.keys() & secret.keys())
     if both:
@@ -87,15 +86,17 @@ def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str,
         )
     for name, value in environment.items():
         check_name(name)
-        check_value(name, value)
+        if not isinstance(value, str):
+            kind = "empty" if value is None else KINDS.get(type(value), f"of type {type(value).__name__}")
+            raise Invalid(
+                f"the value of the variable {name} is {kind}; it must be a string: put it in quotes in the "
+                "playbook"
+            )
     return environment
 
 
 def check_name(name: Any) -> None:
-    """Check the name of a variable.
-
-    :raises Invalid: if it has a character that is not allowed, or is reserved.
-    """
+    """Check the name of a variable."""
     if not isinstance(name, str) or not VARIABLE_NAME.fullmatch(name):
         raise Invalid(
             f"{name!r} is not a valid variable name: use only ASCII letters, digits and underscores, and do "
@@ -105,20 +106,6 @@ def check_name(name: Any) -> None:
         raise Invalid(
             f"the variable {RESERVED_VARIABLE} is reserved: the platform sets it from the published port"
         )
-
-
-def check_value(name: str, value: Any) -> None:
-    """Reject values that are not strings: only the user knows whether ``yes`` or ``True`` is right.
-
-    :raises Invalid: naming the variable and the type.
-    """
-    if isinstance(value, str):
-        return
-    kinds = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "a dictionary"}
-    kind = "empty" if value is None else kinds.get(type(value), f"of type {type(value).__name__}")
-    raise Invalid(
-        f"the value of the variable {name} is {kind}; it must be a string: put it in quotes in the playbook"
-    )
 
 
 # --- References ---------------------------------------------------------------------------------------
@@ -196,8 +183,6 @@ def check_references(
 
     The latter are those of no neighbor: in check mode, the play may create one that is missing. Without
     ``graphs``, only the platform can check anything.
-
-    :raises Invalid: naming the variable, the reference and the most similar alias.
     """
     used = list(references(environment))
     known = {alias for graph in graphs or () for id, alias in aliases_of(graph).items() if id != app.id}

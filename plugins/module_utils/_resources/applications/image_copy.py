@@ -36,36 +36,23 @@ class StoredManifest:
 def stored_manifests(
     source: Repository, digest: str, visited: set[str] | None = None, depth: int = 0
 ) -> Iterator[StoredManifest]:
-    """Yield the manifest of an image, after all those that it refers to if it is an index, and each once.
-
-    :raises NoSuchItem: if the repository lacks one of them.
-    :raises Invalid: if one is damaged.
-    """
+    """Yield the manifest of an image, after all those that it refers to if it is an index, and each once."""
     visited = set() if visited is None else visited
     if not is_first_visit(visited, digest, depth):
         return
     if source.digest_of(digest) is None:
         raise NoSuchItem(f"{source.name} holds no image {digest}")
     content, media_type = source.manifest(digest)
-    manifest = read_manifest(source, digest, content)
-    for inner in Part.listed(manifest, "manifests"):
-        yield from stored_manifests(source, inner.digest, visited, depth + 1)
-    config = [Part.read(manifest["config"])] if manifest.get("config") else []
-    yield StoredManifest(digest, content, media_type, [*config, *Part.listed(manifest, "layers")])
-
-
-def read_manifest(source: Repository, digest: str, content: bytes) -> dict[str, Any]:
-    """Return a manifest parsed.
-
-    :raises Invalid: if it is not a JSON object.
-    """
     try:
         manifest = json.loads(content)
     except (ValueError, RecursionError):
         manifest = None
     if not isinstance(manifest, dict):
         raise Invalid(f"{source.name} holds {digest}, which is no manifest")
-    return manifest
+    for inner in Part.listed(manifest, "manifests"):
+        yield from stored_manifests(source, inner.digest, visited, depth + 1)
+    config = [Part.read(manifest["config"])] if manifest.get("config") else []
+    yield StoredManifest(digest, content, media_type, [*config, *Part.listed(manifest, "layers")])
 
 
 class ImageCopy:

@@ -71,10 +71,7 @@ def pending_scan(tag: str, digest: str | None) -> ScanReport:
 
 
 def await_verdict(task: Task[ReleaseOptions], report: ScanReport, seconds: float | None = None) -> ScanReport:
-    """Wait until a release has a verdict, for so many seconds or ``wait_timeout``; return its scan report.
-
-    :raises WaitEnded: if there is no verdict by then.
-    """
+    """Wait until a release has a verdict, for so many seconds or ``wait_timeout``; return its scan report."""
     seconds = max(task.options.wait_timeout if seconds is None else seconds, 1.0)
     until = time.monotonic() + seconds
     release = Release(tag=str(report.tag), digest=str(report.digest))
@@ -88,10 +85,7 @@ def await_verdict(task: Task[ReleaseOptions], report: ScanReport, seconds: float
 
 
 def check_verdict(slug: str, report: ScanReport) -> None:
-    """Check that the verdict on a release allows its deploy.
-
-    :raises Blocked: with each flaw, its package and its fix version, as data and in the message.
-    """
+    """Check that the verdict on a release allows its deploy. The error has each flaw as data, too."""
     if report.scan_status == ScanStatus.BLOCKED:
         raise Blocked(
             f"release {report.tag!r} of application {slug!r} is blocked: {describe_blocking_flaws(report)}. "
