@@ -189,9 +189,6 @@ def warn_of_verdict(task: Task[AppDeployOptions], report: ScanReport) -> None:
         )
 
 
-# --- The deploy ---------------------------------------------------------------------------------------
-
-
 def plan_deployment(
     task: Task[AppDeployOptions], app: App, report: ScanReport, reasons: Sequence[str]
 ) -> Plan:

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from .._api.errors import HostedError, Refused, TokenRejected
 from .._api.models import App, Release, ScanReport
-from .._api.registry import Repository
 from .._api.values import SEVERITIES, ScanStatus
 from .applications.lookup import resolve_app
 from .applications.releases import (
@@ -94,8 +94,10 @@ def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
         return
     try:
         repository = open_repository(task, app.slug)
-        if holds(repository, digest, exists=bool(app.id)):
-            return
+        # Where there is no application, a registry may deny access in place of a 404.
+        with nullcontext() if app.id else suppress(Refused):
+            if repository.digest_of(digest) is not None:
+                return
     except HostedError as error:
         task.progress(f"whether {digest} was pushed cannot be looked up here: {error.message}")
         return
@@ -111,19 +113,6 @@ def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
     if task.options.pushed:
         raise NoSuchItem(refusal)
     task.expect_created(NoSuchItem(refusal), digest)
-
-
-def holds(repository: Repository, digest: str, *, exists: bool) -> bool:
-    """Tell whether a repository has an image.
-
-    :param exists: whether its application does. If not, a registry may deny access in place of a 404.
-    """
-    try:
-        return repository.digest_of(digest) is not None
-    except Refused:
-        if exists:
-            raise
-        return False
 
 
 def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, declare: Change) -> Plan:
@@ -148,7 +137,6 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, 
 
 
 def make(task: Task[AppReleaseOptions], declare: Change) -> None:
-    """Declare the release."""
     try:
         apply(task, declare)
     except TokenRejected:
@@ -163,7 +151,7 @@ def make(task: Task[AppReleaseOptions], declare: Change) -> None:
 
 def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
     """Check a scan report against ``fail_on``. The error has the scan in its details."""
-    options, result = task.options, to_result(task, report)
+    options = task.options
     found = [*objections(report, options.fail_on)]
     limits = [name for name in SEVERITIES if name in options.fail_on]
     if report.scan_status == ScanStatus.FAILED and limits and not found:
@@ -178,12 +166,12 @@ def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
         try:
             check_verdict(options.slug, report)
         except Blocked as error:
-            error.details["release"] = result
+            error.details["release"] = to_result(task, report)
             raise error.append(". fail_on: [] goes on to deploy one that was lifted") from None
     raise Blocked(
         f"release {options.tag!r} of application {options.slug!r} is not wanted by fail_on: "
         f"{', '.join(found)}",
-        release=result,
+        release=to_result(task, report),
         scan=scan_view(report),
     )
 

@@ -58,7 +58,7 @@ from .ssh_key import SSH_KEY
 
 SIZE_OF_APP = ("dimensions", "max_monthly")
 SECRET = ("variables", HIDDEN_SECTION)
-"""What of an entry is never shown."""
+"""What of an entry is never shown. Names, nodes and sizes are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,10 @@ class OnBlueprint(Resource[SourceT]):
 
     def secret_values(self, options: Mapping[str, Any]) -> Any:
         """Return the values of secret environments and of orders. The rest of a blueprint may be shown."""
-        found: list[Any] = [options.get("secret_environments"), *secrets_in_overrides(options)]
+        overrides = options.get("overrides")
+        entries = overrides.values() if isinstance(overrides, Mapping) else ()
+        found = [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET]
+        found.append(options.get("secret_environments"))
         with suppress(HostedError):
             found += secret_values_of(self.read_options(options).read())
         return found
@@ -92,13 +95,6 @@ class OnBlueprint(Resource[SourceT]):
             return list(redacted_values_of(self.read_options(options).read()))
         except HostedError:
             return []
-
-
-def secrets_in_overrides(options: Mapping[str, Any]) -> list[Any]:
-    """Return what ``overrides`` say that is never shown. Names, nodes and sizes are."""
-    found = options.get("overrides")
-    entries = found.values() if isinstance(found, Mapping) else ()
-    return [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET]
 
 
 class BlueprintResource(OnBlueprint[BlueprintOptions]):
@@ -172,12 +168,8 @@ def whole_plan(
     if (refusal := report.refusal()) is not None:
         raise refusal
     report.check_balance()
-    plan = Plan(
-        result=[],
-        max_parallel=task.options.max_parallel,
-        subject=contents.project,
-        budgeted_whole=True,
-    )
+    most, name = task.options.max_parallel, contents.project
+    plan = Plan(result=[], max_parallel=most, subject=name, budgeted_whole=True)
     report.update(plan)
     steps = [*first, *parts.steps(first)]
     finish = partial(report.update, plan)
@@ -243,8 +235,7 @@ class Assembly:
 
     def _project_arguments(self, part: Part) -> Mapping[str, Any]:
         """Return the options of the project: it is renamed if only its former name is there."""
-        name = self.contents.project
-        projects = part.task.account.projects()
+        name, projects = self.contents.project, part.task.account.projects()
         check_no_id(name, projects)
         home = find_home(projects, self.contents)
         if home is None or same_name(home.name, name):
@@ -312,33 +303,26 @@ class Assembly:
 
         def arguments(part: Part) -> Mapping[str, Any]:
             aliases = {key: alias_of(part.task.account, each, self.project) for key, each in targets.items()}
-            return {
-                "slug": entry.name,
-                "variables": with_aliases(variables, aliases),
-                "secret_variables": with_aliases(secret, aliases),
-            }
+            given = {"variables": with_aliases(variables, aliases)}
+            return {**given, "slug": entry.name, "secret_variables": with_aliases(secret, aliases)}
 
-        needs = [self.made[entry.key], *targets.values()]
-        part = self.add(entry, ENVIRONMENT, arguments, needs)
+        app = self.made[entry.key]
+        part = self.add(entry, ENVIRONMENT, arguments, [app, *targets.values()])
 
+        # The container has the values of a former neighbor until a deploy, and this run may end before that.
         def prepare(own: Part) -> None:
             if any(target.is_new for target in targets.values()):
-                AppRecords.of(own.task, self.made[entry.key].id).note(ENVIRONMENT_CHANGE)
+                AppRecords.of(own.task, app.id).note(ENVIRONMENT_CHANGE)
+
+        @contextmanager
+        def outdated() -> Iterator[None]:
+            with undone_if_nothing_happened(AppRecords.of(self.task, app.id).note(ENVIRONMENT_CHANGE)):
+                yield
 
         part.prepare = prepare
         for target in targets.values():
-            target.before_creating(partial(self.outdated, entry))
+            target.before_creating(outdated)
         self.running[entry.key] = part
-
-    @contextmanager
-    def outdated(self, entry: Entry) -> Iterator[None]:
-        """Remember that an application needs a deploy, while the call is made that orders a new neighbor.
-
-        Its container has the values of the former one until then, and this run may end before its turn.
-        """
-        noted = AppRecords.of(self.task, self.made[entry.key].id).note(ENVIRONMENT_CHANGE)
-        with undone_if_nothing_happened(noted):
-            yield
 
     def add_image(self, entry: Entry) -> None:
         """Add what puts an image in service: its push, its release and its deploy, as far as it says."""
@@ -414,8 +398,7 @@ def deploy_among(parts: Iterable[Part]) -> Part | None:
 
 def digest_of(pushed: Part | None, image: Mapping[str, Any]) -> str | None:
     """Return the digest of an image: that of its archive, or the one that is written; ``None`` for a tag."""
-    found = pushed.result if pushed is not None else image
-    return found.get("digest") if found else None
+    return ((pushed.result if pushed else image) or {}).get("digest")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -473,10 +456,9 @@ def plan_command(task: Task[CommandedDeployOptions], app: App) -> Plan:
     if id is None:  # what to expect of one that is not there yet
         steps = [Step("set the command of the application", lambda: None)]
         return Plan(result=None, steps=steps, after={"command": command})
-    try:  # What it warns of, and what keeps it from being set now, is looked at again after the deploy.
+    plan = Plan(result=None)
+    with suppress(Invalid):  # What is told now, and keeps it from being set, is looked at after the deploy.
         plan = plan_with(replace(task, warnings=[]), SERVICE, {"id": id, "command": command})
-    except Invalid:
-        return Plan(result=None)
     if not plan.changed:
         return Plan(result=None)
     before, after = ({"command": command_of(side)} for side in (plan.before, plan.after))
@@ -525,9 +507,8 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
 def waits_for_start(task: Task[AppSettingsOptions], view: View) -> bool:
     """Tell whether a setting of an application takes effect only once its container is started anew."""
     service = view.service
-    if service.status != ServiceStatus.ACTIVE:
-        return False
-    if service.capabilities is not None and "powerSignals" not in service.capabilities:
+    has_power = service.capabilities is None or "powerSignals" in service.capabilities
+    if service.status != ServiceStatus.ACTIVE or not has_power:
         return False
     for setting in SETTINGS:
         wanted = getattr(task.options, setting.name) if setting.effect == NEXT_START else None
@@ -584,9 +565,6 @@ class EmptiedProject(ProjectResource):
 
 
 DELETERS = Deleters(SERVICE, EmptiedProject())
-
-
-# --- Environments -----------------------------------------------------------------------------------
 
 
 def with_aliases(variables: Mapping[str, str] | None, aliases: Mapping[str, str]) -> dict[str, str] | None:

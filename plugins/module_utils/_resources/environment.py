@@ -16,11 +16,11 @@ from .applications.environment_rules import (
     EnvironmentOptions,
     aliases_used,
     check_references,
-    explain_environment_error,
     given_variables,
     graphs_around,
     led,
     merged,
+    refused,
 )
 from .applications.lookup import resolve_app
 from .applications.records import AppRecords
@@ -70,8 +70,7 @@ def plan_replacement(
 ) -> Plan:
     """Plan to write the environment, if needed. ``graphs`` are those of the projects it may refer to."""
     unchecked, missing = check_references(task, app, environment, graphs)
-    names = last.differences(environment)
-    secret = task.options.secret_variables or {}
+    names, secret = last.differences(environment), task.options.secret_variables or {}
     outstanding = AppRecords.of(task, app.id).outstanding()
     unchanged = last.known and not any(names.values()) and not task.options.force
     result = {
@@ -130,7 +129,9 @@ def write_environment(
     except Refused as error:
         if error.effect_unknown:
             raise
-        explained = explain_environment_error(error, app, environment)
+        names = ", ".join(sorted(map(repr, aliases_used(environment))))
+        hint = f"; each alias that is referred to ({names}) must be a neighbor in its project"
+        explained = refused(app, f"{error.message}{hint if names else ''}", **error.details)
         if not isinstance(error, OF_THE_CALL):
             raise EffectUnverified(
                 f"{explained.message}. The platform may have replaced it all the same, and the application "

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._api.errors import HostedError, Refused
+from ..._api.errors import Refused
 from ..._api.models import App, ProjectGraph
 from ..shared.aliases import aliases_of, duplicate_aliases
 from ..shared.identify import near_miss
@@ -189,18 +189,11 @@ def check_references(
     unknown = [each for each in used if each[1] not in known]
     for name, alias, field in unknown if graphs is not None else ():
         complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
-        task.expect_created(Invalid(refusal_message(app, complaint + near_miss(alias, known))), alias)
+        task.expect_created(refused(app, complaint + near_miss(alias, known)), alias)
     unchecked = sorted({f"${{{alias}.{field}}}" for _variable, alias, field in unknown})
     return unchecked, sorted({alias for _name, alias, _f in unknown}) if graphs is not None else []
 
 
-def refusal_message(app: App, complaint: str) -> str:
-    """Return the message for an environment that this collection or the platform refuses."""
-    return f"the environment of application {app.slug!r} was refused: {complaint}"
-
-
-def explain_environment_error(error: HostedError, app: App, environment: Mapping[str, str]) -> Invalid:
-    """Convert the platform's refusal to :class:`Invalid`, with a hint at the references."""
-    names = ", ".join(sorted(map(repr, aliases_used(environment))))
-    hint = f"; each alias that is referred to ({names}) must be a neighbor in its project" if names else ""
-    return Invalid(refusal_message(app, f"{error.message}{hint}"), **error.details)
+def refused(app: App, complaint: str, **details: Any) -> Invalid:
+    """Return the error for an environment that this collection or the platform refuses."""
+    return Invalid(f"the environment of application {app.slug!r} was refused: {complaint}", **details)
