@@ -15,12 +15,11 @@ from .._api.text import HIDDEN
 from .._api.values import ServiceStatus
 from .blueprint import Assembly, OnBlueprint, planned, read_checked
 from .blueprint_info import read_export
-from .blueprints.applied import ENTRY, as_text, last_applied, name_path, path_of
+from .blueprints.applied import ENTRY, NAMES, as_text, last_applied, path_of
 from .blueprints.contents import Contents
 from .blueprints.document import Entry, SourceOptions
 from .blueprints.export import Export
-from .blueprints.members import described_entries, find_home, names_in
-from .blueprints.needed import needed_for
+from .blueprints.members import described_entries, find_home, needed_by_relocations
 from .blueprints.parts import Arguments, Part, Parts, service_ids
 from .shared.fingerprints import Fingerprints
 from .shared.plan import Plan, Task
@@ -270,11 +269,11 @@ def not_in_file(task: Task[DriftInfoOptions], export: Export, comparison: Compar
         for entry in entries
         if entry.id not in described and entry.name not in names
     ]
-    needed = needed_for(task.options, names_in(comparison.contents)) if found else None
+    needed = needed_by_relocations(task.options, comparison.contents, [entry for _, entry, _ in found])
     for section, entry, how in found:
-        why = needed(entry) if needed else None
+        why = needed.get(entry.id)
         # It comes from a file that had it, or from the platform.
-        by = FILE if name_path(entry.name) in last.prints else PLATFORM
+        by = FILE if f"{NAMES}{entry.name}" in last.prints else PLATFORM
         yield Difference(
             kind=NOT_IN_FILE if why is None else UNKNOWN,
             section=section,

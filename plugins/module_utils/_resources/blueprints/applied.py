@@ -21,12 +21,12 @@ from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from .contents import Contents
 from .document import Entry
-from .members import names_in
-from .needed import needed_for
+from .members import needed_by_relocations
 from .parts import Part, service_ids
 
 FOLDER = "blueprints"
 NAMES = "names."
+"""Followed by a name, whatever key it had in the file."""
 ENTRY = "entry"
 """The field that stands for an entry as such."""
 
@@ -75,9 +75,9 @@ def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequ
         and service.id not in described
         and service.status not in ServiceStatus.DELETING_OR_DELETED
     ]
-    needed = needed_for(task.options, names_in(contents)) if found else None
+    needed = needed_by_relocations(task.options, contents, found)
     for service in found:
-        if needed is None or needed(service) is None:
+        if service.id not in needed:
             task.warn(
                 f"{label(service)} is not in the blueprint any more, and is still there and billed. prune: "
                 "true deletes it"
@@ -87,7 +87,7 @@ def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequ
 def facts_of(entry: Entry) -> Iterator[tuple[str, str]]:
     """Yield each field of an entry with its value as text."""
     yield path_of(entry, ENTRY), entry.name
-    yield name_path(entry.name), ""
+    yield f"{NAMES}{entry.name}", ""
     for name, value in entry.values.items():
         yield path_of(entry, name), as_text(value)
 
@@ -95,11 +95,6 @@ def facts_of(entry: Entry) -> Iterator[tuple[str, str]]:
 def path_of(entry: Entry, name: str) -> str:
     """Return where a field is in the blueprint."""
     return f"{entry.section}.{entry.key}.{name}"
-
-
-def name_path(name: str) -> str:
-    """Return what stands for a name, whatever key it had in the file."""
-    return f"{NAMES}{name}"
 
 
 def as_text(value: object) -> str:

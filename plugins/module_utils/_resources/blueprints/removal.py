@@ -26,8 +26,14 @@ from ..shared.plan import Resource, Task
 from ..shared.task_errors import Invalid
 from .contents import ENVIRONMENTS, Contents, references_in
 from .graph import find_cycle, levels
-from .members import Member, Members, described_entries, members_among, names_in, read_members
-from .needed import needed_for
+from .members import (
+    Member,
+    Members,
+    described_entries,
+    members_among,
+    needed_by_relocations,
+    read_members,
+)
 from .parts import Part, new_part, service_ids
 
 MAX_DELETE = 3
@@ -101,19 +107,20 @@ def prune_parts(
         if each.id not in ids
         and not any(same_name(own, name) for own in (each.name, each.service.name) for name in names)
     ]
-    needed = needed_of(task, contents, found)
-    for member, why in needed:
-        task.warn(f"{member.label} is not in the blueprint, and prune leaves it alone: {why}")
-    staying = {member.id for member, __ in needed}
-    going = [each for each in found if each.id not in staying]
+    needed = needed_by_relocations(task.options, contents, [each.service for each in found])
+    labels = {each.id: each.label for each in found}
+    for id, why in needed.items():
+        task.warn(f"{labels[id]} is not in the blueprint, and prune leaves it alone: {why}")
+    going = [each for each in found if each.id not in needed]
     check_prune(members, contents, going, ids, task.options.max_delete)
 
     def check_again(part: Part) -> None:
         now = read_members(part.task.account, members.project.id)
         if now is not None:
             check_references(now, contents, going)
-        for member, why in needed_of(task, contents, going):
-            raise Invalid(f"{member.label} is needed by now and was not pruned: {why}")
+        needed = needed_by_relocations(task.options, contents, [each.service for each in going])
+        for id, why in needed.items():
+            raise Invalid(f"{labels[id]} is needed by now and was not pruned: {why}")
 
     folder: str | None = task.options.keep_copy
     if folder is None and not task.options.delete_without_copy:
@@ -121,14 +128,6 @@ def prune_parts(
     given = partial(deleting_arguments, task.options, folder)
     keyed = [(each.id, each) for each in going]
     return deletion_parts(task, members, keyed, given, deleters, after=parts, check_again=check_again)
-
-
-def needed_of(task: Task[Any], contents: Contents, found: Sequence[Member]) -> list[tuple[Member, str]]:
-    """Return what relocations need of some services, each with what for."""
-    if not found:
-        return []
-    needed = needed_for(task.options, names_in(contents))
-    return [(each, why) for each in found if (why := needed(each.service)) is not None]
 
 
 def check_prune(

@@ -15,7 +15,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints import removal
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.needed import needed_for
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
+    needed_by_relocations,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
     Deleters,
     project_deletion,
@@ -106,10 +108,10 @@ def test_what_is_relocated_before_its_turn_is_not_pruned(sandbox: Sandbox, apply
         if read:
             relocation(sandbox, id_of(sandbox, "old"), "elsewhere", phase=Phase.ORDERED)
         read.append(None)
-        return needed_for(*given)
+        return needed_by_relocations(*given)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(removal, "needed_for", read_needed)
+        patch.setattr(removal, "needed_by_relocations", read_needed)
         done = prune(apply, SHOP)
     assert "is needed by now and was not pruned" in done["msg"] and deleted(sandbox) == []
 
