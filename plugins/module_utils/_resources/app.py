@@ -241,11 +241,10 @@ def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, An
 
 def warn_of_similar_slug(task: Task, slug: str) -> None:
     """Warn in check mode of the application whose slug is probably meant."""
-    if task.composition.copies or not task.check_mode:
-        return
-    meant = likely_meant(slug, (app.slug for app in task.account.apps()))
-    if meant is not None:
-        task.warn(f"there is no application {slug!r}, so one would be created; did you mean {meant!r}?")
+    if task.check_mode and not task.composition.copies:
+        meant = likely_meant(slug, (app.slug for app in task.account.apps()))
+        if meant is not None:
+            task.warn(f"there is no application {slug!r}, so one would be created; did you mean {meant!r}?")
 
 
 def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) -> None:
@@ -273,13 +272,12 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
             "on the account: give this project's application another one, or move that one here first, with "
             f"hosted.services.service, id: {app.id} and new_project"
         )
-    if app.slug in task.foreseen:
-        return  # an earlier task of the play is to change it
-    for told, remedy in differences(task, project, service, size):
-        task.warn(
-            f"application {app.slug!r} {told}, and was not changed: hosted.services.service with {remedy} "
-            "changes it"
-        )
+    if app.slug not in task.foreseen:  # otherwise an earlier task of the play is to change it
+        for told, remedy in differences(task, project, service, size):
+            task.warn(
+                f"application {app.slug!r} {told}, and was not changed: hosted.services.service with "
+                f"{remedy} changes it"
+            )
 
 
 def differences(

@@ -112,13 +112,11 @@ class Image:
 class Layout:
     """An OCI layout. Subclasses open its files."""
 
-    path: str
+    def __init__(self, path: str) -> None:
+        self.path = path
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Open a file by its path in the layout.
-
-        :raises NoSuchItem: if it does not exist.
-        """
+        """Open a file by its path in the layout."""
         raise NotImplementedError
 
     def json(self, name: str, part: Part | None = None) -> tuple[bytes, dict[str, Any]]:
@@ -167,9 +165,6 @@ class Layout:
 class Folder(Layout):
     """A layout in a folder."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         path = os.path.join(self.path, name)
         if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
@@ -216,7 +211,7 @@ class Archive(Layout):
     """A layout in a tar archive, which is opened for each file: several threads may read from it."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
+        super().__init__(path)
         self._members: dict[str, tarfile.TarInfo] = {}
         with self._opened() as archive:
             try:
@@ -240,17 +235,14 @@ class Archive(Layout):
             except (KeyError, RecursionError):  # a link to nothing, or to itself
                 file = None
             if file is None:
-                raise NoSuchItem(f"the archive {self.path!r} lacks {name}; {self._doubt()}")
+                doubt = "is it cut short, or no OCI archive?"
+                if "manifest.json" in self._members and "index.json" not in self._members:
+                    doubt = (
+                        "it is in Docker's own form, which this converts: skopeo copy "
+                        f"docker-archive:{self.path} oci-archive:NEW.tar"
+                    )
+                raise NoSuchItem(f"the archive {self.path!r} lacks {name}; {doubt}")
             yield file
-
-    def _doubt(self) -> str:
-        """Return what may be wrong with an archive that lacks something."""
-        if "manifest.json" in self._members and "index.json" not in self._members:
-            return (
-                "it is in Docker's own form, which this converts: skopeo copy "
-                f"docker-archive:{self.path} oci-archive:NEW.tar"
-            )
-        return "is it cut short, or no OCI archive?"
 
     def _opened(self) -> tarfile.TarFile:
         try:

@@ -212,16 +212,15 @@ def read_document(path: str, rendered: Rendered | None = None) -> Document:
     """Read a YAML file. What YAML forgives and a reader would not, such as a key written twice, is a problem.
 
     ``rendered`` is the file as the controller has read it, if there is something in it that only it can read.
-
-    :raises NoSuchItem: if the file cannot be read.
-    :raises Invalid: if it is not YAML, with the line and column.
     """
     check_path("src", path)
     rendered = rendered or Rendered(read_text(path))
     try:
         document = parse_document(rendered.text, os.path.basename(path), rendered.resolve)
-    except yaml.YAMLError as error:
-        raise Invalid(f"src {path!r} is not valid YAML: {one_line(error)}") from None
+    except yaml.YAMLError as error:  # without the excerpt, which may hold a secret
+        mark, told = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        told = f"{told} in line {mark.line + 1}, column {mark.column + 1}" if mark else told
+        raise Invalid(f"src {path!r} is not valid YAML: {told or type(error).__name__}") from None
     except RecursionError:
         raise Invalid(f"src {path!r} is nested too deeply; no blueprint needs that") from None
     document.folder = os.path.dirname(os.path.abspath(os.path.expanduser(path)))
@@ -236,14 +235,6 @@ def read_text(path: str) -> str:
             return file.read()
     except (OSError, ValueError) as error:  # not there, or not text
         raise NoSuchItem(f"src {path!r} cannot be read: {error}") from None
-
-
-def one_line(error: Exception) -> str:
-    """Return an error of the parser as one line, without the excerpt, which may hold a secret."""
-    mark, said = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-    if mark is None:
-        return str(said or type(error).__name__)
-    return f"{said} in line {mark.line + 1}, column {mark.column + 1}"
 
 
 def parse_document(text: str, source: str, resolve: Resolve = refuse) -> Document:

@@ -107,7 +107,6 @@ def sections_of(
     found: Found, services: Iterable[Mapping[str, Any]], keys: Mapping[str, str]
 ) -> dict[str, list[Exported]]:
     """Return the entries of some services in the order of their keys, by section."""
-    references = references_by_service(found.edges, keys)
     sections: dict[str, list[Exported]] = {"services": [], "applications": []}
     for service in sorted(services, key=lambda each: keys[each["id"]]):
         id, key, app = service["id"], keys[service["id"]], found.apps.get(service["id"])
@@ -116,7 +115,8 @@ def sections_of(
             remarks.append(f"its status is {service['status']}, so its settings and state were not read")
         if app is not None:
             remarks += app_remarks(service, app)
-        remarks += reference_remarks(references.get(id, {}), is_app=app is not None)
+        edges = [each for each in found.edges if each.from_ == id and each.to in keys]
+        remarks += reference_remarks(edges, keys, "variables" if app is None else "environment")
         if "command" in values:
             remarks.append(
                 "its command may hold a password: keep that in a vault before you share or commit this file"
@@ -221,22 +221,14 @@ def app_remarks(service: Mapping[str, Any], app: App) -> list[str]:
     return remarks
 
 
-def references_by_service(edges: Iterable[Edge], keys: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
-    """Return by the id of a service which of its variables refer to which key."""
-    found: dict[str, dict[str, list[str]]] = defaultdict(dict)
+def reference_remarks(edges: Iterable[Edge], keys: Mapping[str, str], where: str) -> list[str]:
+    """Return which variables of a service refer to what. Their values are not shown."""
+    found: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
-        target = keys.get(edge.to or "")
-        if edge.from_ and target:
-            found[edge.from_].setdefault(target, []).extend(edge.through or [])
-    return found
-
-
-def reference_remarks(references: Mapping[str, Sequence[str]], is_app: bool) -> list[str]:
-    """Return which variables refer to what. Their values are not shown."""
-    where = "environment" if is_app else "variables"
+        found[keys[str(edge.to)]].update(edge.through or [])
     return [
-        f"{where}: {', '.join(sorted(set(names)))} {'refers' if len(set(names)) == 1 else 'refer'} to {key}"
-        for key, names in sorted(references.items())
+        f"{where}: {', '.join(sorted(names))} {'refers' if len(names) == 1 else 'refer'} to {key}"
+        for key, names in sorted(found.items())
         if names
     ]
 

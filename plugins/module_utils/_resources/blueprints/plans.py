@@ -82,14 +82,11 @@ class PlanReader:
                 self.note((), check_whole, self.name, self.plan, self.calendar)
         given = self.plan.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
         plan = {**given, "name": self.name, "project": project}
-        for option in ("services", "may_skip"):
-            if option in plan:
-                plan[option] = [self.target(key) for key in plan[option]]
+        for option in {"services", "may_skip"} & plan.keys():
+            plan[option] = [self.target(key) for key in plan[option]]
         if "start_after" in plan:
-            plan["start_after"] = {
-                self.target(key): [self.target(each) for each in needs]
-                for key, needs in plan["start_after"].items()
-            }
+            order = plan["start_after"].items()
+            plan["start_after"] = {self.target(key): [*map(self.target, needs)] for key, needs in order}
         if "calendar" in plan:
             plan["calendar"] = self.calendar
         return plan
@@ -173,7 +170,13 @@ class PlanReader:
         if plan.max_monthly is not None:
             self.note(("max_monthly",), read_amount, plan.max_monthly, "max_monthly")
         self.check_calendar(plan)
-        self.check_states(known)
+        # Each run of the blueprint would undo what the plan did to a service whose state is fixed.
+        for entry in (self.entries[key] for key in known if key in self.entries):
+            if entry.values.get("state") in RUNS:
+                self.document.add_problem(
+                    (*entry.path, "state"),
+                    f"the plan {self.document.where(self.path)} decides whether it runs; remove one of them",
+                )
 
     def check_calendar(self, plan: SleepSection) -> None:
         """Check each time of the calendar where it is written. The whole is checked if nothing is wrong."""
@@ -188,15 +191,6 @@ class PlanReader:
             self.note(path, read_hours, window.begins or "00:00", window.ends or "24:00")
         if self.calendar is not None and not os.path.isabs(self.calendar):
             self.problem(("calendar",), "it must be an absolute path, as there is no file that it is beside")
-
-    def check_states(self, keys: Sequence[str]) -> None:
-        """Note services whose state is fixed: each run of the blueprint would undo what the plan did."""
-        for entry in (self.entries[key] for key in keys if key in self.entries):
-            if entry.values.get("state") in RUNS:
-                self.document.add_problem(
-                    (*entry.path, "state"),
-                    f"the plan {self.document.where(self.path)} decides whether it runs; remove one of them",
-                )
 
 
 def empty_in(value: Any, path: Path = ()) -> Iterator[Path]:
