@@ -34,8 +34,6 @@ from .shared.waiting import QUIET_SECONDS, wait_until
 
 @dataclass(frozen=True, kw_only=True)
 class AppOptions(OnAppOptions, CommitmentOptions, WaitOptions):
-    """The options of module app."""
-
     host: str | None = option(None, selects=True)
     project: str | None = option(None, selects=True)
     dimensions: Size | None = None
@@ -82,7 +80,6 @@ class WithSlug:
     slug: str
 
     def found(self, account: Account) -> list[App]:
-        """Return the application."""
         app = account.app_if_any(self.slug)
         return [app] if app else []
 

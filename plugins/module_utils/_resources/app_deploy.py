@@ -55,8 +55,6 @@ PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 @dataclass(frozen=True, kw_only=True)
 class AppDeployOptions(ReleaseOptions, StateDirOptions):
-    """The options of module app_deploy."""
-
     rollback: bool = False
     force: bool = False
     log_lines: int = 20
@@ -115,10 +113,7 @@ def plan_release(
 def plan_nothing(
     task: Task[AppDeployOptions], app: App, report: ScanReport, settle: Callable[[], None] | None
 ) -> Plan:
-    """Return a plan without a deploy, for a release that is in service.
-
-    :param settle: records that it is, if nobody saw its deploy end.
-    """
+    """Return a plan without a deploy, for a release that is in service, which ``settle`` records."""
     if report.scan_status == ScanStatus.BLOCKED:
         task.warn(
             f"release {task.options.tag!r}, which is in service, is blocked by now: it keeps running, and "
@@ -270,7 +265,11 @@ def explain_failure(
     :param other: what somebody else has put in service meanwhile, if that is certain.
     """
     busy = error.may_be_busy and under_way(task.account, str(app.id))
-    lines, reason = read_log_tail(task, task.options.log_lines), error.message
+    lines, reason = list[str](), error.message
+    try:
+        lines = task.client.app_logs(app.slug)[-task.options.log_lines :]
+    except HostedError as unread:
+        task.warn(f"the log of application {app.slug!r} cannot be read: {unread.message}")
     now = in_service_now(task, failed.before)
     touched = error.began and (now != failed.before or now == failed.digest or bool(error.restarted))
     details = {**error.details, "reason": reason, "logs": lines}
@@ -301,15 +300,6 @@ def describe_service(error: DeployFailed, failed: Deployed, now: str | None) -> 
         return f"{before} is shown as in service, as before, but it {error.restarted}. {again}"
     kept = "The platform keeps it" if now == digest else "It may be"
     return f"{kept} in service although it does not run. {again}"
-
-
-def read_log_tail(task: Task[AppDeployOptions], most: int) -> list[str]:
-    """Return the last ``most`` lines of the log. If it cannot be read, warn and return no lines."""
-    try:
-        return task.client.app_logs(task.options.slug)[-most:]
-    except HostedError as error:
-        task.warn(f"the log of application {task.options.slug!r} cannot be read: {error.message}")
-        return []
 
 
 def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:

@@ -23,8 +23,6 @@ from .shared.task_errors import NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class AppImageOptions(OnAppOptions):
-    """The options of module app_image."""
-
     path: FilePath = required(reads_file=True)
     image_name: str | None = option(None, selects=True)
     platform: str | None = option(None, selects=True)
@@ -42,25 +40,18 @@ class AppImageResource(Resource[AppImageOptions]):
         app = resolve_app(task)
         layout = open_layout(options.path)
         image = choose_image(layout, options.image_name, options.platform, app.platform)
-        compare_platforms(task, app, image.platform)
+        # The list shows the architecture of the running image, which may be wrong itself. So only option
+        # platform makes another one an error.
+        if app.platform and not options.platform and not same_platform(image.platform, app.platform):
+            task.warn(
+                f"the image is for {image.platform}, and the one that application {app.slug!r} runs is for "
+                f"{app.platform}. On a node of that architecture the new one would start and die without a "
+                "message. Set platform to the architecture of the node to be sure"
+            )
         return Push(task, app, layout, image).plan()
 
 
 APP_IMAGE = AppImageResource()
-
-
-def compare_platforms(task: Task[AppImageOptions], app: App, platform: str) -> None:
-    """Warn if the image may be for another architecture than the node's.
-
-    The list shows the architecture of the running image, which may be wrong itself. So only option
-    ``platform`` makes this an error.
-    """
-    if app.platform and not task.options.platform and not same_platform(platform, app.platform):
-        task.warn(
-            f"the image is for {platform}, and the one that application {app.slug!r} runs is for "
-            f"{app.platform}. On a node of that architecture the new one would start and die without a "
-            "message. Set platform to the architecture of the node to be sure"
-        )
 
 
 class Push:
@@ -99,13 +90,8 @@ class Push:
                 self.layout.check_size(part)
         missing = [] if present else self.missing()
         each_part(self.task, self.verify, missing)
-        return Plan(
-            result=self.view(),
-            steps=[Step(self.summary(missing, present), lambda: self.upload(missing))],
-            reread=self.view,
-            before=before,
-            after=after,
-        )
+        steps = [Step(self.summary(missing, present), lambda: self.upload(missing))]
+        return Plan(result=self.view(), steps=steps, reread=self.view, before=before, after=after)
 
     def digest_of(self, reference: str) -> str | None:
         """Return the digest of a tag or digest in the registry; ``None`` if there is none."""
@@ -127,7 +113,6 @@ class Push:
         self.repository.send_blob(partial(self.layout.open_part, part), part.digest, part.size)
 
     def summary(self, missing: list[Part], present: bool) -> str:
-        """Describe the upload in one sentence."""
         name = f"{self.repository.name}{f':{self.tag}' if self.tag else ''}"
         if present:
             return f"tag {self.image.digest} as {name}"

@@ -33,8 +33,6 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class AppReleaseOptions(ReleaseOptions):
-    """The options of module app_release."""
-
     digest: str = required(selects=True)
     pushed: bool = False
     fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] = option(
@@ -77,7 +75,6 @@ def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
 
 
 def to_result(task: Task[AppReleaseOptions], report: ScanReport) -> dict[str, Any]:
-    """Return the release with its scan."""
     return {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
 
 
@@ -86,8 +83,6 @@ def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
 
     Else check mode assumes that an earlier task of the play pushes it, and a run leaves that to the platform,
     as it does where the registry cannot be reached.
-
-    :raises NoSuchItem: if it was not.
     """
     digest = task.options.digest
     if not task.options.pushed and not (app.id and task.check_mode):

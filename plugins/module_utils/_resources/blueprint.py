@@ -63,8 +63,6 @@ SECRET = ("variables", HIDDEN_SECTION)
 
 @dataclass(frozen=True, kw_only=True)
 class BlueprintOptions(SourceOptions, DeletingOptions, BudgetOptions):
-    """The options of module blueprint."""
-
     secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
 
 
@@ -91,10 +89,9 @@ class OnBlueprint(Resource[SourceT]):
 
     def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
         """Return the decrypted values that are not hidden by their keys."""
-        try:
+        with suppress(HostedError):
             return list(redacted_values_of(self.read_options(options).read()))
-        except HostedError:
-            return []
+        return []
 
 
 class BlueprintResource(OnBlueprint[BlueprintOptions]):
@@ -162,7 +159,6 @@ def whole_plan(
 
     :param subject: what it is, for messages.
     :param first: what is done before any part is begun.
-    :raises Invalid: if a part cannot be planned, or the balance does not cover a day of all that is ordered.
     """
     report = Report(task, parts.found, subject, contents.mark)
     if (refusal := report.refusal()) is not None:
@@ -268,7 +264,6 @@ class Assembly:
         self.made[entry.key] = self.add(entry, APP, arguments, [self.project])
 
     def add_key(self, entry: Entry) -> None:
-        """Add an SSH key of the account."""
         values = {**entry.values, "name": entry.name}
         if "public_key_file" in values:
             values["public_key_file"] = self.contents.path(values["public_key_file"])

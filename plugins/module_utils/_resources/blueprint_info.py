@@ -21,8 +21,6 @@ from .shared.relocation_record import left_over
 
 @dataclass(frozen=True, kw_only=True)
 class BlueprintInfoOptions(Options):
-    """Which project to read."""
-
     project: str | None = option(None, selects=True)
 
 
@@ -32,7 +30,6 @@ class BlueprintInfoResource(Resource[BlueprintInfoOptions]):
     result_key = "blueprints"
 
     def plan(self, task: Task[BlueprintInfoOptions]) -> Plan:
-        """Read; there is nothing to do."""
         account = task.account
         wanted = task.options.project
         projects = [account.project_to_come(wanted)] if wanted else account.projects()

@@ -52,7 +52,6 @@ class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
     result_key = "drift"
 
     def plan(self, task: Task[DriftInfoOptions]) -> Plan:
-        """Compare; there is nothing to do."""
         # What an apply would warn of is none of this.
         task = replace(task, check_mode=True, warnings=[])
         contents = read_checked(task)
@@ -190,7 +189,6 @@ class Comparison:
     # --- Kinds --------------------------------------------------------------------------------------
 
     def _differs(self, entry: Entry, field: str | None, file: Any, platform: Any, said: str) -> Difference:
-        """Return that a field differs."""
         by = None
         if field is not None and field in entry.values:
             by = self._changed_by(path_of(entry, field), as_text(entry.values[field]))
@@ -286,7 +284,6 @@ def not_in_file(task: Task[DriftInfoOptions], export: Export, comparison: Compar
 
 
 def describe(value: Any) -> str:
-    """Return a value for a line."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {each}" for name, each in value.items())
     return "nothing" if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)

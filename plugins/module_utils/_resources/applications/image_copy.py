@@ -32,7 +32,6 @@ class ImageCopy:
         self._counting = threading.Lock()
 
     def is_there(self) -> bool:
-        """Tell whether the target has the image already."""
         return self.target.digest_of(self.digest) == self.digest
 
     def run(self) -> None:

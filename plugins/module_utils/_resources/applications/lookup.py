@@ -74,11 +74,7 @@ def select_host(account: Account, wanted: str | None) -> str | None:
 
 
 def select_id(wanted: str, names: Mapping[str, str | None], what: str) -> str:
-    """Return the id that is ``wanted``, or whose name is.
-
-    :param names: the names by id.
-    :param what: ``host`` or ``project``.
-    """
+    """Return the id that is ``wanted``, or whose name is. ``names`` are by id, ``what`` is for messages."""
     if wanted in names:
         return wanted
     fitting = [id for id, name in names.items() if name == wanted]

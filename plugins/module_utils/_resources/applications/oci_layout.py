@@ -67,7 +67,6 @@ class Part:
 
     @classmethod
     def read(cls, entry: Any) -> Part:
-        """Parse a descriptor."""
         digest = entry.get("digest") if isinstance(entry, dict) else None
         size = entry.get("size") if isinstance(entry, dict) else None
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest) or not isinstance(size, int):
@@ -163,8 +162,6 @@ class Layout:
 
 
 class Folder(Layout):
-    """A layout in a folder."""
-
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         path = os.path.join(self.path, name)
         if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
@@ -297,10 +294,7 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
 
 
 def only_image(layout: Layout, images: Sequence[Image], wanted: str | None, names: Sequence[str]) -> Image:
-    """Return the only image for the platform ``wanted``, or the only image at all if that is ``None``.
-
-    :param names: the names that images have in the layout.
-    """
+    """Return the only image for the platform ``wanted``, or the only image at all if that is ``None``."""
     platforms = sorted({image.platform for image in images})
     fit = [image for image in images if wanted is None or same_platform(image.platform, wanted)]
     if not images:
@@ -343,7 +337,7 @@ def images_of(layout: Layout, part: Part, visited: set[str], depth: int = 0) -> 
 def is_first_visit(visited: set[str], digest: str, depth: int) -> bool:
     """Tell whether a manifest was not met before, and note it: each is read once, however many name it.
 
-    :param depth: how many indexes it lies within. Neither these nor the manifests may be too many.
+    ``depth`` is how many indexes it lies within.
     """
     if depth > MAX_DEPTH or len(visited) > MAX_MANIFESTS:
         raise Invalid(
@@ -370,5 +364,4 @@ def same_platform(one: str, other: str) -> bool:
 
 
 def damaged_error(path: str, reason: str) -> Invalid:
-    """Return the error for a layout that is not whole."""
     return Invalid(f"{path!r} is cut short or damaged: {reason}")

@@ -45,7 +45,6 @@ class Declared:
     digest: str
 
     def found(self, account: Account) -> list[Release]:
-        """Return the release."""
         listed = account.releases(self.slug).get(self.tag)
         return [listed] if listed is not None and listed.digest == self.digest else []
 
@@ -97,17 +96,14 @@ def check_verdict(slug: str, report: ScanReport) -> None:
 
 
 def blocking(report: ScanReport) -> Sequence[Flaw]:
-    """Return the flaws that block a release."""
     return report.scan_verdict.blocking or [] if report.scan_verdict else []
 
 
 def describe_blocking_flaws(report: ScanReport) -> str:
-    """Describe the flaws that block a release."""
     return "; ".join(map(describe_flaw, blocking(report))) or "its scan does not name the flaw"
 
 
 def describe_flaw(flaw: Flaw) -> str:
-    """Describe a flaw: its id, package, version, reason and fix version."""
     why = REASONS.get(flaw.reason or "", flaw.reason)
     fix = f"fixed in {flaw.fix_version}" if flaw.fix_version else "no fix is known"
     where = " ".join(filter(None, [flaw.package or "a package that is not named", flaw.version]))

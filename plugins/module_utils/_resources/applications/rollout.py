@@ -63,7 +63,6 @@ class DeployFailed(HostedError):
 
     @classmethod
     def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
-        """Return the failure for the error of a deploy call."""
         failed = cls(cause.message, **cause.details)
         failed.refused = isinstance(cause, Refused)
         failed.may_be_busy = isinstance(cause, (Conflict, Locked))
@@ -286,7 +285,6 @@ class Rollout:
         return None
 
     def in_service_after(self, error: CallOutcomeUnknown) -> str | None:
-        """Return the image in service after a call without a clear response."""
         try:
             return self.in_service(0.0 if isinstance(error, ServerFailure) else QUIET_SECONDS / 2)
         except HostedError as failed:

@@ -32,7 +32,6 @@ ENTRY = "entry"
 
 
 def last_applied(options: StateDirOptions, project: str) -> Fingerprints:
-    """Return what was last applied to a project."""
     name = state_key(options.base_url, f"blueprint of {project}")
     path = os.path.join(records_folder(FOLDER, options.state_dir), f"{name}.json")
     return Fingerprints.at(path, project)

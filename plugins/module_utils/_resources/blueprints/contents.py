@@ -14,7 +14,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from ..._api.decoding import describe_type
@@ -81,10 +80,7 @@ class Contents:
 
 
 def read_contents(document: Document) -> Contents:
-    """Check a document and return what it says.
-
-    :raises Invalid: with all that is wrong, each with its place.
-    """
+    """Check a document and return what it says. The error has all that is wrong, each with its place."""
     if document.data is None:
         document.check()
     form = check_form(document)
@@ -237,27 +233,23 @@ def check_entry(document: Document, entry: Entry) -> None:
     """Check the values of an entry that need no platform."""
     for name in SELECTORS:
         if name in entry.values:
-            document.note((*entry.path, name), partial(check_selector, name, entry.values[name]))
-    if "max_monthly" in entry.values:
-        path = (*entry.path, "max_monthly")
-        document.note(path, lambda: read_amount(entry.values["max_monthly"], "max_monthly"))
+            document.note((*entry.path, name), check_selector, name, entry.values[name])
+    if (most := entry.values.get("max_monthly")) is not None:
+        document.note((*entry.path, "max_monthly"), read_amount, most, "max_monthly")
     checks = {"services": check_service, "applications": check_application, "ssh_keys": check_key}
     checks[entry.section](document, entry)
 
 
 def check_service(document: Document, entry: Entry) -> None:
     """Check the rules of a service (Order fields)."""
-    if len(entry.name) > MAX_SERVICE_NAME:
-        document.add_problem(
-            entry.path, f"the name has {len(entry.name)} characters; at most {MAX_SERVICE_NAME} are allowed"
-        )
+    check_length(document, entry.path, entry.name, MAX_SERVICE_NAME)
     if "dimensions" in entry.values and "preset" in entry.values:
         document.add_problem(entry.path, "both dimensions and preset say its size; remove one")
 
 
 def check_application(document: Document, entry: Entry) -> None:
     """Check the rules of an application and of its environment (Applications, rules 1, 2 and 7)."""
-    document.note(entry.path, lambda: check_slug(entry.name))
+    document.note(entry.path, check_slug, entry.name)
     size = entry.values.get("dimensions", Size.model_fields)
     missing = [name for name in Size.model_fields if name not in size]
     if missing:
@@ -279,10 +271,9 @@ def check_application(document: Document, entry: Entry) -> None:
             document.add_problem(path, f"{named} refers to the application itself, which is no neighbor")
     for section in ENVIRONMENTS:
         for name in entry.values.get(section, ()):
-            document.note((*entry.path, section, name), partial(check_name, name))
-    plain, secret = (entry.values.get(name, {}) for name in ENVIRONMENTS)
+            document.note((*entry.path, section, name), check_name, name)
     if not document.problems:
-        document.note(entry.path, lambda: merged(plain, secret))
+        document.note(entry.path, merged, *(entry.values.get(name, {}) for name in ENVIRONMENTS))
 
 
 def check_image(document: Document, entry: Entry) -> None:
@@ -290,10 +281,10 @@ def check_image(document: Document, entry: Entry) -> None:
     image, path = entry.values.get("image") or {}, (*entry.path, "image")
     for name, check in {"tag": check_tag, "digest": check_digest}.items():
         if name in image:
-            document.note((*path, name), partial(check, image[name]))
+            document.note((*path, name), check, image[name])
     for name in ("archive", "name", "platform"):
         if name in image:
-            document.note((*path, name), partial(check_selector, name, image[name]))
+            document.note((*path, name), check_selector, name, image[name])
     if "archive" in image and "digest" in image:
         document.add_problem(path, "both archive and digest say which image it is; remove one")
     if image.keys() & {"name", "platform"} and "archive" not in image:
@@ -301,12 +292,11 @@ def check_image(document: Document, entry: Entry) -> None:
 
 
 def check_key(document: Document, entry: Entry) -> None:
-    """Check that there is one public key."""
     given = [name for name in ("public_key", "public_key_file") if entry.values.get(name)]
     if len(given) != 1:
         document.add_problem(entry.path, "it must have public_key or public_key_file, and not both")
     elif "public_key" in given:
-        document.note(entry.path, partial(read_public_key, entry.values["public_key"]))
+        document.note(entry.path, read_public_key, entry.values["public_key"])
 
 
 # --- References -------------------------------------------------------------------------------------
@@ -321,9 +311,7 @@ def with_references(
     for entry in applications:
         targets = {target for _path, target, _field in references_in(entry)}
         found.append(replace(entry, references=sorted(targets & keys - {entry.key})))
-    needs = {entry.key: list(entry.references) for entry in found}
-    cycle = find_cycle(needs)
-    if cycle:
+    if cycle := find_cycle({entry.key: entry.references for entry in found}):
         document.add_problem(
             ("applications", cycle[0]),
             f"its environment refers to itself through others: {' -> '.join(cycle)}. Each would have to be "
@@ -352,10 +340,8 @@ def check_project(document: Document, form: Blueprint) -> Budget:
     """Check the names of the project (Limits), and return its budget."""
     for key, name in {"project": form.project, "was": form.was}.items():
         if name is not None:
-            document.note((key,), partial(check_selector, key, name))
-    if len(form.project) > MAX_PROJECT_NAME:
-        told = f"the name has {len(form.project)} characters; at most {MAX_PROJECT_NAME} are allowed"
-        document.add_problem(("project",), told)
+            document.note((key,), check_selector, key, name)
+    check_length(document, ("project",), form.project, MAX_PROJECT_NAME)
     limits = form.budget.get("projects") if isinstance(form.budget, Mapping) else None
     if form.was is not None and isinstance(limits, Mapping) and form.was in limits:
         document.add_problem(
@@ -368,6 +354,11 @@ def check_project(document: Document, form: Blueprint) -> Budget:
     except Invalid as error:
         document.add_problem(("budget",), error.message)
         return Budget()
+
+
+def check_length(document: Document, path: Path, name: str, most: int) -> None:
+    if len(name) > most:
+        document.add_problem(path, f"the name has {len(name)} characters; at most {most} are allowed")
 
 
 def check_names(document: Document, entries: Sequence[Entry]) -> None:

@@ -55,7 +55,6 @@ class Entry:
 
     @property
     def path(self) -> Path:
-        """Where it is in the blueprint."""
         return (self.section, self.key)
 
     @property
@@ -87,10 +86,10 @@ class Document:
     def add_problem(self, path: Path, message: str) -> None:
         self.problems.append((path, message))
 
-    def note(self, path: Path, check: Callable[[], object]) -> None:
-        """Run a check, and note what it refuses."""
+    def note(self, path: Path, check: Callable[..., object], *given: Any) -> None:
+        """Run a check of what is given, and note what it refuses."""
         try:
-            check()
+            check(*given)
         except HostedError as error:
             self.add_problem(path, error.message)
 
@@ -229,7 +228,6 @@ def read_document(path: str, rendered: Rendered | None = None) -> Document:
 
 
 def read_text(path: str) -> str:
-    """Return the text of a file."""
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
             return file.read()
@@ -303,19 +301,13 @@ class Walk:
         if isinstance(node, yaml.MappingNode):
             node.value = self.visit_mapping(node.value, path, literal)
         elif isinstance(node, yaml.SequenceNode):
-            node.value = self.visit_sequence(node.value, path, literal)
+            items, node.value = node.value, []
+            for number, item in enumerate(items):
+                self.document.places.setdefault((*path, number), position(item))
+                node.value += self.visit_resolved(item, (*path, number), literal)
         elif node.tag in NUMBER_TAGS and not PLAIN_NUMBER.fullmatch(node.value):
             self.refuse(path, OTHER_NUMBER)
         self.above.remove(id(node))
-
-    def visit_sequence(self, items: Sequence[Any], path: Path, literal: bool) -> list[Any]:
-        """Visit the items of a list, and return those that it has."""
-        left = []
-        for number, item in enumerate(items):
-            here = (*path, number)
-            self.document.places.setdefault(here, position(item))
-            left += self.visit_resolved(item, here, literal)
-        return left
 
     def visit_mapping(
         self, pairs: Sequence[tuple[Any, Any]], path: Path, literal: bool

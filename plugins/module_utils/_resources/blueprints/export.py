@@ -70,8 +70,6 @@ class Exported:
 
 @dataclass(frozen=True)
 class Export:
-    """A project as a blueprint."""
-
     project: str
     sections: Mapping[str, Sequence[Exported]]
     """The sections that have entries, by their names."""
@@ -91,7 +89,6 @@ class Export:
 
 
 def export_project(found: Found) -> Export:
-    """Return a project as a blueprint."""
     left_out = {service["id"]: why for service in found.services if (why := why_left_out(found, service))}
     present = [service for service in found.services if service["id"] not in left_out]
     keys = keys_of(found, present)

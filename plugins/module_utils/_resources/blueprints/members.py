@@ -53,7 +53,6 @@ class Member:
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         kind = "application" if self.slug else "service"
         return f"{kind} {self.name!r} ({self.id})"
 
@@ -76,10 +75,7 @@ class Members:
     """Whether it may be the default project of the account, which the platform does not show."""
 
     def of(self, entry: Entry) -> Member | None:
-        """Return what an entry describes, by its id or its exact name; ``None`` if it is not there.
-
-        :raises Ambiguous: if several have its name.
-        """
+        """Return what an entry describes, by its id or its exact name; ``None`` if it is not there."""
         alike = [each for each in self.found if each.is_described_by(entry)]
         if len(alike) > 1:
             ids = [each.id for each in alike]
@@ -105,10 +101,7 @@ def check_no_id(name: str, projects: Sequence[Project]) -> None:
 
 
 def find_home(projects: Sequence[Project], contents: Contents) -> Project | None:
-    """Return the project that a blueprint describes, by its name or its former one.
-
-    :raises Invalid: if both are there: which of them holds what the blueprint describes is not known.
-    """
+    """Return the project that a blueprint describes, by its name or its former one, if not both are there."""
     names = filter(None, (contents.project, contents.was))
     found = {each.id: each for name in names if (each := project_with_name(projects, name))}
     if len(found) > 1:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from ..shared.budget import read_budget
@@ -92,12 +91,11 @@ class PlanReader:
         return plan
 
     def problem(self, where: Path, message: str) -> None:
-        """Note what is wrong below the plan."""
         self.document.add_problem((*self.path, *where), message)
 
     def note(self, where: Path, check: Callable[..., object], *given: Any) -> None:
         """Run a check of what is below the plan, and note what it refuses."""
-        self.document.note((*self.path, *where), partial(check, *given))
+        self.document.note((*self.path, *where), check, *given)
 
     def target(self, key: str) -> str:
         """Return what the roles find a service by: its id if the blueprint has it, else its name."""
@@ -107,7 +105,6 @@ class PlanReader:
     # --- Both kinds ---------------------------------------------------------------------------------
 
     def check_common(self) -> None:
-        """Check what plans of both kinds have."""
         if not PLAN_NAME.fullmatch(self.name):
             self.problem(
                 ("name",) if self.plan.name else (),
@@ -132,7 +129,6 @@ class PlanReader:
     # --- Backups ------------------------------------------------------------------------------------
 
     def check_backups(self, plan: BackupSection) -> None:
-        """Check what only a plan for backups has."""
         self.check_keys(("may_skip",), plan.may_skip or ())
         if plan.at is not None and not TIME_OF_DAY.fullmatch(plan.at):
             self.problem(("at",), f"it is {plan.at!r}; write a time from 00:00 to 23:59, such as 02:00")
@@ -158,7 +154,6 @@ class PlanReader:
         return given and os.path.join(self.document.folder, os.path.expanduser(given))
 
     def check_sleep(self, plan: SleepSection) -> None:
-        """Check what only a plan for sleep has."""
         known = list(self.entries) if plan.services is None else plan.services
         for key, needs in (plan.start_after or {}).items():
             for where, each in [((), key), *(((number,), need) for number, need in enumerate(needs))]:

@@ -85,10 +85,7 @@ def check_removal_options(options: DeletingOptions) -> None:
 def prune_parts(
     task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], deleters: Deleters
 ) -> list[Part]:
-    """Return the parts that delete what the blueprint does not describe, after all of its own parts.
-
-    :raises Invalid: if anything speaks against it.
-    """
+    """Return the parts that delete what the blueprint does not describe, after all of its own parts."""
     entries, home = described_entries(contents), parts[0].id
     if not entries:
         raise Invalid(
@@ -199,7 +196,6 @@ def check_references(members: Members, contents: Contents, going: Sequence[Membe
 
 
 def list_members(found: Iterable[Member]) -> str:
-    """Return the labels of some services for messages."""
     return first_of([each.label for each in found], NAMED_MEMBERS)
 
 
@@ -276,8 +272,7 @@ def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Se
 
 def project_deletion(task: Task[Any], project: Project, parts: Sequence[Part], deleters: Deleters) -> Part:
     """Return the part that deletes a project, after all that is in it."""
-    place = "project", project.name, project.name
-    own = {"id": project.id, "state": "absent"}
+    place, own = ("project", project.name, project.name), {"id": project.id, "state": "absent"}
     return new_part(task, place, deleters.project, own, needs=parts, late=True)
 
 
@@ -285,10 +280,7 @@ def project_deletion(task: Task[Any], project: Project, parts: Sequence[Part], d
 
 
 def deleting_arguments(options: DeletingOptions, folder: str | None, member: Member) -> Mapping[str, Any]:
-    """Return the options of a deletion that depend on the task.
-
-    :param folder: where a copy goes before; ``None`` for none.
-    """
+    """Return the options of a deletion that depend on the task. A copy goes to ``folder`` before, if any."""
     return {
         "delete_backups": options.delete_backups,
         "keep_copy": None if member.service.status == ServiceStatus.FAILED else folder,
