@@ -40,7 +40,7 @@ from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_
 from .blueprints.report import Report
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
-from .project import PROJECT, ProjectOptions, ProjectResource
+from .project import PROJECT
 from .relocations.work import plan_with, rescued
 from .service import SERVICE, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
@@ -161,8 +161,7 @@ def whole_plan(
     :param first: what is done before any part is begun.
     """
     report = Report(task, parts.found, subject, contents.mark)
-    if (refusal := report.refusal()) is not None:
-        raise refusal
+    report.check_planned()
     report.check_balance()
     most, name = task.options.max_parallel, contents.project
     plan = Plan(result=[], max_parallel=most, subject=name, budgeted_whole=True)
@@ -543,23 +542,7 @@ class AppHealthResource(Resource[AppHealthOptions]):
 APP_HEALTH_RESOURCE = AppHealthResource()
 
 
-class EmptiedProject(ProjectResource):
-    """A project that is deleted once all that is in it is gone."""
-
-    name = PROJECT.name
-
-    def plan(self, task: Task[ProjectOptions]) -> Plan:
-        """Plan the deletion. Before its turn, the project still has what is deleted first."""
-        if not task.check_mode:
-            return super().plan(task)
-        project = next((each for each in task.account.projects() if each.id == task.options.id), None)
-        if project is None:
-            return Plan(result=None)
-        step = Step(f"delete project {project.name!r}", lambda: None)
-        return Plan(result=None, steps=[step], before={"name": project.name})
-
-
-DELETERS = Deleters(SERVICE, EmptiedProject())
+DELETERS = Deleters(SERVICE, PROJECT)
 
 
 def with_aliases(variables: Mapping[str, str] | None, aliases: Mapping[str, str]) -> dict[str, str] | None:

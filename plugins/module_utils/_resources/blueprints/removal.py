@@ -36,7 +36,6 @@ from .members import (
 )
 from .parts import Part, new_part, service_ids
 
-MAX_DELETE = 3
 NAMED_MEMBERS = 10
 """How many services a refusal names."""
 
@@ -47,7 +46,7 @@ class DeletingOptions(StateDirOptions, WaitOptions):
 
     state: Literal["present", "absent"] = "present"
     prune: bool = False
-    max_delete: int = option(MAX_DELETE, selects=True)
+    max_delete: int = option(3, selects=True)
     delete_backups: bool = False
     delete_without_copy: bool = False
     keep_copy: FilePath | None = option(None, selects=True)
@@ -61,7 +60,6 @@ class Deleters:
 
     service: Resource[Any]
     project: Resource[Any]
-    """Deletes a project once all that is in it is gone."""
 
 
 def check_removal_options(options: DeletingOptions) -> None:

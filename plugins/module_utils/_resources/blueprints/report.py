@@ -62,9 +62,15 @@ class Report:
         costs = [(part, cost) for part in self.parts if (cost := self.cost_of(part)) is not None]
         if not costs:
             return None
+        unpriced = [part.label for part, cost in costs if None in (cost.before, cost.after)]  # and in no sum
         known = [cost for _part, cost in costs if None not in (cost.before, cost.after)]
         whole = Cost(sum_of(cost.before for cost in known), sum_of(cost.after for cost in known))
-        self.task.effects.facts["cost"] = self.total(whole, costs)
+        told = whole.as_dict(currency_of(self.task))
+        lines = [
+            {"label": part.label, **{name: cost.as_dict()[name] for name in SUMS[:2]}} for part, cost in costs
+        ]
+        sums = {name: told[name] for name in SUMS}
+        self.task.effects.facts["cost"] = {**sums, "lines": lines, "unpriced": unpriced}
         return whole
 
     @property
@@ -120,19 +126,6 @@ class Report:
         whole = replace(cost, service=cost.service or part.name, service_id=id)
         return whole.as_dict(currency_of(self.task), moves)
 
-    def total(self, whole: Cost, costs: Sequence[tuple[Part, Cost]]) -> dict[str, Any]:
-        """Return the sum for all parts that change the price, with a line for each.
-
-        What has no known price is named, and in no sum.
-        """
-        lines = [
-            {"label": part.label, **{name: cost.as_dict()[name] for name in SUMS[:2]}} for part, cost in costs
-        ]
-        told = whole.as_dict(currency_of(self.task))
-        sums = {name: told[name] for name in SUMS}
-        unpriced = [part.label for part, cost in costs if None in (cost.before, cost.after)]
-        return {**sums, "lines": lines, "unpriced": unpriced}
-
     def check_balance(self) -> None:
         """Hold the rule of the platform on the balance for all orders together: a quote knows one alone."""
         planned = (part.plan.cost for part in self.parts if part.plan is not None)
@@ -153,17 +146,16 @@ class Report:
 
     # --- Errors -------------------------------------------------------------------------------------
 
-    def refusal(self) -> HostedError | None:
-        """Return the error for parts that cannot be planned, for which nothing at all is done."""
+    def check_planned(self) -> None:
+        """Refuse parts that cannot be planned, for which nothing at all is done."""
         failed = [part for part in self.parts if part.error is not None]
-        if not failed:
-            return None
-        details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
-        return Invalid(
-            f"{counted(len(failed), 'part')} of the {self.subject} cannot be made, and nothing was done:"
-            f"{self.reasons(failed)}",
-            **{**details, "parts": [self.entry(part) for part in failed]},
-        )
+        if failed:
+            details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
+            raise Invalid(
+                f"{counted(len(failed), 'part')} of the {self.subject} cannot be made, and nothing was done:"
+                f"{self.reasons(failed)}",
+                **{**details, "parts": [self.entry(part) for part in failed]},
+            )
 
     def failure(self) -> HostedError | None:
         """Return the combined error after everything possible was applied; ``None`` if nothing failed."""
@@ -208,9 +200,8 @@ def with_label(label: str, state: Mapping[str, Any] | str) -> dict[str, Any]:
         return {label: state} if state else {}
     found: dict[str, Any] = {}
     for name, value in state.items():
-        found.update(
-            with_label(f"{label} {name}", value) if isinstance(value, Mapping) else {f"{label} {name}": value}
-        )
+        line = f"{label} {name}"
+        found |= with_label(line, value) if isinstance(value, Mapping) else {line: value}
     return found
 
 
