@@ -67,6 +67,9 @@ class PlanReader:
         self.path: Path = (section, key)
         self.plan = plan
         self.entries = {entry.key: entry for entry in entries}
+        sections = (document.data.get(each) for each in ("services", "applications"))
+        self.keys = [key for each in sections if isinstance(each, Mapping) for key in each]
+        """Of all entries, those that are wrong themselves included."""
         self.name = plan.name or key
 
     def read(self, project: str) -> dict[str, Any]:
@@ -122,8 +125,8 @@ class PlanReader:
     def check_keys(self, where: Path, keys: Sequence[str]) -> None:
         """Note the keys that the blueprint does not have."""
         for number, key in enumerate(keys):
-            if key and key not in self.entries:
-                hint = near_miss(key, self.entries)
+            if key and key not in self.keys:
+                hint = near_miss(key, self.keys)
                 self.problem((*where, number), f"{key!r} is no service or application of this file{hint}")
 
     # --- Backups ------------------------------------------------------------------------------------
@@ -154,7 +157,7 @@ class PlanReader:
         return given and os.path.join(self.document.folder, os.path.expanduser(given))
 
     def check_sleep(self, plan: SleepSection) -> None:
-        known = list(self.entries) if plan.services is None else plan.services
+        known = self.keys if plan.services is None else plan.services
         for key, needs in (plan.start_after or {}).items():
             for where, each in [((), key), *(((number,), need) for number, need in enumerate(needs))]:
                 if each and each not in known:
