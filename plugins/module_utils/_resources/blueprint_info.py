@@ -61,10 +61,8 @@ def services_by_project(
     if not found:
         return found
     query = ServiceQuery(settings=True, commands=True, metrics=True)
-    if task.options.project is not None:
-        listing = read_project(task.account, projects[0], query)
-    else:
-        listing = read_listing(task.account, query)
+    of_one = task.options.project is not None
+    listing = read_project(task.account, projects[0], query) if of_one else read_listing(task.account, query)
     for warning in listing.warnings:
         task.warn(f"{warning}. The blueprint may lack something that was set")
     for service in listing.services:

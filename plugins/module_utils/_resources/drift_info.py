@@ -261,25 +261,23 @@ def not_in_file(task: Task[DriftInfoOptions], export: Export, comparison: Compar
     described, last = service_ids(comparison.parts), comparison.last
     names = {each.name for each in described_entries(comparison.contents) if "id" not in each.values}
     found = [
-        (section, entry, how)
-        for sections, how in ((export.sections, ""), (export.failed, ", and its creation failed"))
-        for section, entries in sections.items()
+        (entry, how)
+        for entries, how in ((export.entries, ""), (export.failed, ", and its creation failed"))
         for entry in entries
         if entry.id not in described and entry.name not in names
     ]
-    needed = needed_by_relocations(task.options, comparison.contents, [entry for _, entry, _ in found])
-    for section, entry, how in found:
+    needed = needed_by_relocations(task.options, comparison.contents, [entry for entry, _ in found])
+    for entry, how in found:
         why = needed.get(entry.id)
         # It comes from a file that had it, or from the platform.
         by = FILE if f"{NAMES}{entry.name}" in last.prints else PLATFORM
-        yield Difference(
-            kind=NOT_IN_FILE if why is None else UNKNOWN,
-            section=section,
-            key=entry.key,
+        yield difference(
+            entry,
+            NOT_IN_FILE if why is None else UNKNOWN,
+            f"{entry.name!r} ({entry.id}) is not in the file{how}{f': {why}' if why else ''}",
             platform=dict(entry.values),
             changed_by=by if last.known else None,
             prevails=PLATFORM,
-            said=f"{entry.name!r} ({entry.id}) is not in the file{how}{f': {why}' if why else ''}",
         )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..._api.decoding import describe_type
 from ..._api.libraries import ValidationError
-from ..applications.environment_rules import REFERENCE, check_name, merged
+from ..applications.environment_rules import check_name, merged, references
 from ..applications.health import HealthCheck
 from ..applications.lookup import check_digest, check_slug, check_tag
 from ..services.order import MAX_SERVICE_NAME
@@ -114,10 +114,9 @@ def check_form(document: Document) -> Blueprint:
     Entries whose form is wrong are left out, so that what is wrong with the others is found as well.
     """
     if not isinstance(document.data, Mapping) or not document.data:
-        if document.unread:
-            return Blueprint(project=NAMELESS)
-        said = "it is empty" if not document.data else f"it is {describe_type(document.data)}"
-        document.add_problem((), f"{said}; write a mapping with project and the sections that it has")
+        if not document.unread:
+            said = "it is empty" if not document.data else f"it is {describe_type(document.data)}"
+            document.add_problem((), f"{said}; write a mapping with project and the sections that it has")
         return Blueprint(project=NAMELESS)
     data = without_entries(document.data, document.unread) if document.unread else document.data
     for path in nulls_in(data):
@@ -323,9 +322,8 @@ def with_references(
 def references_in(entry: Entry) -> Iterator[tuple[Path, str, str]]:
     """Yield each reference of an environment: its place, the key or alias, and the field."""
     for section in ENVIRONMENTS:
-        for name, value in (entry.values.get(section) or {}).items():
-            for target, what in REFERENCE.findall(value):
-                yield (*entry.path, section, name), target, what
+        for name, target, what in references(entry.values.get(section) or {}):
+            yield (*entry.path, section, name), target, what
 
 
 def describe_reference(path: Path, target: str, what: str) -> str:

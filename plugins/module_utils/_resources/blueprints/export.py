@@ -13,8 +13,9 @@ import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from ..._api.models import App, Edge, SshKey
@@ -23,6 +24,7 @@ from ..services.listing import printable_only
 from ..services.settings import carried
 from ..shared.names import unaccented
 from ..shared.yaml_text import InOneLine, as_yaml
+from .document import Entry
 from .schema import SCHEMA_URL
 
 STATES = {
@@ -53,30 +55,28 @@ class Found:
         return Counter(service["name"] for service in self.services)
 
 
-@dataclass(frozen=True)
-class Exported:
-    """One entry of the blueprint, and what its values do not say."""
+@dataclass(frozen=True, kw_only=True)
+class Exported(Entry):
+    """An entry of what is there, and what its values do not say."""
 
     id: str
-    key: str
-    values: Mapping[str, Any]
     remarks: Sequence[str] = ()
-
-    @property
-    def name(self) -> str:
-        """Its name on the platform, or its slug."""
-        return str(self.values.get("name") or self.values.get("slug") or self.key)
 
 
 @dataclass(frozen=True)
 class Export:
     project: str
-    sections: Mapping[str, Sequence[Exported]]
-    """The sections that have entries, by their names."""
+    entries: Sequence[Exported] = ()
+    """Those of each section together, in the order of their keys."""
     remarks: Sequence[str] = ()
     """What is there and not in the blueprint."""
-    failed: Mapping[str, Sequence[Exported]] = field(default_factory=dict)
-    """By section: what is not in the blueprint because its creation failed."""
+    failed: Sequence[Exported] = ()
+    """What is not in the blueprint because its creation failed."""
+
+    @property
+    def sections(self) -> dict[str, list[Exported]]:
+        """The sections that have entries, by their names."""
+        return {name: [*found] for name, found in groupby(self.entries, lambda each: each.section)}
 
     @property
     def data(self) -> dict[str, Any]:
@@ -97,15 +97,15 @@ def export_project(found: Found) -> Export:
         remarks.append(f"SSH keys of the account: {', '.join(fingerprints)}")
     failed = [service for service in found.services if service["status"] == ServiceStatus.FAILED]
     others = keys_of(found, failed, keys.values())
-    return Export(found.name, sections_of(found, present, keys), remarks, sections_of(found, failed, others))
+    return Export(found.name, entries_of(found, present, keys), remarks, entries_of(found, failed, others))
 
 
-def sections_of(
+def entries_of(
     found: Found, services: Iterable[Mapping[str, Any]], keys: Mapping[str, str]
-) -> dict[str, list[Exported]]:
-    """Return the entries of some services in the order of their keys, by section."""
-    sections: dict[str, list[Exported]] = {"services": [], "applications": []}
-    for service in sorted(services, key=lambda each: keys[each["id"]]):
+) -> list[Exported]:
+    """Return the entries of services and then of applications, in the order of their keys."""
+    entries = []
+    for service in sorted(services, key=lambda each: (each["id"] in found.apps, keys[each["id"]])):
         id, key, app = service["id"], keys[service["id"]], found.apps.get(service["id"])
         values, remarks = values_of(found, service, key), list[str]()
         if service["status"] not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
@@ -118,8 +118,9 @@ def sections_of(
             remarks.append(
                 "its command may hold a password: keep that in a vault before you share or commit this file"
             )
-        sections["services" if app is None else "applications"].append(Exported(id, key, values, remarks))
-    return {name: entries for name, entries in sections.items() if entries}
+        section = "services" if app is None else "applications"
+        entries.append(Exported(section, key, values, id=id, remarks=remarks))
+    return entries
 
 
 def why_left_out(found: Found, service: Mapping[str, Any]) -> str | None:
@@ -206,13 +207,10 @@ def state_of(service: Mapping[str, Any]) -> str | None:
 
 def app_remarks(service: Mapping[str, Any], app: App) -> list[str]:
     """Return what an application runs, and that a blueprint leaves alone whether it runs."""
-    remarks = []
-    source = (service.get("settings") or {}).get("source") or {}
-    digest = app.digest
-    if digest and source.get("tag"):
-        remarks.append(f"image: {{tag: {source['tag']}}} # which runs, with digest {digest}")
-    elif digest:
-        remarks.append(f"runs the image with digest {digest}")
+    remarks, tag = [], ((service.get("settings") or {}).get("source") or {}).get("tag")
+    if app.digest:
+        which = f"image: {{tag: {tag}}} # which runs, with" if tag else "runs the image with"
+        remarks.append(f"{which} digest {app.digest}")
     if service["status"] == ServiceStatus.SUSPENDED:
         remarks.append("it is suspended, which a blueprint neither says nor changes for an application")
     return remarks

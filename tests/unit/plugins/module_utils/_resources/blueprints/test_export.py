@@ -29,8 +29,7 @@ def services_of(names: list[str]) -> list[dict[str, Any]]:
 
 @given(NAMES)
 def test_every_name_gets_a_key_of_its_own(names: list[str]) -> None:
-    sections = export_project(Found("shop", services_of(names), {})).sections
-    keys = [entry.key for entry in sections.get("services", ())]
+    keys = [entry.key for entry in export_project(Found("shop", services_of(names), {})).entries]
     assert len(set(keys)) == len(names)
     assert all(KEY.fullmatch(key) for key in keys)
 

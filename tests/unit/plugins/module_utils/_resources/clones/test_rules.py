@@ -41,7 +41,7 @@ def source_of(*slugs: str, ran: Sequence[str] = (), tag: str | None = None) -> S
     """Return a project of applications, of which some have been deployed and the first shows its tag."""
     originals = [
         Original(
-            Exported(slug, slug, {}),
+            Exported("applications", slug, {}, id=slug),
             {"name": slug, "host": None, "settings": {"source": {"tag": tag if slug == slugs[0] else None}}},
             Data.NONE,
             App(id=slug, slug=slug, status="ACTIVE", image_ref=f"r/a@{DIGEST}" if slug in ran else None),
@@ -49,7 +49,7 @@ def source_of(*slugs: str, ran: Sequence[str] = (), tag: str | None = None) -> S
         )
         for slug in slugs
     ]
-    return SourceProject(Project(id="prj-shop", name="shop"), originals, [], Export("shop", {}))
+    return SourceProject(Project(id="prj-shop", name="shop"), originals, [], Export("shop"))
 
 
 def test_an_image_is_that_of_the_source() -> None:
