@@ -337,7 +337,7 @@ class Assembly:
             # refers to, and check mode notes nowhere that they wait.
             force = environment is not None and environment.plan is not None and environment.plan.changed
             force = force or any(self.made[key].is_new for key in entry.references)
-            own = {"id": app.id, "slug": entry.name, "tag": image["tag"], "digest": digest_of(pushed, image)}
+            own = {"slug": entry.name, "tag": image["tag"], "digest": digest_of(pushed, image)}
             how = {"rollback": image.get("rollback", False), "command": entry.values.get("command")}
             return {**own, **how, "force": force}
 
@@ -397,9 +397,8 @@ def digest_of(pushed: Part | None, image: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class CommandedDeployOptions(AppDeployOptions):
-    """The release to deploy, and the launch command that comes with it, of the application with this id."""
+    """The release to deploy, and the launch command that comes with it."""
 
-    id: str | None = None
     command: str | None = None
 
 
@@ -444,15 +443,15 @@ def plan_command(task: Task[CommandedDeployOptions], app: App) -> Plan:
 
     An application that is still being created may have no settings before its first deploy.
     """
-    id, command = task.options.id, task.options.command
+    command = task.options.command
     if command is None or app.status == ServiceStatus.PROVISIONING:
         return Plan(result=None)
-    if id is None:  # what to expect of one that is not there yet
+    if not app.id:  # what to expect of one that is not there yet
         steps = [Step("set the command of the application", lambda: None)]
         return Plan(result=None, steps=steps, after={"command": command})
     plan = Plan(result=None)
     with suppress(Invalid):  # What is told now, and keeps it from being set, is looked at after the deploy.
-        plan = plan_with(replace(task, warnings=[]), SERVICE, {"id": id, "command": command})
+        plan = plan_with(replace(task, warnings=[]), SERVICE, {"id": app.id, "command": command})
     if not plan.changed:
         return Plan(result=None)
     before, after = ({"command": command_of(side)} for side in (plan.before, plan.after))
