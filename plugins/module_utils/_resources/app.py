@@ -34,8 +34,6 @@ from .shared.waiting import QUIET_SECONDS, wait_until
 
 @dataclass(frozen=True, kw_only=True)
 class AppOptions(OnAppOptions, CommitmentOptions, WaitOptions):
-    """The options of module app."""
-
     host: str | None = option(None, selects=True)
     project: str | None = option(None, selects=True)
     dimensions: Size | None = None
@@ -82,7 +80,6 @@ class WithSlug:
     slug: str
 
     def found(self, account: Account) -> list[App]:
-        """Return the application."""
         app = account.app_if_any(self.slug)
         return [app] if app else []
 
@@ -117,17 +114,18 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
     summary = f"create {what} {describe_monthly(format_price(task, cost.after))}"
     move = Move("create", cost.after)
     steps = [Step(summary, lambda: make(task, create, plan, size), move=move, commitment=adds)]
+
+    def wait() -> None:  # whoever creates it
+        plan.reread = await_app(task).as_dict
+
     if options.wait:
-        steps.append(Step(f"wait until {what} is created", lambda: wait(task, plan), changes=False))
+        steps.append(Step(f"wait until {what} is created", wait, changes=False))
     plan.steps = steps
     return plan
 
 
 def make(task: Task[AppOptions], create: Change, plan: Plan, size: Dimensions | None) -> object:
-    """Create the application, unless another run was faster: then the plan becomes that for what it created.
-
-    :raises Invalid: if that does not match the options, or the platform refuses to create one.
-    """
+    """Create the application, unless another run was faster: then the plan becomes that for its one."""
     slug = task.options.slug
     with one_at_a_time(f"{ORDERING}{slug}", f"creating {create.what}"):
         there = create.shown.found(task.account)
@@ -147,27 +145,21 @@ def make(task: Task[AppOptions], create: Change, plan: Plan, size: Dimensions | 
     return NOTHING_DONE
 
 
-def wait(task: Task[AppOptions], plan: Plan) -> None:
-    """Wait until the application is created, whoever creates it."""
-    plan.reread = await_app(task).as_dict
-
-
 def explain_refusal(task: Task[AppOptions], error: Refused) -> Refused | Invalid:
     """Add the possible reason to a refused creation: the status for a taken slug is not documented."""
     if isinstance(error, TokenRejected):
         return error
-    slug, deleting = task.options.slug, False
-    with suppress(HostedError):
-        deleting = any(
-            app.slug == slug and app.status == ServiceStatus.DELETING for app in task.account.apps()
-        )
+    slug = task.options.slug
     hint = (
-        "The one with this slug is still being deleted. hosted.services.service with state: absent waits "
-        "until it is gone; then run this again"
-        if deleting
-        else "If it is not for another reason given there: slugs are unique across all accounts, so "
+        "If it is not for another reason given there: slugs are unique across all accounts, so "
         f"{slug!r} may be taken by another one; choose another slug"
     )
+    with suppress(HostedError):
+        if any(app.slug == slug and app.status == ServiceStatus.DELETING for app in task.account.apps()):
+            hint = (
+                "The one with this slug is still being deleted. hosted.services.service with state: absent "
+                "waits until it is gone; then run this again"
+            )
     return Invalid(f"application {slug!r} was not created: {error.message}. {hint}", **error.details)
 
 
@@ -176,14 +168,11 @@ def await_app(task: Task[AppOptions]) -> App:
 
     The duration of PROVISIONING is not documented. It may last until the first deploy, so an application
     without one is waited for briefly only; the deploy waits if necessary.
-
-    :raises WaitEnded: if its creation failed, or needs an operator of the platform.
     """
     slug, until = task.options.slug, time.monotonic() + min(QUIET_SECONDS, task.options.wait_timeout)
+    why = "hosted.services.service_info with include: [details] shows why"
     ends = {
-        ServiceStatus.FAILED: (
-            "its creation failed; hosted.services.service_info with include: [details] shows why"
-        ),
+        ServiceStatus.FAILED: f"its creation failed; {why}",
         ServiceStatus.AWAITING_ADMIN: "it waits for an operator of the platform",
     }
 
@@ -193,23 +182,17 @@ def await_app(task: Task[AppOptions]) -> App:
         awaits_deploy = app.digest is None and time.monotonic() >= until
         return app.status != ServiceStatus.PROVISIONING or awaits_deploy
 
-    return wait_until(
-        task,
-        lambda: task.account.app(slug),
-        done,
-        lambda app: f"its status is {app.status}",
-        f"application {slug!r}",
-    )
+    def describe(app: App) -> str:
+        return f"its status is {app.status}"
+
+    return wait_until(task, lambda: task.account.app(slug), done, describe, f"application {slug!r}")
 
 
 # --- What is asked for, and what is there -------------------------------------------------------------
 
 
 def requested_project(task: Task[AppOptions]) -> str | None:
-    """Return the id of the requested project; ``None`` leaves the choice to the platform.
-
-    :raises NoSuchItem: if it does not exist and the play cannot create it.
-    """
+    """Return the id of the requested project; ``None`` leaves the choice to the platform."""
     wanted = task.options.project
     if not wanted:
         return None
@@ -222,10 +205,7 @@ def requested_project(task: Task[AppOptions]) -> str | None:
 
 
 def requested_size(given: Size | None) -> Dimensions | None:
-    """Return the requested size; ``None`` leaves the choice to the platform.
-
-    :raises Invalid: if a part is missing: the platform needs all of them.
-    """
+    """Return the requested size, of which the platform needs all parts; ``None`` leaves it the choice."""
     if given is None:
         return None
     if given.missing:
@@ -258,21 +238,18 @@ def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, An
 
 def warn_of_similar_slug(task: Task, slug: str) -> None:
     """Warn in check mode of the application whose slug is probably meant."""
-    if task.composition.copies or not task.check_mode:
-        return
-    meant = likely_meant(slug, (app.slug for app in task.account.apps()))
-    if meant is not None:
-        task.warn(f"there is no application {slug!r}, so one would be created; did you mean {meant!r}?")
+    if task.check_mode and not task.composition.copies:
+        meant = likely_meant(slug, (app.slug for app in task.account.apps()))
+        if meant is not None:
+            task.warn(f"there is no application {slug!r}, so one would be created; did you mean {meant!r}?")
 
 
 def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) -> None:
     """Warn of an existing application that differs from the options, which hosted.services.service changes.
 
     The application routes do not show its size, node, project and price, and cannot change them. A token
-    that may not read them compares nothing.
-
-    :raises Invalid: if it is on another node, which nothing changes, or what a larger plan takes for its own
-        is in another project.
+    that may not read them compares nothing. Nothing changes the node, and what a larger plan takes for its
+    own must be in its project.
     """
     options = task.options
     given = {"host": options.host, "project": options.project, "size": size, "price": options.max_monthly}
@@ -292,13 +269,12 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
             "on the account: give this project's application another one, or move that one here first, with "
             f"hosted.services.service, id: {app.id} and new_project"
         )
-    if app.slug in task.foreseen:
-        return  # an earlier task of the play is to change it
-    for told, remedy in differences(task, project, service, size):
-        task.warn(
-            f"application {app.slug!r} {told}, and was not changed: hosted.services.service with {remedy} "
-            "changes it"
-        )
+    if app.slug not in task.foreseen:  # otherwise an earlier task of the play is to change it
+        for told, remedy in differences(task, project, service, size):
+            task.warn(
+                f"application {app.slug!r} {told}, and was not changed: hosted.services.service with "
+                f"{remedy} changes it"
+            )
 
 
 def differences(

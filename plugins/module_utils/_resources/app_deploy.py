@@ -8,8 +8,8 @@ A digest identifies an image; a tag can move (Applications, rule 4). So images a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -55,8 +55,6 @@ PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 @dataclass(frozen=True, kw_only=True)
 class AppDeployOptions(ReleaseOptions, StateDirOptions):
-    """The options of module app_deploy."""
-
     rollback: bool = False
     force: bool = False
     log_lines: int = 20
@@ -112,24 +110,10 @@ def plan_release(
     return plan if report.scan_status == ScanStatus.BLOCKED else prepared(app, plan)
 
 
-def after_first(first: Plan, plan: Plan) -> Plan:
-    """Return a plan with what is done before it."""
-    before, after = joined(first.before, plan.before), joined(first.after, plan.after)
-    return replace(plan, steps=[*first.steps, *plan.steps], before=before, after=after)
-
-
-def joined(one: Mapping[str, Any] | str, other: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
-    """Return two states as one; the latter alone if one of them is text."""
-    return {**one, **other} if isinstance(one, Mapping) and isinstance(other, Mapping) else other
-
-
 def plan_nothing(
     task: Task[AppDeployOptions], app: App, report: ScanReport, settle: Callable[[], None] | None
 ) -> Plan:
-    """Return a plan without a deploy, for a release that is in service.
-
-    :param settle: records that it is, if nobody saw its deploy end.
-    """
+    """Return a plan without a deploy, for a release that is in service, which ``settle`` records."""
     if report.scan_status == ScanStatus.BLOCKED:
         task.warn(
             f"release {task.options.tag!r}, which is in service, is blocked by now: it keeps running, and "
@@ -148,10 +132,7 @@ def plan_nothing(
 
 
 def check_deployable(app: App) -> None:
-    """Check that the status of an application allows a deploy. Unknown statuses are left to the platform.
-
-    :raises Invalid: if it does not.
-    """
+    """Check that the status of an application allows a deploy. Unknown statuses are left to the platform."""
     known = app.status in ServiceStatus.ALL and app.status != ServiceStatus.ACTIVE
     if known and not awaits_first_deploy(app):
         raise Invalid(
@@ -165,26 +146,21 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
 
     In check mode, it is what an earlier task of the play planned to declare; a release with a given digest
     is assumed to be declared by one.
-
-    :raises NoSuchItem: if the tag is not declared.
-    :raises Invalid: if it names another image than expected.
     """
     tag, slug = task.options.tag, task.options.slug
     digest = task.options.digest or task.foreseen.get(f"{slug}:{tag}")
     if report is not None and digest in (None, report.digest):
         return report
-    error: HostedError
+    tags = sorted(map(repr, task.account.releases(slug) if app.id else ()))
+    error: HostedError = NoSuchItem(
+        f"release {tag!r} of application {slug!r} is not declared (hosted.services.app_release declares "
+        f"one){f'; there are: {first_of(tags, NAMED_TAGS)}' if tags else ''}"
+    )
     if report is not None:
         error = Invalid(
             f"release {tag!r} of {slug!r} names {report.digest}, not {digest}: the tag has moved. Declare it "
             "again, or deploy another one",
             digest=report.digest,
-        )
-    else:
-        tags = sorted(map(repr, task.account.releases(slug) if app.id else ()))
-        error = NoSuchItem(
-            f"release {tag!r} of application {slug!r} is not declared (hosted.services.app_release declares "
-            f"one){f'; there are: {first_of(tags, NAMED_TAGS)}' if tags else ''}"
         )
     if digest is None:
         raise error
@@ -206,9 +182,6 @@ def warn_of_verdict(task: Task[AppDeployOptions], report: ScanReport) -> None:
             f"{describe_blocking_flaws(report)}. The platform refuses to deploy it, unless its team has "
             "lifted the verdict on this version"
         )
-
-
-# --- The deploy ---------------------------------------------------------------------------------------
 
 
 def plan_deployment(
@@ -267,10 +240,7 @@ def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
 
 
 def deploy(task: Task[AppDeployOptions], app: App, deployed: Deployed, undecided: bool) -> None:
-    """Deploy; if the release does not start, roll back and raise an error with all that is known.
-
-    :raises DeployFailed: with the reason, the state of the previous release, and the last log lines.
-    """
+    """Deploy; if the release does not start, roll back and raise an error with all that is known."""
     digest, records = deployed.digest, AppRecords.of(task, app.id)
     try:
         Rollout(task, task.options.tag, deployed, undecided).run()
@@ -295,7 +265,11 @@ def explain_failure(
     :param other: what somebody else has put in service meanwhile, if that is certain.
     """
     busy = error.may_be_busy and under_way(task.account, str(app.id))
-    lines, reason = read_log_tail(task, task.options.log_lines), error.message
+    lines, reason = list[str](), error.message
+    try:
+        lines = task.client.app_logs(app.slug)[-task.options.log_lines :]
+    except HostedError as unread:
+        task.warn(f"the log of application {app.slug!r} cannot be read: {unread.message}")
     now = in_service_now(task, failed.before)
     touched = error.began and (now != failed.before or now == failed.digest or bool(error.restarted))
     details = {**error.details, "reason": reason, "logs": lines}
@@ -326,15 +300,6 @@ def describe_service(error: DeployFailed, failed: Deployed, now: str | None) -> 
         return f"{before} is shown as in service, as before, but it {error.restarted}. {again}"
     kept = "The platform keeps it" if now == digest else "It may be"
     return f"{kept} in service although it does not run. {again}"
-
-
-def read_log_tail(task: Task[AppDeployOptions], most: int) -> list[str]:
-    """Return the last ``most`` lines of the log. If it cannot be read, warn and return no lines."""
-    try:
-        return task.client.app_logs(task.options.slug)[-most:]
-    except HostedError as error:
-        task.warn(f"the log of application {task.options.slug!r} cannot be read: {error.message}")
-        return []
 
 
 def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:

@@ -23,8 +23,6 @@ from .shared.task_errors import NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class AppImageOptions(OnAppOptions):
-    """The options of module app_image."""
-
     path: FilePath = required(reads_file=True)
     image_name: str | None = option(None, selects=True)
     platform: str | None = option(None, selects=True)
@@ -42,25 +40,18 @@ class AppImageResource(Resource[AppImageOptions]):
         app = resolve_app(task)
         layout = open_layout(options.path)
         image = choose_image(layout, options.image_name, options.platform, app.platform)
-        compare_platforms(task, app, image.platform)
+        # The list shows the architecture of the running image, which may be wrong itself. So only option
+        # platform makes another one an error.
+        if app.platform and not options.platform and not same_platform(image.platform, app.platform):
+            task.warn(
+                f"the image is for {image.platform}, and the one that application {app.slug!r} runs is for "
+                f"{app.platform}. On a node of that architecture the new one would start and die without a "
+                "message. Set platform to the architecture of the node to be sure"
+            )
         return Push(task, app, layout, image).plan()
 
 
 APP_IMAGE = AppImageResource()
-
-
-def compare_platforms(task: Task[AppImageOptions], app: App, platform: str) -> None:
-    """Warn if the image may be for another architecture than the node's.
-
-    The list shows the architecture of the running image, which may be wrong itself. So only option
-    ``platform`` makes this an error.
-    """
-    if app.platform and not task.options.platform and not same_platform(platform, app.platform):
-        task.warn(
-            f"the image is for {platform}, and the one that application {app.slug!r} runs is for "
-            f"{app.platform}. On a node of that architecture the new one would start and die without a "
-            "message. Set platform to the architecture of the node to be sure"
-        )
 
 
 class Push:
@@ -80,10 +71,8 @@ class Push:
         """Count what arrived, and say so."""
         with self._counting:
             self.sent_bytes += count
-        whole = self.image.size
-        self.task.progress(
-            f"pushing {self.repository.name}: {megabytes(self.sent_bytes)} of at most {megabytes(whole)}"
-        )
+        sent, most = megabytes(self.sent_bytes), megabytes(self.image.size)
+        self.task.progress(f"pushing {self.repository.name}: {sent} of at most {most}")
 
     def plan(self) -> Plan:
         """Verify the image on disk, and plan the upload of the missing parts."""
@@ -96,26 +85,17 @@ class Push:
         after = {**({"tag": self.tag} if self.tag else {}), "digest": digest}
         if present and tagged == digest:
             return Plan(result=self.view(), before=after, after=after)
-        self.check_sizes()
+        for part in self.image.parts:  # not every registry checks the size of those that it has
+            with suppress(NoSuchItem):  # only those that are sent have to be there
+                self.layout.check_size(part)
         missing = [] if present else self.missing()
         each_part(self.task, self.verify, missing)
-        return Plan(
-            result=self.view(),
-            steps=[Step(self.summary(missing, present), lambda: self.upload(missing))],
-            reread=self.view,
-            before=before,
-            after=after,
-        )
+        steps = [Step(self.summary(missing, present), lambda: self.upload(missing))]
+        return Plan(result=self.view(), steps=steps, reread=self.view, before=before, after=after)
 
     def digest_of(self, reference: str) -> str | None:
         """Return the digest of a tag or digest in the registry; ``None`` if there is none."""
         return None if self.foreseen else self.repository.digest_of(reference)
-
-    def check_sizes(self) -> None:
-        """Check what the manifest says of all parts: not every registry does so for those that it has."""
-        for part in self.image.parts:
-            with suppress(NoSuchItem):  # only those that are sent have to be there
-                self.layout.check_size(part)
 
     def missing(self) -> list[Part]:
         """Return the parts that the registry lacks, without duplicates, the configuration last."""
@@ -126,16 +106,13 @@ class Push:
         return [part for part, is_there in zip(parts.values(), there, strict=True) if not is_there]
 
     def verify(self, part: Part) -> None:
-        """Verify a part on disk."""
         self.task.progress(f"checking {part.digest}, {megabytes(part.size)}")
         self.layout.verify(part)
 
     def send(self, part: Part) -> None:
-        """Upload a part."""
         self.repository.send_blob(partial(self.layout.open_part, part), part.digest, part.size)
 
     def summary(self, missing: list[Part], present: bool) -> str:
-        """Describe the upload in one sentence."""
         name = f"{self.repository.name}{f':{self.tag}' if self.tag else ''}"
         if present:
             return f"tag {self.image.digest} as {name}"

@@ -21,8 +21,6 @@ from .shared.plan import Plan, Resource, Task
 
 @dataclass(frozen=True, kw_only=True)
 class AppInfoOptions(StateDirOptions):
-    """The options of module app_info."""
-
     slug: str | None = option(None, selects=True)
     include: list[Literal["releases", "logs", "nodes", "projects"]] = option([])
     log_lines: int = 100
@@ -34,7 +32,6 @@ class AppInfoResource(Resource[AppInfoOptions]):
     result_key = "apps"
 
     def plan(self, task: Task[AppInfoOptions]) -> Plan:
-        """Read; there is nothing to do."""
         options, account = task.options, task.account
         check_log_lines(options.log_lines)
         if options.slug is not None:
@@ -54,13 +51,11 @@ def app_with_parts(task: Task[AppInfoOptions], account: Account, app: App) -> di
     """Return an application with the requested parts, each under its own key."""
     view = app.as_dict()
     if "releases" in task.options.include:
-        releases = releases_of(account, app) if app.id else []
-        in_service = app.digest
+        releases, running = releases_of(account, app) if app.id else [], app.digest
         view["releases"] = [
-            {**each, "in_service": in_service is not None and each["digest"] == in_service}
-            for each in releases
+            {**each, "in_service": running is not None and each["digest"] == running} for each in releases
         ]
-        before, note = previous_release(releases, AppRecords.of(task, app.id), in_service)
+        before, note = previous_release(releases, AppRecords.of(task, app.id), running)
         view["previous_release"], view["previous_release_note"] = before, note
     if "logs" in task.options.include:
         lines = account.client.app_logs(app.slug) if app.id else []

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from .._api.errors import HostedError, Refused, TokenRejected
 from .._api.models import App, Release, ScanReport
-from .._api.registry import Repository
 from .._api.values import SEVERITIES, ScanStatus
 from .applications.lookup import resolve_app
 from .applications.releases import (
@@ -33,8 +33,6 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class AppReleaseOptions(ReleaseOptions):
-    """The options of module app_release."""
-
     digest: str = required(selects=True)
     pushed: bool = False
     fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] = option(
@@ -77,7 +75,6 @@ def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
 
 
 def to_result(task: Task[AppReleaseOptions], report: ScanReport) -> dict[str, Any]:
-    """Return the release with its scan."""
     return {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
 
 
@@ -86,16 +83,16 @@ def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
 
     Else check mode assumes that an earlier task of the play pushes it, and a run leaves that to the platform,
     as it does where the registry cannot be reached.
-
-    :raises NoSuchItem: if it was not.
     """
     digest = task.options.digest
     if not task.options.pushed and not (app.id and task.check_mode):
         return
     try:
         repository = open_repository(task, app.slug)
-        if holds(repository, digest, exists=bool(app.id)):
-            return
+        # Where there is no application, a registry may deny access in place of a 404.
+        with nullcontext() if app.id else suppress(Refused):
+            if repository.digest_of(digest) is not None:
+                return
     except HostedError as error:
         task.progress(f"whether {digest} was pushed cannot be looked up here: {error.message}")
         return
@@ -111,19 +108,6 @@ def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
     if task.options.pushed:
         raise NoSuchItem(refusal)
     task.expect_created(NoSuchItem(refusal), digest)
-
-
-def holds(repository: Repository, digest: str, *, exists: bool) -> bool:
-    """Tell whether a repository has an image.
-
-    :param exists: whether its application does. If not, a registry may deny access in place of a 404.
-    """
-    try:
-        return repository.digest_of(digest) is not None
-    except Refused:
-        if exists:
-            raise
-        return False
 
 
 def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, declare: Change) -> Plan:
@@ -148,10 +132,6 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, 
 
 
 def make(task: Task[AppReleaseOptions], declare: Change) -> None:
-    """Declare the release.
-
-    :raises Invalid: if the platform refuses it.
-    """
     try:
         apply(task, declare)
     except TokenRejected:
@@ -165,11 +145,8 @@ def make(task: Task[AppReleaseOptions], declare: Change) -> None:
 
 
 def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
-    """Check a scan report against ``fail_on``.
-
-    :raises Blocked: with the scan in its details.
-    """
-    options, result = task.options, to_result(task, report)
+    """Check a scan report against ``fail_on``. The error has the scan in its details."""
+    options = task.options
     found = [*objections(report, options.fail_on)]
     limits = [name for name in SEVERITIES if name in options.fail_on]
     if report.scan_status == ScanStatus.FAILED and limits and not found:
@@ -184,12 +161,12 @@ def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
         try:
             check_verdict(options.slug, report)
         except Blocked as error:
-            error.details["release"] = result
+            error.details["release"] = to_result(task, report)
             raise error.append(". fail_on: [] goes on to deploy one that was lifted") from None
     raise Blocked(
         f"release {options.tag!r} of application {options.slug!r} is not wanted by fail_on: "
         f"{', '.join(found)}",
-        release=result,
+        release=to_result(task, report),
         scan=scan_view(report),
     )
 

@@ -20,7 +20,7 @@ from .._api.errors import HostedError, undone_if_nothing_happened
 from .._api.models import App
 from .._api.values import ContainerState, ServiceStatus
 from .app import APP
-from .app_deploy import APP_DEPLOY, LAST_GOOD, AppDeployOptions, after_first, plan_release
+from .app_deploy import APP_DEPLOY, LAST_GOOD, AppDeployOptions, plan_release
 from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
 from .applications.environment_rules import redirected
@@ -29,30 +29,18 @@ from .applications.lookup import OnAppOptions
 from .applications.records import AppRecords
 from .applications.rollout import Deployed
 from .blueprints.applied import remember, warn_of_dropped
-from .blueprints.contents import (
-    ENVIRONMENTS,
-    Contents,
-    check_targets,
-    read_contents,
-    references_in,
-)
-from .blueprints.document import Document, Entry, SourceOptions, read_source
+from .blueprints.contents import ENVIRONMENTS, Contents, read_contents
+from .blueprints.document import Entry, SourceOptions
 from .blueprints.graph import levels
 from .blueprints.hiding import HIDDEN_SECTION, redacted_values_of, secret_values_of
-from .blueprints.members import check_no_id, find_home
+from .blueprints.members import check_neighbors, check_no_id, find_home
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
-from .blueprints.removal import (
-    Deleters,
-    DeletingOptions,
-    absence_parts,
-    check_removal_options,
-    prune_parts,
-)
+from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
 from .blueprints.report import Report
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
-from .project import PROJECT, ProjectOptions, ProjectResource
+from .project import PROJECT
 from .relocations.work import plan_with, rescued
 from .service import SERVICE, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
@@ -70,13 +58,11 @@ from .ssh_key import SSH_KEY
 
 SIZE_OF_APP = ("dimensions", "max_monthly")
 SECRET = ("variables", HIDDEN_SECTION)
-"""What of an entry is never shown."""
+"""What of an entry is never shown. Names, nodes and sizes are."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlueprintOptions(SourceOptions, DeletingOptions, BudgetOptions):
-    """The options of module blueprint."""
-
     secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
 
 
@@ -93,24 +79,19 @@ class OnBlueprint(Resource[SourceT]):
 
     def secret_values(self, options: Mapping[str, Any]) -> Any:
         """Return the values of secret environments and of orders. The rest of a blueprint may be shown."""
-        found: list[Any] = [options.get("secret_environments"), *secrets_in_overrides(options)]
+        overrides = options.get("overrides")
+        entries = overrides.values() if isinstance(overrides, Mapping) else ()
+        found = [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET]
+        found.append(options.get("secret_environments"))
         with suppress(HostedError):
-            found += secret_values_of(read_source(self.read_options(options)))
+            found += secret_values_of(self.read_options(options).read())
         return found
 
     def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
         """Return the decrypted values that are not hidden by their keys."""
-        try:
-            return list(redacted_values_of(read_source(self.read_options(options))))
-        except HostedError:
-            return []
-
-
-def secrets_in_overrides(options: Mapping[str, Any]) -> list[Any]:
-    """Return what ``overrides`` say that is never shown. Names, nodes and sizes are."""
-    found = options.get("overrides")
-    entries = found.values() if isinstance(found, Mapping) else ()
-    return [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET]
+        with suppress(HostedError):
+            return list(redacted_values_of(self.read_options(options).read()))
+        return []
 
 
 class BlueprintResource(OnBlueprint[BlueprintOptions]):
@@ -121,27 +102,27 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
     def plan(self, task: Task[BlueprintOptions]) -> Plan:
         """Plan every part, and return the union of their plans."""
         check_removal_options(task.options)
-        contents, parts = removed(task) if task.options.state == "absent" else present(task)
+        if task.options.state == "absent":
+            contents = read_contents(task.options.read())
+            parts = planned(task, absence_parts(task, contents, DELETERS))
+            return whole_plan(task, Contents(contents.project), parts, "blueprint")
+        contents = read_checked(task)
+        task.guard.tighten(contents.budget)
+        facts: dict[str, Any] = {VARIABLES[section]: list(plans) for section, plans in contents.plans.items()}
+        if facts:
+            facts["plans_of"] = [name for name in (contents.project, contents.was) if name]
+        task.effects.facts.update(facts)
+        parts = planned(task, Assembly(task, contents).add_all())
+        check_distinct(parts)
+        if not task.options.prune:
+            warn_of_dropped(task, contents, parts.found)
+        elif not parts.failed:
+            parts.found = [*parts.found, *prune_parts(task, contents, parts.found, DELETERS)]
+            parts.make_plans()
         return whole_plan(task, contents, parts, "blueprint")
 
 
 BLUEPRINT = BlueprintResource()
-
-
-def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
-    """Return what the blueprint says, and the plans that make it so."""
-    contents = read_checked(task)
-    task.guard.tighten(contents.budget)
-    task.effects.facts.update(facts_of_plans(contents))
-    parts = planned_parts(task, contents)
-    check_distinct(parts)
-    if task.options.prune and not parts.failed:
-        pruned = prune_parts(task, contents, parts.found, DELETERS)
-        parts.found = [*parts.found, *pruned]
-        parts.make_plans()
-    elif not task.options.prune:
-        warn_of_dropped(task, contents, parts.found)
-    return contents, parts
 
 
 def check_distinct(parts: Parts) -> None:
@@ -155,42 +136,20 @@ def check_distinct(parts: Parts) -> None:
             )
 
 
-def removed(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
-    """Return what is left of what the blueprint says, which is nothing, and the plans that delete it."""
-    contents = read_contents(read_source(task.options))
-    return Contents(contents.project), planned(task, absence_parts(task, contents, DELETERS))
-
-
 def read_checked(task: Task[SourceOptions]) -> Contents:
-    """Return what the blueprint says, checked as far as that is possible without planning it.
-
-    :raises Invalid: with all that is wrong.
-    """
+    """Return what the blueprint says, checked as far as that is possible without planning it."""
     check_max_parallel(task.options.max_parallel)
-    document = read_source(task.options)
+    document = task.options.read()
     contents = read_contents(document)
-    check_neighbors(task, document, contents)
+    check_neighbors(task.account, document, contents)
     return contents
 
 
-def planned_parts(task: Task[SourceOptions], contents: Contents) -> Parts:
-    """Return all parts of a blueprint with their plans, or with what keeps them from being made."""
-    return planned(task, Assembly(task, contents).add_all())
-
-
 def planned(task: Task[SourceOptions], found: Sequence[Part]) -> Parts:
-    """Return parts with their plans."""
+    """Return parts with their plans, or with what keeps them from being made."""
     parts = Parts(task, found, max_parallel=task.options.max_parallel)
     parts.make_plans()
     return parts
-
-
-def facts_of_plans(contents: Contents) -> dict[str, Any]:
-    """Return the plans for backups and sleep, as the variables of the roles that install them."""
-    found: dict[str, Any] = {VARIABLES[section]: list(plans) for section, plans in contents.plans.items()}
-    if found:
-        found["plans_of"] = [name for name in (contents.project, contents.was) if name]
-    return found
 
 
 def whole_plan(
@@ -200,31 +159,20 @@ def whole_plan(
 
     :param subject: what it is, for messages.
     :param first: what is done before any part is begun.
-    :raises Invalid: if a part cannot be planned, or the balance does not cover a day of all that is ordered.
     """
     report = Report(task, parts.found, subject, contents.mark)
-    refusal = report.refusal()
-    if refusal is not None:
-        raise refusal
+    report.check_planned()
     report.check_balance()
-    plan = Plan(
-        result=[],
-        max_parallel=task.options.max_parallel,
-        subject=contents.project,
-        budgeted_whole=True,
-    )
+    most, name = task.options.max_parallel, contents.project
+    plan = Plan(result=[], max_parallel=most, subject=name, budgeted_whole=True)
     report.update(plan)
     steps = [*first, *parts.steps(first)]
-
-    def finish() -> None:
-        report.update(plan)
-        remember(task, contents, report.failed_entries)
+    finish = partial(report.update, plan)
 
     def failure() -> HostedError | None:
-        error = report.failure()
-        if error is not None and not task.check_mode:
+        if not task.check_mode:
             remember(task, contents, report.failed_entries)
-        return error
+        return report.failure()
 
     plan.failure = failure
     plan.steps = [*steps, Step("gather the outcome", finish, needs=steps, changes=False)]
@@ -250,13 +198,17 @@ class Assembly:
 
     def add_all(self) -> list[Part]:
         """Add everything that the blueprint describes, and return all parts."""
-        for entry in self.contents.services:
+        contents = self.contents
+        for entry in contents.services:
             self.add_service(entry)
-        for entry in self.contents.applications:
+        for entry in contents.applications:
             self.add_application(entry)
-        for entry in self.contents.ssh_keys:
+        for entry in contents.ssh_keys:
             self.add_key(entry)
-        for entry in sorted_by_references(self.contents.applications):
+        by_key = {entry.key: entry for entry in contents.applications}
+        needs = {key: [each for each in entry.references if each in by_key] for key, entry in by_key.items()}
+        ordered = [key for group in levels(needs) for key in sorted(group, key=list(by_key).index)]
+        for entry in map(by_key.__getitem__, ordered):
             self.add_environment(entry)
             self.add_image(entry)
             settings = self.add_settings(entry)
@@ -264,9 +216,13 @@ class Assembly:
         return self.parts
 
     def add(
-        self, entry: Entry, resource: Resource[Any], arguments: Arguments, needs: Iterable[Part] = ()
+        self,
+        entry: Entry,
+        resource: Resource[Any],
+        arguments: Arguments | Mapping[str, Any],
+        needs: Iterable[Part] = (),
     ) -> Part:
-        """Add a part. ``arguments`` returns its own options, without those that all parts share."""
+        """Add a part. ``arguments`` are its own options, without those that all parts share."""
         part = new_part(self.task, (entry.section, entry.key, entry.name), resource, arguments, needs=needs)
         part.hides_command = entry.hides_command
         self.parts.append(part)
@@ -274,8 +230,7 @@ class Assembly:
 
     def _project_arguments(self, part: Part) -> Mapping[str, Any]:
         """Return the options of the project: it is renamed if only its former name is there."""
-        name = self.contents.project
-        projects = part.task.account.projects()
+        name, projects = self.contents.project, part.task.account.projects()
         check_no_id(name, projects)
         home = find_home(projects, self.contents)
         if home is None or same_name(home.name, name):
@@ -288,7 +243,6 @@ class Assembly:
         return str(self.project.id or self.contents.project)
 
     def add_service(self, entry: Entry) -> None:
-        """Add a service."""
         folder = getattr(self.task.options, "secrets_dir", None)
         own = {"secrets_dest": folder and os.path.join(folder, f"{entry.key}.json")}
         if "id" not in entry.values:  # which need no name, and the key is none that the platform knows
@@ -302,17 +256,17 @@ class Assembly:
 
         def arguments(part: Part) -> Mapping[str, Any]:
             exists = part.task.account.app_if_any(entry.name) is not None
-            values = without(entry.values, *SIZE_OF_APP) if exists else entry.values
-            return {**values, "project": self.home, "slug": entry.name}
+            left_out = SIZE_OF_APP if exists else ()
+            own = {name: value for name, value in entry.values.items() if name not in left_out}
+            return {**own, "project": self.home, "slug": entry.name}
 
         self.made[entry.key] = self.add(entry, APP, arguments, [self.project])
 
     def add_key(self, entry: Entry) -> None:
-        """Add an SSH key of the account."""
         values = {**entry.values, "name": entry.name}
         if "public_key_file" in values:
             values["public_key_file"] = self.contents.path(values["public_key_file"])
-        self.add(entry, SSH_KEY, lambda part: values)
+        self.add(entry, SSH_KEY, values)
 
     def add_settings(self, entry: Entry) -> list[Part]:
         """Add the settings that an application has as a service. They come after its first deploy.
@@ -328,7 +282,8 @@ class Assembly:
 
         def arguments(part: Part) -> Mapping[str, Any]:
             plan = deploy.plan if deploy else None
-            own = without(values, "command") if plan and "command" in plan.after else values
+            brought = ("command",) if plan and "command" in plan.after else ()
+            own = {name: value for name, value in values.items() if name not in brought}
             return {**own, "id": app.id, "deployed": plan is not None and plan.changed}
 
         return [self.add(entry, APP_SETTINGS_RESOURCE, arguments, [app, *before])]
@@ -342,54 +297,49 @@ class Assembly:
 
         def arguments(part: Part) -> Mapping[str, Any]:
             aliases = {key: alias_of(part.task.account, each, self.project) for key, each in targets.items()}
-            return {
-                "slug": entry.name,
-                "variables": with_aliases(variables, aliases),
-                "secret_variables": with_aliases(secret, aliases),
-            }
+            given = {"variables": with_aliases(variables, aliases)}
+            return {**given, "slug": entry.name, "secret_variables": with_aliases(secret, aliases)}
 
-        needs = [self.made[entry.key], *targets.values()]
-        part = self.add(entry, ENVIRONMENT, arguments, needs)
+        app = self.made[entry.key]
+        part = self.add(entry, ENVIRONMENT, arguments, [app, *targets.values()])
 
+        # The container has the values of a former neighbor until a deploy, and this run may end before that.
         def prepare(own: Part) -> None:
             if any(target.is_new for target in targets.values()):
-                AppRecords.of(own.task, self.made[entry.key].id).note(ENVIRONMENT_CHANGE)
+                AppRecords.of(own.task, app.id).note(ENVIRONMENT_CHANGE)
+
+        @contextmanager
+        def outdated() -> Iterator[None]:
+            with undone_if_nothing_happened(AppRecords.of(self.task, app.id).note(ENVIRONMENT_CHANGE)):
+                yield
 
         part.prepare = prepare
         for target in targets.values():
-            target.before_creating(partial(self.outdated, entry))
+            target.before_creating(outdated)
         self.running[entry.key] = part
-
-    @contextmanager
-    def outdated(self, entry: Entry) -> Iterator[None]:
-        """Remember that an application needs a deploy, while the call is made that orders a new neighbor.
-
-        Its container has the values of the former one until then, and this run may end before its turn.
-        """
-        noted = AppRecords.of(self.task, self.made[entry.key].id).note(ENVIRONMENT_CHANGE)
-        with undone_if_nothing_happened(noted):
-            yield
 
     def add_image(self, entry: Entry) -> None:
         """Add what puts an image in service: its push, its release and its deploy, as far as it says."""
         image = entry.values.get("image")
         if not image:
             return
-        tag = {"slug": entry.name, "tag": image["tag"]}
-        pushed = self._add_push(entry, image) if "archive" in image else None
+        environment, app, pushed = self.running.get(entry.key), self.made[entry.key], None
+        if "archive" in image:
+            archive = {"slug": entry.name, "path": self.contents.path(image["archive"])}
+            chosen = {"image_name": image.get("name"), "platform": image.get("platform")}
+            pushed = self.add(entry, APP_IMAGE, {**archive, **chosen}, [app])
         ready = pushed or self.in_registry(entry)
         if pushed or "digest" in image:
             ready = self.add_release(entry, pushed, ready)
-        environment, app = self.running.get(entry.key), self.made[entry.key]
 
         def arguments(part: Part) -> Mapping[str, Any]:
             # A new environment takes effect at a deploy alone, as do the values of a new neighbor that it
             # refers to, and check mode notes nowhere that they wait.
             force = environment is not None and environment.plan is not None and environment.plan.changed
             force = force or any(self.made[key].is_new for key in entry.references)
-            own = {"rollback": image.get("rollback", False), "force": force}
-            own |= {"id": app.id, "command": entry.values.get("command")}
-            return {**tag, **own, "digest": digest_of(pushed, image)}
+            own = {"slug": entry.name, "tag": image["tag"], "digest": digest_of(pushed, image)}
+            how = {"rollback": image.get("rollback", False), "command": entry.values.get("command")}
+            return {**own, **how, "force": force}
 
         needs = [ready, *self.running_parts([entry.key, *entry.references])]
         self.running[entry.key] = self.add(entry, COMMANDED_DEPLOY, arguments, needs)
@@ -430,16 +380,6 @@ class Assembly:
         """Return the part after which an image that no archive brings is in the registry: it is there."""
         return self.made[entry.key]
 
-    def _add_push(self, entry: Entry, image: Mapping[str, Any]) -> Part:
-        """Add the push of an archive."""
-        given = {
-            "slug": entry.name,
-            "path": self.contents.path(image["archive"]),
-            "image_name": image.get("name"),
-            "platform": image.get("platform"),
-        }
-        return self.add(entry, APP_IMAGE, lambda part: given, [self.made[entry.key]])
-
     def running_parts(self, keys: Iterable[str]) -> list[Part]:
         """Return the parts after which all of these run as described."""
         return [self.running.get(key, self.made[key]) for key in keys]
@@ -452,27 +392,13 @@ def deploy_among(parts: Iterable[Part]) -> Part | None:
 
 def digest_of(pushed: Part | None, image: Mapping[str, Any]) -> str | None:
     """Return the digest of an image: that of its archive, or the one that is written; ``None`` for a tag."""
-    found = pushed.result if pushed is not None else image
-    return found.get("digest") if found else None
-
-
-def sorted_by_references(applications: Sequence[Entry]) -> list[Entry]:
-    """Return applications in an order in which each comes after those that it refers to."""
-    by_key = {entry.key: entry for entry in applications}
-    needs = {key: [each for each in entry.references if each in by_key] for key, entry in by_key.items()}
-    return [by_key[key] for group in levels(needs) for key in sorted(group, key=list(by_key).index)]
-
-
-def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return values without some of them."""
-    return {name: value for name, value in values.items() if name not in names}
+    return ((pushed.result if pushed else image) or {}).get("digest")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommandedDeployOptions(AppDeployOptions):
-    """The release to deploy, and the launch command that comes with it, of the application with this id."""
+    """The release to deploy, and the launch command that comes with it."""
 
-    id: str | None = None
     command: str | None = None
 
 
@@ -493,17 +419,23 @@ def with_command_first(task: Task[CommandedDeployOptions], app: App, plan: Plan)
     first = plan_command(task, app)
     if not first.steps:
         return plan
-    hinting = rescued(plan.steps, partial(hint_at_command, task.options.slug))
-    return after_first(first, replace(plan, steps=hinting))
 
+    def hint(error: HostedError) -> None:
+        error.append(
+            f". The command of application {task.options.slug!r} was set before, and stays set: what is in "
+            "service starts with it at its next start. Run this again once the release can be deployed, or "
+            "with the command as it was"
+        )
 
-def hint_at_command(slug: str, error: HostedError) -> None:
-    """Say in the error of a deploy that the command was set before it, and what to do about that."""
-    error.append(
-        f". The command of application {slug!r} was set before, and stays set: what is in service starts "
-        "with it at its next start. Run this again once the release can be deployed, or with the command as "
-        "it was"
+    steps = [*first.steps, *rescued(plan.steps, hint)]
+    return replace(
+        plan, steps=steps, before=joined(first.before, plan.before), after=joined(first.after, plan.after)
     )
+
+
+def joined(one: Mapping[str, Any] | str, other: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
+    """Return two states as one; the latter alone if one of them is text."""
+    return {**one, **other} if isinstance(one, Mapping) and isinstance(other, Mapping) else other
 
 
 def plan_command(task: Task[CommandedDeployOptions], app: App) -> Plan:
@@ -511,16 +443,15 @@ def plan_command(task: Task[CommandedDeployOptions], app: App) -> Plan:
 
     An application that is still being created may have no settings before its first deploy.
     """
-    id, command = task.options.id, task.options.command
+    command = task.options.command
     if command is None or app.status == ServiceStatus.PROVISIONING:
         return Plan(result=None)
-    if id is None:  # what to expect of one that is not there yet
+    if not app.id:  # what to expect of one that is not there yet
         steps = [Step("set the command of the application", lambda: None)]
         return Plan(result=None, steps=steps, after={"command": command})
-    try:  # What it warns of, and what keeps it from being set now, is looked at again after the deploy.
-        plan = plan_with(replace(task, warnings=[]), SERVICE, {"id": id, "command": command})
-    except Invalid:
-        return Plan(result=None)
+    plan = Plan(result=None)
+    with suppress(Invalid):  # What is told now, and keeps it from being set, is looked at after the deploy.
+        plan = plan_with(replace(task, warnings=[]), SERVICE, {"id": app.id, "command": command})
     if not plan.changed:
         return Plan(result=None)
     before, after = ({"command": command_of(side)} for side in (plan.before, plan.after))
@@ -569,9 +500,8 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
 def waits_for_start(task: Task[AppSettingsOptions], view: View) -> bool:
     """Tell whether a setting of an application takes effect only once its container is started anew."""
     service = view.service
-    if service.status != ServiceStatus.ACTIVE:
-        return False
-    if service.capabilities is not None and "powerSignals" not in service.capabilities:
+    has_power = service.capabilities is None or "powerSignals" in service.capabilities
+    if service.status != ServiceStatus.ACTIVE or not has_power:
         return False
     for setting in SETTINGS:
         wanted = getattr(task.options, setting.name) if setting.effect == NEXT_START else None
@@ -611,26 +541,7 @@ class AppHealthResource(Resource[AppHealthOptions]):
 APP_HEALTH_RESOURCE = AppHealthResource()
 
 
-# --- Environments -----------------------------------------------------------------------------------
-
-
-class EmptiedProject(ProjectResource):
-    """A project that is deleted once all that is in it is gone."""
-
-    name = PROJECT.name
-
-    def plan(self, task: Task[ProjectOptions]) -> Plan:
-        """Plan the deletion. Before its turn, the project still has what is deleted first."""
-        if not task.check_mode:
-            return super().plan(task)
-        project = next((each for each in task.account.projects() if each.id == task.options.id), None)
-        if project is None:
-            return Plan(result=None)
-        step = Step(f"delete project {project.name!r}", lambda: None)
-        return Plan(result=None, steps=[step], before={"name": project.name})
-
-
-DELETERS = Deleters(SERVICE, EmptiedProject())
+DELETERS = Deleters(SERVICE, PROJECT)
 
 
 def with_aliases(variables: Mapping[str, str] | None, aliases: Mapping[str, str]) -> dict[str, str] | None:
@@ -639,36 +550,12 @@ def with_aliases(variables: Mapping[str, str] | None, aliases: Mapping[str, str]
 
 
 def alias_of(account: Account, target: Part, project: Part) -> str:
-    """Return the alias of a part of the blueprint; its key as long as it does not exist.
-
-    :raises Invalid: if it has none that a reference could name.
-    """
-    id = target.id
-    if id is None:
+    """Return the alias of a part of the blueprint; its key as long as it does not exist."""
+    if target.id is None:
         return target.key
-    alias = alias_in_settings(account, id) or aliases_in(account, project.id).get(id)
+    alias = alias_in_settings(account, target.id)
+    if alias is None and project.id:
+        alias = aliases_of(account.graph(project.id)).get(target.id)
     if alias is None:
         raise Invalid(f"{target.label} has no alias in its project that a reference could name")
     return alias
-
-
-def aliases_in(account: Account, project: str | None) -> dict[str, str]:
-    """Return the aliases in a project by the id of the service; none if it does not exist yet."""
-    graph = account.graph(project) if project else None
-    return aliases_of(graph) if graph else {}
-
-
-def check_neighbors(task: Task[SourceOptions], document: Document, contents: Contents) -> None:
-    """Check the references to neighbors that the blueprint does not describe.
-
-    :raises Invalid: for those that designate nothing.
-    """
-    keys = {entry.key for entry in (*contents.services, *contents.applications)}
-    used = {target for entry in contents.applications for _path, target, _field in references_in(entry)}
-    if used <= keys:
-        return
-    home = find_home(task.account.projects(), contents)
-    graph = task.account.graph(home.id) if home else None
-    there = {*aliases_of(graph).values()} if graph else set()
-    check_targets(document, contents, sorted(there))
-    document.check()

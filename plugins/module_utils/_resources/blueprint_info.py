@@ -21,8 +21,6 @@ from .shared.relocation_record import left_over
 
 @dataclass(frozen=True, kw_only=True)
 class BlueprintInfoOptions(Options):
-    """Which project to read."""
-
     project: str | None = option(None, selects=True)
 
 
@@ -32,7 +30,6 @@ class BlueprintInfoResource(Resource[BlueprintInfoOptions]):
     result_key = "blueprints"
 
     def plan(self, task: Task[BlueprintInfoOptions]) -> Plan:
-        """Read; there is nothing to do."""
         account = task.account
         wanted = task.options.project
         projects = [account.project_to_come(wanted)] if wanted else account.projects()
@@ -44,11 +41,12 @@ class BlueprintInfoResource(Resource[BlueprintInfoOptions]):
         left = left_over(task.options, task.warn).surely
         blueprints, files = [], dict[str, int]()
         for project in sorted(projects, key=lambda each: each.name):
-            found = Found(
-                project.name, services.get(project.id, []), apps, edges.get(project.id, []), keys, left
-            )
-            file = free_key(as_key(project.name), files)
-            blueprints.append({**exported(found), "project_id": project.id, "file_name": f"{file}.yml"})
+            id, file = project.id, free_key(as_key(project.name), files)
+            own = Found(project.name, services.get(id, []), apps, edges.get(id, []), keys, left)
+            export = export_project(own)
+            blueprint = {"project": project.name, "blueprint": export.data, "text": export_text(export)}
+            place = {"project_id": id, "file_name": f"{file}.yml"}
+            blueprints.append({**blueprint, "left_out": list(export.remarks), **place})
         return Plan(result=blueprints)
 
 
@@ -63,10 +61,8 @@ def services_by_project(
     if not found:
         return found
     query = ServiceQuery(settings=True, commands=True, metrics=True)
-    if task.options.project is not None:
-        listing = read_project(task.account, projects[0], query)
-    else:
-        listing = read_listing(task.account, query)
+    of_one = task.options.project is not None
+    listing = read_project(task.account, projects[0], query) if of_one else read_listing(task.account, query)
     for warning in listing.warnings:
         task.warn(f"{warning}. The blueprint may lack something that was set")
     for service in listing.services:
@@ -82,19 +78,7 @@ def read_edges(account: Account, project: Project) -> list[Edge]:
         return []
 
 
-def exported(found: Found) -> dict[str, Any]:
-    """Return a project as a blueprint, as data and as the text of a file."""
-    export = export_project(found)
-    return {
-        "project": found.name,
-        "blueprint": export.data,
-        "text": export_text(export),
-        "left_out": list(export.remarks),
-    }
-
-
 def read_export(task: Task[Any], project: Project) -> Export:
     """Return one project as a blueprint, without what would only be remarks."""
     listing = read_project(task.account, project, ServiceQuery())
-    apps = task.account.apps_by_id()
-    return export_project(Found(project.name, listing.services, apps))
+    return export_project(Found(project.name, listing.services, task.account.apps_by_id()))

@@ -24,7 +24,6 @@ from .applications.repository import open_repository
 from .blueprint import Assembly, OnBlueprint, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document, Entry
-from .blueprints.document import read_source as read_file
 from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from .blueprints.members import Member
 from .blueprints.parts import Part
@@ -79,7 +78,7 @@ def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembl
     options = task.options
     own = own_values(options, source)
     described = options.src is not None or options.blueprint is not None
-    file = read_contents(read_file(options)) if described else None
+    file = read_contents(options.read()) if described else None
     check_variables(source, own)
     environments = read_environments(task, source, file)
     names = names_of(options.rename or Rename(), source, own)

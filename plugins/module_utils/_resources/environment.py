@@ -5,37 +5,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from .._api import routes as r
 from .._api.errors import AccessDenied, Locked, NotFoundResponse, Refused, TokenRejected
 from .._api.models import App, ProjectGraph
 from .._api.text import HIDDEN
-from .applications.environment_rules import (
-    EnvironmentOptions,
-    aliases_used,
-    check_references,
-    explain_environment_error,
-    given_variables,
-    graphs_around,
-    led,
-    merged,
-)
-from .applications.lookup import resolve_app
+from .applications.environment_rules import aliases_used, merged, redirected, references
+from .applications.lookup import OnAppOptions, resolve_app
 from .applications.records import AppRecords
+from .shared.aliases import aliases_of, duplicate_aliases
 from .shared.change import Change, Unseen, apply
 from .shared.fingerprints import Fingerprints, lock_environment, state_folder
+from .shared.identify import near_miss
+from .shared.options import StateDirOptions, names_given, option
 from .shared.pending import ENVIRONMENT as PENDING
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.task_errors import EffectUnverified, Invalid
+from .shared.relocation_record import successor_of
+from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem
 
 ANOTHER = "(another value)"
 TO_CHECK = "references that the platform checks"
 NOT_KNOWN = "not known here: the platform does not show it"
 OF_THE_CALL = (AccessDenied, NotFoundResponse, Locked)
 """Refusals that come before the environment is looked at. Any other one may be of a start with it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentOptions(OnAppOptions, StateDirOptions):
+    variables: dict[str, Any] | None = option(None, selects=True)
+    secret_variables: dict[str, Any] | None = option(None, no_log=False, selects=True, secret=True)
+    clear: bool = False
+    force: bool = False
+    project: str | None = option(None, selects=True)
 
 
 class EnvironmentResource(Resource[EnvironmentOptions]):
@@ -62,6 +67,32 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
 ENVIRONMENT = EnvironmentResource()
 
 
+def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the plain and the secret variables. An empty environment requires ``clear``.
+
+    Otherwise an empty variable of the play would remove the whole environment.
+    """
+    variables, secret = options.variables, options.secret_variables
+    named = {"variables": variables, "secret_variables": secret}
+    if options.clear:
+        given = names_given(**named)
+        if given:
+            raise Invalid(f"clear removes every variable, so {' and '.join(given)} cannot be given with it")
+        return {}, {}
+    if not variables and not secret:
+        raise Invalid(
+            "neither variables nor secret_variables holds a variable, and the environment is replaced as a "
+            "whole. Give the variables, or set clear: true to remove them all"
+        )
+    for name, value in named.items():
+        if value is not None and not value:
+            raise Invalid(
+                f"{name} is an empty dictionary, and the environment is replaced as a whole: every variable "
+                "that is not given is removed. Give the variables, or leave the option out (omit)"
+            )
+    return variables or {}, secret or {}
+
+
 def plan_replacement(
     task: Task[EnvironmentOptions],
     app: App,
@@ -71,8 +102,7 @@ def plan_replacement(
 ) -> Plan:
     """Plan to write the environment, if needed. ``graphs`` are those of the projects it may refer to."""
     unchecked, missing = check_references(task, app, environment, graphs)
-    names = last.differences(environment)
-    secret = task.options.secret_variables or {}
+    names, secret = last.differences(environment), task.options.secret_variables or {}
     outstanding = AppRecords.of(task, app.id).outstanding()
     unchanged = last.known and not any(names.values()) and not task.options.force
     result = {
@@ -118,11 +148,8 @@ def write_environment(
 ) -> None:
     """Replace the environment and store its fingerprints; a run that is killed meanwhile leaves none.
 
-    First records that it is pending until the next deploy.
-
-    :raises Invalid: with the platform's reason, if it refuses the call.
-    :raises EffectUnverified: if the application may have failed to start with it instead. The specification
-        shows neither the status for this nor the one for an environment that breaks a rule.
+    First records that it is pending until the next deploy. The specification shows neither the status for an
+    environment that breaks a rule nor that for an application that does not start with it.
     """
     what, body = f"the environment of application {app.slug!r}", {"environment": dict(environment)}
     write = Change(what=what, route=r.APP_ENVIRONMENT, ids={"slug": app.slug}, body=body, shown=Unseen())
@@ -134,7 +161,9 @@ def write_environment(
     except Refused as error:
         if error.effect_unknown:
             raise
-        explained = explain_environment_error(error, app, environment)
+        names = ", ".join(sorted(map(repr, aliases_used(environment))))
+        hint = f"; each alias that is referred to ({names}) must be a neighbor in its project"
+        explained = refused(app, f"{error.message}{hint if names else ''}", **error.details)
         if not isinstance(error, OF_THE_CALL):
             raise EffectUnverified(
                 f"{explained.message}. The platform may have replaced it all the same, and the application "
@@ -167,3 +196,77 @@ def diff(
         if name in last.prints:
             before[name] = ANOTHER if name in (*names["changed"], *names["removed"]) else after[name]
     return {"variables": before if last.known else NOT_KNOWN}, {"variables": after}
+
+
+# --- References ---------------------------------------------------------------------------------------
+
+
+def graphs_around(task: Task[EnvironmentOptions], app: App) -> list[ProjectGraph] | None:
+    """Return the graph of the application's project; ``None`` if the token cannot read it.
+
+    An application that does not exist yet may join any project, unless the task names one.
+    """
+    account = task.account
+
+    def ids(graph: ProjectGraph) -> Iterator[str | None]:
+        return (node.id for node in graph.nodes or [])
+
+    if app.id:
+        found = account.project_of_app(app, account.graph, ids)
+        return None if found is None else [found]
+    wanted = task.options.project
+    try:
+        projects = [account.project(wanted)] if wanted else account.projects()
+        return [account.graph(project.id) for project in projects]
+    except (NoSuchItem, Refused):
+        return None
+
+
+def led(
+    task: Task[EnvironmentOptions], app: App, environment: dict[str, str], graph: ProjectGraph
+) -> dict[str, str]:
+    """Return an environment that refers to what is in the place of what a relocation left over.
+
+    Warns of references to an alias that several services of the project have.
+    """
+    used, aliases, instead = aliases_used(environment), aliases_of(graph), dict[str, str]()
+    for alias in sorted(duplicate_aliases(graph) & used):
+        task.warn(
+            f"several services of the project have the alias {alias!r}; which of them the environment of "
+            f"application {app.slug!r} refers to is not documented"
+        )
+    for id, alias in {} if task.composition.copies else aliases.items():
+        place = successor_of(task.options, aliases.__contains__, id, "") if alias in used else None
+        if place is not None:
+            instead[alias] = aliases[place.id]
+            task.warn(
+                f"{place.told}, so the environment of application {app.slug!r} refers to that. Write "
+                f"{instead[alias]!r} in its references to {alias!r}"
+            )
+    return {name: redirected(value, instead) for name, value in environment.items()}
+
+
+def check_references(
+    task: Task[EnvironmentOptions],
+    app: App,
+    environment: Mapping[str, str],
+    graphs: list[ProjectGraph] | None,
+) -> tuple[list[str], list[str]]:
+    """Check that references designate neighbors. Return those that only the platform can check, and aliases.
+
+    The latter are those of no neighbor: in check mode, the play may create one that is missing. Without
+    ``graphs``, only the platform can check anything.
+    """
+    used = list(references(environment))
+    known = {alias for graph in graphs or () for id, alias in aliases_of(graph).items() if id != app.id}
+    unknown = [each for each in used if each[1] not in known]
+    for name, alias, field in unknown if graphs is not None else ():
+        complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
+        task.expect_created(refused(app, complaint + near_miss(alias, known)), alias)
+    unchecked = sorted({f"${{{alias}.{field}}}" for _variable, alias, field in unknown})
+    return unchecked, sorted({alias for _name, alias, _f in unknown}) if graphs is not None else []
+
+
+def refused(app: App, complaint: str, **details: Any) -> Invalid:
+    """Return the error for an environment that this collection or the platform refuses."""
+    return Invalid(f"the environment of application {app.slug!r} was refused: {complaint}", **details)

@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 
 from .._api.errors import HostedError
 from .applications.repository import open_repository
-from .blueprint import DELETERS, OnBlueprint, check_neighbors, planned, whole_plan
+from .blueprint import DELETERS, OnBlueprint, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
-from .blueprints.document import Entry, read_source
-from .blueprints.members import Member
+from .blueprints.document import Entry
+from .blueprints.members import Member, check_neighbors
 from .blueprints.parts import Part
 from .clone import FilledAssembly, tighten
 from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
@@ -81,7 +81,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     :raises Invalid: if anything is missing. Nothing is ordered then.
     """
     started = time.monotonic()
-    document = read_source(task.options)
+    document = task.options.read()
     file = read_contents(document)
     names = names_of(task.options, file)
     project = task.options.project or file.project
@@ -92,7 +92,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
         record.check_claim(task.client, project)
     target = find_target(task, file, names, record)
     contents, states = contents_of(task.options, file, names, target.there, target.kept)
-    check_neighbors(task, document, contents)
+    check_neighbors(task.account, document, contents)
     chosen = choose_copies(task, file, target)
     contents, sources = find_images(task, file, contents, target.there)
     task.guard.tighten(contents.budget)

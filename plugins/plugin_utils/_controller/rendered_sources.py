@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -29,15 +30,13 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     HostedError,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import (
+    Answer,
+    Rendered,
+    Unread,
     parse_document,
     read_text,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import SECRET_KEYS
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.rendering import (
-    Answer,
-    Rendered,
-    Unread,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import is_encrypted
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.template_calls import runs_code
@@ -87,7 +86,7 @@ def read_source(
     reader = Reader(loader, template, shows_causes=not encrypted, runs_lookups=runs_lookups)
     with suppress(yaml.YAMLError, RecursionError):  # which the resource says, with the place
         parse_document(text, path, lambda unread: rendered.add(unread, reader.read(unread)))
-    return {OPTION: rendered.as_option()} if encrypted or rendered.answers else {}
+    return {OPTION: asdict(rendered)} if encrypted or rendered.answers else {}
 
 
 class Reader:

@@ -41,10 +41,6 @@ class HealthCheck:
     validate_certs: bool = True
 
     def check(self) -> None:
-        """Check the values.
-
-        :raises Invalid: with the value and the rule.
-        """
         wrong = problem_of_url(self.url.replace(ADDRESS, "address.example:1"))
         if wrong is not None:
             shown = "url" if "@" in self.url else f"url {self.url!r}"
@@ -59,10 +55,7 @@ class HealthCheck:
                 )
 
     def url_of(self, app: App) -> str:
-        """Return the URL to request.
-
-        :raises Invalid: if it holds the address of the application, and that has none.
-        """
+        """Return the URL to request, with the address of the application where that belongs."""
         if ADDRESS in self.url and not app.address:
             raise Invalid(
                 f"application {app.slug!r} has no address for url {self.url!r} of health_check. Open it to "
@@ -93,8 +86,6 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | Non
 
     Meanwhile a release that was deployed is recorded as not seen to succeed, so that nobody takes it for a
     good one to roll back to. A run that is killed while it waits leaves that.
-
-    :raises Unhealthy: with the last response, and what is in service now.
     """
     app = task.account.app(task.options.slug)
     url, records, take_back = check.url_of(app), AppRecords.of(task, app.id), None

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,51 +19,6 @@ from ..shared.plan import Task
 from ..shared.task_errors import Invalid, NoSuchItem
 from .oci_layout import Part, is_first_visit
 from .repository import each_part
-
-
-@dataclass(frozen=True)
-class StoredManifest:
-    """A manifest as a repository has it, with what it refers to."""
-
-    digest: str
-    content: bytes
-    media_type: str
-    parts: Sequence[Part]
-
-
-def stored_manifests(
-    source: Repository, digest: str, visited: set[str] | None = None, depth: int = 0
-) -> Iterator[StoredManifest]:
-    """Yield the manifest of an image, after all those that it refers to if it is an index, and each once.
-
-    :raises NoSuchItem: if the repository lacks one of them.
-    :raises Invalid: if one is damaged.
-    """
-    visited = set() if visited is None else visited
-    if not is_first_visit(visited, digest, depth):
-        return
-    if source.digest_of(digest) is None:
-        raise NoSuchItem(f"{source.name} holds no image {digest}")
-    content, media_type = source.manifest(digest)
-    manifest = read_manifest(source, digest, content)
-    for inner in Part.listed(manifest, "manifests"):
-        yield from stored_manifests(source, inner.digest, visited, depth + 1)
-    config = [Part.read(manifest["config"])] if manifest.get("config") else []
-    yield StoredManifest(digest, content, media_type, [*config, *Part.listed(manifest, "layers")])
-
-
-def read_manifest(source: Repository, digest: str, content: bytes) -> dict[str, Any]:
-    """Return a manifest parsed.
-
-    :raises Invalid: if it is not a JSON object.
-    """
-    try:
-        manifest = json.loads(content)
-    except (ValueError, RecursionError):
-        manifest = None
-    if not isinstance(manifest, dict):
-        raise Invalid(f"{source.name} holds {digest}, which is no manifest")
-    return manifest
 
 
 class ImageCopy:
@@ -79,15 +32,31 @@ class ImageCopy:
         self._counting = threading.Lock()
 
     def is_there(self) -> bool:
-        """Tell whether the target has the image already."""
         return self.target.digest_of(self.digest) == self.digest
 
     def run(self) -> None:
-        """Copy what the target lacks. The manifest comes last, and completes the image."""
-        for manifest in stored_manifests(self.source, self.digest):
-            parts = {each.digest: each for each in manifest.parts}
-            each_part(self.task, self._copy_part, [*parts.values()])
-            self.target.put_manifest(manifest.content, manifest.media_type, manifest.digest)
+        """Copy what the target lacks."""
+        self._copy_manifest(self.digest, set(), 0)
+
+    def _copy_manifest(self, digest: str, visited: set[str], depth: int) -> None:
+        """Copy all that a manifest refers to, each once, and then the manifest, which completes the image."""
+        if not is_first_visit(visited, digest, depth):
+            return
+        if self.source.digest_of(digest) is None:
+            raise NoSuchItem(f"{self.source.name} holds no image {digest}")
+        content, media_type = self.source.manifest(digest)
+        try:
+            manifest = json.loads(content)
+        except (ValueError, RecursionError):
+            manifest = None
+        if not isinstance(manifest, dict):
+            raise Invalid(f"{self.source.name} holds {digest}, which is no manifest")
+        for inner in Part.listed(manifest, "manifests"):
+            self._copy_manifest(inner.digest, visited, depth + 1)
+        config = [Part.read(manifest["config"])] if manifest.get("config") else []
+        parts = {each.digest: each for each in [*config, *Part.listed(manifest, "layers")]}
+        each_part(self.task, self._copy_part, [*parts.values()])
+        self.target.put_manifest(content, media_type, digest)
 
     def _copy_part(self, part: Part) -> None:
         """Copy a part that the target lacks."""

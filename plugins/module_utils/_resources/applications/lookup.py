@@ -28,10 +28,7 @@ class OnAppOptions(Options):
 
 
 def check_slug(slug: str) -> None:
-    """Check a slug (Applications, rule 1).
-
-    :raises Invalid: with the rule.
-    """
+    """Check a slug (Applications, rule 1)."""
     if not SLUG.fullmatch(slug):
         raise Invalid(
             f"the slug {slug!r} has {len(slug)} characters; it must have 3 to 40, "
@@ -40,10 +37,7 @@ def check_slug(slug: str) -> None:
 
 
 def check_tag(tag: str) -> None:
-    """Check a tag (OCI distribution specification).
-
-    :raises Invalid: with the rule.
-    """
+    """Check a tag (OCI distribution specification)."""
     if not TAG.fullmatch(tag):
         raise Invalid(
             f"the tag {tag!r} is invalid: it must have at most 128 letters, digits, underscores, dots and "
@@ -52,10 +46,7 @@ def check_tag(tag: str) -> None:
 
 
 def check_digest(digest: str) -> None:
-    """Check the digest of an image.
-
-    :raises Invalid: with the rule.
-    """
+    """Check the digest of an image."""
     if not DIGEST.fullmatch(digest):
         raise Invalid(
             f"{digest!r} is not a digest; it must be sha256: and 64 hexadecimal digits in lower case, "
@@ -67,11 +58,7 @@ RULES: Mapping[str, Callable[[str], None]] = {"slug": check_slug, "tag": check_t
 
 
 def resolve_app(task: Task[OnAppOptions]) -> App:
-    """Check the task's slug, tag and digest, and return its application, as ``Account.app_to_come`` does.
-
-    :raises Invalid: if the slug, tag or digest is invalid.
-    :raises NoSuchItem: if the account has no application with this slug.
-    """
+    """Check the task's slug, tag and digest, and return its application, as ``Account.app_to_come`` does."""
     for name, check in RULES.items():
         value = getattr(task.options, name, None)
         if value is not None:
@@ -87,13 +74,7 @@ def select_host(account: Account, wanted: str | None) -> str | None:
 
 
 def select_id(wanted: str, names: Mapping[str, str | None], what: str) -> str:
-    """Return the id that is ``wanted``, or whose name is.
-
-    :param names: the names by id.
-    :param what: ``host`` or ``project``.
-    :raises NoSuchItem: if there is no such id and no such name.
-    :raises Ambiguous: if several have the name.
-    """
+    """Return the id that is ``wanted``, or whose name is. ``names`` are by id, ``what`` is for messages."""
     if wanted in names:
         return wanted
     fitting = [id for id, name in names.items() if name == wanted]

@@ -39,7 +39,6 @@ MAX_MEMBERS = MAX_MANIFESTS = 1_000_000
 """How many files an archive may hold, and how many manifests an image may consist of."""
 MAX_DEPTH = 64
 """How many indexes may lie within each other."""
-READ_SIZE = 1024 * 1024
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -53,12 +52,21 @@ class Part:
     platform: str | None = None
     name: str | None = None
 
+    @property
+    def algorithm(self) -> str:
+        return self.digest.partition(":")[0]
+
+    @property
+    def hash(self) -> str:
+        return self.digest.partition(":")[2]
+
+    @property
+    def path(self) -> str:
+        """Its path in a layout."""
+        return f"blobs/{self.algorithm}/{self.hash}"
+
     @classmethod
     def read(cls, entry: Any) -> Part:
-        """Parse a descriptor.
-
-        :raises Invalid: if it has no valid digest and size.
-        """
         digest = entry.get("digest") if isinstance(entry, dict) else None
         size = entry.get("size") if isinstance(entry, dict) else None
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest) or not isinstance(size, int):
@@ -77,10 +85,7 @@ class Part:
 
     @classmethod
     def listed(cls, manifest: Mapping[str, Any], key: str) -> list[Part]:
-        """Return the parts that a manifest lists under a key.
-
-        :raises Invalid: if that is not a list of descriptors.
-        """
+        """Return the parts that a manifest lists under a key."""
         entries = manifest.get(key) or []
         if not isinstance(entries, list):
             raise Invalid(f"the image is damaged: its {key} are not a list")
@@ -106,20 +111,15 @@ class Image:
 class Layout:
     """An OCI layout. Subclasses open its files."""
 
-    path: str
+    def __init__(self, path: str) -> None:
+        self.path = path
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Open a file by its path in the layout.
-
-        :raises NoSuchItem: if it does not exist.
-        """
+        """Open a file by its path in the layout."""
         raise NotImplementedError
 
     def json(self, name: str, part: Part | None = None) -> tuple[bytes, dict[str, Any]]:
-        """Return a JSON file as bytes and parsed, verified against the digest of ``part`` if one is given.
-
-        :raises Invalid: if it is larger than :data:`MAX_JSON` bytes, not a JSON object, or does not match.
-        """
+        """Return a JSON file as bytes and parsed, verified against the digest of ``part`` if one is given."""
         with self.open(name) as file:
             content = file.read(MAX_JSON + 1)
         if len(content) > MAX_JSON:
@@ -127,7 +127,7 @@ class Layout:
                 f"{self.path!r} cannot be pushed: {name} has more than {MAX_JSON} bytes, the limit for a "
                 "manifest or a configuration"
             )
-        if part and digest_of(content, part.digest) != part.digest:
+        if part and hashlib.new(part.algorithm, content).hexdigest() != part.hash:
             raise damaged_error(self.path, f"{name} does not match its digest")
         try:
             value = json.loads(content)
@@ -139,49 +139,29 @@ class Layout:
 
     @contextmanager
     def open_part(self, part: Part) -> Iterator[IO[bytes]]:
-        """Open a part.
-
-        :raises NoSuchItem: if it does not exist.
-        :raises Invalid: if the layout turns out to be damaged while the part is read.
-        """
+        """Open a part. The layout may turn out to be damaged while it is read."""
         try:
-            with self.open(blob_path(part)) as file:
+            with self.open(part.path) as file:
                 yield file
         except (tarfile.TarError, EOFError) as error:
             raise damaged_error(self.path, str(error)) from None
 
     def check_size(self, part: Part) -> None:
-        """Check the size of a part, without reading it.
-
-        :raises Invalid: if it is not what the manifest says.
-        """
+        """Check that a part has the size that the manifest says, without reading it."""
         with self.open_part(part) as file:
             size = file.seek(0, os.SEEK_END)
         if size != part.size:
             raise damaged_error(self.path, f"{part.digest} should have {part.size} bytes, but has {size}")
 
     def verify(self, part: Part) -> None:
-        """Verify a part.
-
-        :raises Invalid: if its content does not match its digest and size.
-        """
-        hashed, size = hashlib.new(part.digest.partition(":")[0]), 0
+        """Check that the content of a part matches its digest."""
         with self.open_part(part) as file:
-            while piece := file.read(READ_SIZE):
-                hashed.update(piece)
-                size += len(piece)
-        if size != part.size:
-            raise damaged_error(self.path, f"{part.digest} should have {part.size} bytes, but has {size}")
-        if hashed.hexdigest() != part.digest.partition(":")[2]:
+            found = hashlib.file_digest(file, part.algorithm).hexdigest()  # type: ignore[arg-type]
+        if found != part.hash:
             raise damaged_error(self.path, f"the content of {part.digest} does not match this digest")
 
 
 class Folder(Layout):
-    """A layout in a folder."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         path = os.path.join(self.path, name)
         if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
@@ -199,7 +179,6 @@ class Bounded:
         self._file, self._left = file, MAX_JSON
 
     def read(self, size: int) -> bytes:
-        """Read bytes."""
         self._left -= size
         if self._left < 0:
             raise ReadError("the header of a file in it is too long")
@@ -214,7 +193,6 @@ class Header(tarfile.TarInfo):
 
     @classmethod
     def fromtarfile(cls, tarfile: Any) -> Header:
-        """Read the next one."""
         file = tarfile.fileobj
         tarfile.fileobj = Bounded(file)
         try:
@@ -230,7 +208,7 @@ class Archive(Layout):
     """A layout in a tar archive, which is opened for each file: several threads may read from it."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
+        super().__init__(path)
         self._members: dict[str, tarfile.TarInfo] = {}
         with self._opened() as archive:
             try:
@@ -254,17 +232,14 @@ class Archive(Layout):
             except (KeyError, RecursionError):  # a link to nothing, or to itself
                 file = None
             if file is None:
-                raise NoSuchItem(f"the archive {self.path!r} lacks {name}; {self._doubt()}")
+                doubt = "is it cut short, or no OCI archive?"
+                if "manifest.json" in self._members and "index.json" not in self._members:
+                    doubt = (
+                        "it is in Docker's own form, which this converts: skopeo copy "
+                        f"docker-archive:{self.path} oci-archive:NEW.tar"
+                    )
+                raise NoSuchItem(f"the archive {self.path!r} lacks {name}; {doubt}")
             yield file
-
-    def _doubt(self) -> str:
-        """Return what may be wrong with an archive that lacks something."""
-        if "manifest.json" in self._members and "index.json" not in self._members:
-            return (
-                "it is in Docker's own form, which this converts: skopeo copy "
-                f"docker-archive:{self.path} oci-archive:NEW.tar"
-            )
-        return "is it cut short, or no OCI archive?"
 
     def _opened(self) -> tarfile.TarFile:
         try:
@@ -277,11 +252,7 @@ class Archive(Layout):
 
 
 def open_layout(path: str) -> Folder | Archive:
-    """Open a layout in a folder or a tar archive.
-
-    :raises NoSuchItem: if ``path`` does not exist.
-    :raises Invalid: if it is a file that is not a tar archive, or a pipe or a device.
-    """
+    """Open a layout in a folder or a tar archive."""
     full = os.path.expanduser(path)
     if not os.path.exists(full):
         raise NoSuchItem(f"there is no file or folder {path!r}")
@@ -301,8 +272,6 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
     :param name: the image's name in the layout, required if the layout holds several.
     :param wanted: the platform as ``os/architecture``. By default, if there are several images, the one for
         the ``running`` platform.
-    :raises NoSuchItem: if no image has the name.
-    :raises Invalid: if no image fits, or several do.
     """
     try:
         _content, index = layout.json("index.json")
@@ -325,11 +294,7 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
 
 
 def only_image(layout: Layout, images: Sequence[Image], wanted: str | None, names: Sequence[str]) -> Image:
-    """Return the only image for the platform ``wanted``, or the only image at all if that is ``None``.
-
-    :param names: the names that images have in the layout.
-    :raises Invalid: if there is none, or more than one.
-    """
+    """Return the only image for the platform ``wanted``, or the only image at all if that is ``None``."""
     platforms = sorted({image.platform for image in images})
     fit = [image for image in images if wanted is None or same_platform(image.platform, wanted)]
     if not images:
@@ -355,7 +320,7 @@ def images_of(layout: Layout, part: Part, visited: set[str], depth: int = 0) -> 
     """Yield the images that a part of an index refers to, without attestations, and each once."""
     if not is_first_visit(visited, part.digest, depth):
         return
-    content, manifest = layout.json(blob_path(part), part)
+    content, manifest = layout.json(part.path, part)
     media_type = manifest.get("mediaType") or part.media_type
     if not isinstance(media_type, str) or not MEDIA_TYPE.fullmatch(media_type):
         raise damaged_error(layout.path, f"{part.digest} has a media type that is none")
@@ -365,15 +330,14 @@ def images_of(layout: Layout, part: Part, visited: set[str], depth: int = 0) -> 
                 yield from images_of(layout, inner, visited, depth + 1)
         return
     parts = [Part.read(manifest.get("config")), *Part.listed(manifest, "layers")]
-    _config, config = layout.json(blob_path(parts[0]), parts[0])
+    _config, config = layout.json(parts[0].path, parts[0])
     yield Image(part.digest, media_type, content, platform_of(config), parts)
 
 
 def is_first_visit(visited: set[str], digest: str, depth: int) -> bool:
     """Tell whether a manifest was not met before, and note it: each is read once, however many name it.
 
-    :param depth: how many indexes it lies within.
-    :raises Invalid: if that is too deep, or there are too many.
+    ``depth`` is how many indexes it lies within.
     """
     if depth > MAX_DEPTH or len(visited) > MAX_MANIFESTS:
         raise Invalid(
@@ -399,20 +363,5 @@ def same_platform(one: str, other: str) -> bool:
     return ARCHITECTURES.get(machines[0], machines[0]) == ARCHITECTURES.get(machines[1], machines[1])
 
 
-# --- Blobs and digests --------------------------------------------------------------------------------
-
-
-def blob_path(part: Part) -> str:
-    """Return the path of a part in a layout."""
-    return f"blobs/{part.digest.replace(':', '/')}"
-
-
-def digest_of(content: bytes, like: str) -> str:
-    """Return the digest of ``content``, using the algorithm of the digest ``like``."""
-    algorithm = like.partition(":")[0]
-    return f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
-
-
 def damaged_error(path: str, reason: str) -> Invalid:
-    """Return the error for a layout that is not whole."""
     return Invalid(f"{path!r} is cut short or damaged: {reason}")

@@ -9,7 +9,6 @@ and the history of the images in service.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from ..shared.controller_state import write_json
 from ..shared.options import Options
 from ..shared.pending import AT_DEPLOY, DEPLOY, ENVIRONMENT, Kinds, Pending
 from ..shared.plan import Task
+from ..shared.record_file import RecordFile
 from ..shared.task_errors import Invalid
 
 MAX_IMAGES = 50
@@ -73,9 +73,8 @@ class AppRecords:
     def note(self, kind: str, **details: Any) -> Callable[[], None]:
         """Record a change before it is made. Without a time, ``at``, nothing tells whether it took effect.
 
-        Return what takes that back if the change was not made. What another run recorded since stays.
-
-        :raises Invalid: if the first record is not writable.
+        Return what takes that back if the change was not made. What another run recorded since stays. The
+        first record must be writable.
         """
         noted: list[Callable[[], None]] = []
         for record in self.pending:
@@ -125,9 +124,8 @@ class AppRecords:
     def history(self) -> History:
         """The images that were deployed, as far as this controller knows."""
         for record in self.pending:
-            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-                with open(history_of(record), encoding="utf-8") as file:
-                    content = json.load(file)
+            with suppress(KeyError, TypeError):
+                content = RecordFile(history_of(record), "").read()
                 if content["id"] == record.id:
                     return History([*map(str, content["images"])], content["failed"], content["left"])
         return History()
@@ -168,7 +166,6 @@ class AppRecords:
 
 
 def call_each(calls: Sequence[Callable[[], None]]) -> None:
-    """Make these calls in turn."""
     for call in calls:
         call()
 

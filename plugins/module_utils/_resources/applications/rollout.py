@@ -63,7 +63,6 @@ class DeployFailed(HostedError):
 
     @classmethod
     def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
-        """Return the failure for the error of a deploy call."""
         failed = cls(cause.message, **cause.details)
         failed.refused = isinstance(cause, Refused)
         failed.may_be_busy = isinstance(cause, (Conflict, Locked))
@@ -132,10 +131,6 @@ class Rollout:
         """Deploy, verify that the image is in service, and update the records.
 
         :return: false if the image is in service, but it is unknown whether it runs.
-        :raises Blocked: if its verdict forbids the deploy.
-        :raises DeployFailed: if the version does not start.
-        :raises EffectUnverified: if both responses were lost, or another version was deployed meanwhile.
-        :raises WaitEnded: if its scan is still running after ``wait_timeout``.
         """
         try:
             seen = self.roll_out()
@@ -177,7 +172,7 @@ class Rollout:
     def call(self) -> None:
         """Call deploy, again while the platform refuses it for the moment.
 
-        :raises EffectUnverified: if the platform may still be at an attempt whose response was lost.
+        Nothing is known while the platform may still be at an attempt whose response was lost.
         """
         try:
             self.call_until_ready()
@@ -201,10 +196,6 @@ class Rollout:
 
         If the release was ``undecided``, its verdict may have come just after the refusal, so the call is
         repeated once.
-
-        :raises Blocked: if the verdict forbids the deploy.
-        :raises DeployFailed: if the platform refuses it for another reason.
-        :raises WaitEnded: if there is no verdict in time, or the task does not wait.
         """
         until, tried = time.monotonic() + self.task.options.wait_timeout, not self.undecided
         while True:
@@ -294,10 +285,6 @@ class Rollout:
         return None
 
     def in_service_after(self, error: CallOutcomeUnknown) -> str | None:
-        """Return the image in service after a call without a clear response.
-
-        :raises EffectUnverified: if that cannot be read.
-        """
         try:
             return self.in_service(0.0 if isinstance(error, ServerFailure) else QUIET_SECONDS / 2)
         except HostedError as failed:

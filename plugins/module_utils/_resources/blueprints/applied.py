@@ -21,12 +21,12 @@ from ..shared.record_file import Kind
 from ..shared.task_errors import Invalid
 from .contents import Contents
 from .document import Entry
-from .members import names_in
-from .needed import needed_for
+from .members import needed_by_relocations
 from .parts import Part, service_ids
 
 APPLIED = Kind("blueprints", Written, "the record of what a blueprint said", hint=True)
 NAMES = "names."
+"""Followed by a name, whatever key it had in the file."""
 ENTRY = "entry"
 """The field that stands for an entry as such."""
 
@@ -40,11 +40,8 @@ def last_applied(options: StateDirOptions, project: str) -> Fingerprints:
 def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection[tuple[str, str]]) -> None:
     """Remember what was applied. Of entries that failed, by section and key, keep what was known before."""
     last = last_applied(task.options, contents.project)
-    stale = {
-        name: value
-        for name, value in last.prints.items()
-        if entry_in(name) in failed or name.startswith(NAMES)
-    }
+    kept = tuple(f"{section}.{key}." for section, key in failed)
+    stale = {name: value for name, value in last.prints.items() if name.startswith((NAMES, *kept))}
     fresh = {
         name: last.of(name, value)
         for entry in contents.entries
@@ -77,9 +74,9 @@ def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequ
         and service.id not in described
         and service.status not in ServiceStatus.DELETING_OR_DELETED
     ]
-    needed = needed_for(task.options, names_in(contents)) if found else None
+    needed = needed_by_relocations(task.options, contents, found)
     for service in found:
-        if needed is None or needed(service) is None:
+        if service.id not in needed:
             task.warn(
                 f"{label(service)} is not in the blueprint any more, and is still there and billed. prune: "
                 "true deletes it"
@@ -89,7 +86,7 @@ def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequ
 def facts_of(entry: Entry) -> Iterator[tuple[str, str]]:
     """Yield each field of an entry with its value as text."""
     yield path_of(entry, ENTRY), entry.name
-    yield name_path(entry.name), ""
+    yield f"{NAMES}{entry.name}", ""
     for name, value in entry.values.items():
         yield path_of(entry, name), as_text(value)
 
@@ -97,17 +94,6 @@ def facts_of(entry: Entry) -> Iterator[tuple[str, str]]:
 def path_of(entry: Entry, name: str) -> str:
     """Return where a field is in the blueprint."""
     return f"{entry.section}.{entry.key}.{name}"
-
-
-def name_path(name: str) -> str:
-    """Return what stands for a name, whatever key it had in the file."""
-    return f"{NAMES}{name}"
-
-
-def entry_in(path: str) -> tuple[str, str]:
-    """Return the section and the key that a path leads through. Keys of sections have no dot."""
-    section, __, rest = path.partition(".")
-    return section, rest.rpartition(".")[0]
 
 
 def as_text(value: object) -> str:

@@ -14,29 +14,26 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from ..._api.decoding import describe_type
 from ..._api.libraries import ValidationError
-from ..applications.environment_rules import REFERENCE, check_name, merged
+from ..applications.environment_rules import check_name, merged, references
 from ..applications.health import HealthCheck
 from ..applications.lookup import check_digest, check_slug, check_tag
 from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
-from ..shared.identify import near_miss
 from ..shared.limits import MAX_PROJECT_NAME
 from ..shared.money import read_amount
 from ..shared.names import same_name
 from ..shared.public_key import read_public_key
 from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
-from .document import Document, Entry
+from .document import Document, Entry, Path
 from .graph import find_cycle
 from .hiding import HIDDEN_SECTION, PLAIN_SECTION, hides_command, with_hidden_environment
 from .plans import read_plans
-from .rendering import Path
-from .schema import Blueprint, Defaults, KeySection, Section, Size, keys_of
+from .schema import Blueprint, Defaults, Section, Size, keys_of
 
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
 """Keys have the form of aliases, so that references can name them."""
@@ -75,7 +72,6 @@ class Contents:
 
     @property
     def entries(self) -> list[Entry]:
-        """All entries."""
         return [*self.services, *self.applications, *self.ssh_keys]
 
     def path(self, written: str) -> str:
@@ -84,39 +80,28 @@ class Contents:
 
 
 def read_contents(document: Document) -> Contents:
-    """Check a document and return what it says.
-
-    :raises Invalid: with all that is wrong, each with its place.
-    """
+    """Check a document and return what it says. The error has all that is wrong, each with its place."""
     if document.data is None:
         document.check()
     form = check_form(document)
-    check_project(document, form.project)
-    if form.was is not None:
-        document.note(("was",), partial(check_selector, "was", form.was))
     defaults = form.defaults or Defaults()
     services = entries_of(document, "services", form.services, defaults.services)
     applications = entries_of(document, "applications", form.applications, defaults.applications)
     applications = with_references(document, services, applications)
-    keys = [key_entry(name, key) for name, key in form.ssh_keys.items()]
+    keys = [
+        Entry("ssh_keys", name, {"public_key": key} if isinstance(key, str) else written(key))
+        for name, key in form.ssh_keys.items()
+    ]
     for entry in (*services, *applications, *keys):
         check_entry(document, entry)
     check_names(document, [*services, *applications])
-    check_same_keys(document, keys)
-    budget = check_budget(document, form.budget)
-    check_budgeted_projects(document, form)
+    for entry, other in alike(keys, lambda key: " ".join(str(key.values.get("public_key", "")).split()[:2])):
+        document.add_problem(entry.path, f"it is the same key as {document.where(other.path)}; remove one")
+    budget = check_project(document, form)
     plans = read_plans(document, form, [*services, *applications])
     document.check()
     return Contents(
-        form.project,
-        services,
-        applications,
-        keys,
-        budget,
-        was=form.was,
-        plans=plans,
-        folder=document.folder,
-        mark=document.mark,
+        form.project, services, applications, keys, budget, form.was, plans, document.folder, document.mark
     )
 
 
@@ -129,10 +114,9 @@ def check_form(document: Document) -> Blueprint:
     Entries whose form is wrong are left out, so that what is wrong with the others is found as well.
     """
     if not isinstance(document.data, Mapping) or not document.data:
-        if document.unread:
-            return Blueprint(project=NAMELESS)
-        said = "it is empty" if not document.data else f"it is {describe_type(document.data)}"
-        document.add_problem((), f"{said}; write a mapping with project and the sections that it has")
+        if not document.unread:
+            said = "it is empty" if not document.data else f"it is {describe_type(document.data)}"
+            document.add_problem((), f"{said}; write a mapping with project and the sections that it has")
         return Blueprint(project=NAMELESS)
     data = without_entries(document.data, document.unread) if document.unread else document.data
     for path in nulls_in(data):
@@ -190,10 +174,8 @@ def form_of(path: Path, kind: str) -> str:
         return "write the public key as text, or a mapping with public_key_file"
     if kind == "string_type":
         return "it must be a text: put it in quotes, or a template through the filter string"
-    wanted = {"int": "a whole number", "bool": "true or false", "dict": "a mapping", "list": "a list"}
-    return (
-        f"it must be {next((words for name, words in wanted.items() if kind.startswith(name)), 'a mapping')}"
-    )
+    wanted = {"int": "a whole number", "float": "a number", "bool": "true or false", "list": "a list"}
+    return f"it must be {wanted.get(kind.partition('_')[0], 'a mapping')}"
 
 
 def without_branches(data: Any, path: Path) -> Path:
@@ -211,15 +193,10 @@ def without_branches(data: Any, path: Path) -> Path:
 
 def hint_of(path: Path) -> str:
     """Return the keys that there are instead of an unknown one, or the one that is probably meant."""
-    known = keys_at(path[:-1])
+    own = OWN if path[:1] == ("defaults",) and len(path) == 3 else ()
+    known = [key for key in keys_of(Blueprint, path[:-1]) if key not in own]
     close = difflib.get_close_matches(str(path[-1]), known, 1)
     return f"; did you mean {close[0]!r}?" if close else f"; the keys are {', '.join(known)}"
-
-
-def keys_at(path: Path) -> list[str]:
-    """Return the keys that a section of the blueprint has."""
-    found = keys_of(Blueprint, path)
-    return [key for key in found if key not in OWN] if path[:1] == ("defaults",) and len(path) == 2 else found
 
 
 # --- Entries ----------------------------------------------------------------------------------------
@@ -251,43 +228,32 @@ def written(section: Section) -> dict[str, Any]:
     return section.model_dump(exclude_unset=True, exclude_none=True)
 
 
-def key_entry(name: str, key: str | KeySection) -> Entry:
-    """Return the entry of an SSH key, which may be written as a text alone."""
-    return Entry("ssh_keys", name, {"public_key": key} if isinstance(key, str) else written(key))
-
-
 def check_entry(document: Document, entry: Entry) -> None:
     """Check the values of an entry that need no platform."""
     for name in SELECTORS:
         if name in entry.values:
-            document.note((*entry.path, name), partial(check_selector, name, entry.values[name]))
-    if "max_monthly" in entry.values:
-        path = (*entry.path, "max_monthly")
-        document.note(path, lambda: read_amount(entry.values["max_monthly"], "max_monthly"))
+            document.note((*entry.path, name), check_selector, name, entry.values[name])
+    if (most := entry.values.get("max_monthly")) is not None:
+        document.note((*entry.path, "max_monthly"), read_amount, most, "max_monthly")
     checks = {"services": check_service, "applications": check_application, "ssh_keys": check_key}
     checks[entry.section](document, entry)
 
 
 def check_service(document: Document, entry: Entry) -> None:
     """Check the rules of a service (Order fields)."""
-    if len(entry.name) > MAX_SERVICE_NAME:
-        document.add_problem(
-            entry.path, f"the name has {len(entry.name)} characters; at most {MAX_SERVICE_NAME} are allowed"
-        )
+    check_length(document, entry.path, entry.name, MAX_SERVICE_NAME)
     if "dimensions" in entry.values and "preset" in entry.values:
         document.add_problem(entry.path, "both dimensions and preset say its size; remove one")
 
 
 def check_application(document: Document, entry: Entry) -> None:
     """Check the rules of an application and of its environment (Applications, rules 1, 2 and 7)."""
-    document.note(entry.path, lambda: check_slug(entry.name))
+    document.note(entry.path, check_slug, entry.name)
     size = entry.values.get("dimensions", Size.model_fields)
     missing = [name for name in Size.model_fields if name not in size]
     if missing:
-        document.add_problem(
-            (*entry.path, "dimensions"),
-            f"it lacks {', '.join(missing)}; give all three parts",
-        )
+        lacks = f"it lacks {', '.join(missing)}; give all three parts"
+        document.add_problem((*entry.path, "dimensions"), lacks)
     environments = [entry.values[name] for name in ENVIRONMENTS if name in entry.values]
     if environments and not any(environments):
         document.add_problem(
@@ -297,18 +263,16 @@ def check_application(document: Document, entry: Entry) -> None:
         )
     check_image(document, entry)
     if "health_check" in entry.values:
-        health_check = HealthCheck(**entry.values["health_check"])
-        document.note((*entry.path, "health_check"), health_check.check)
+        document.note((*entry.path, "health_check"), HealthCheck(**entry.values["health_check"]).check)
     for path, target, what in references_in(entry):
         if target == entry.key:
             named = describe_reference(path, target, what)
             document.add_problem(path, f"{named} refers to the application itself, which is no neighbor")
     for section in ENVIRONMENTS:
         for name in entry.values.get(section, ()):
-            document.note((*entry.path, section, name), partial(check_name, name))
-    plain, secret = (entry.values.get(name, {}) for name in ENVIRONMENTS)
+            document.note((*entry.path, section, name), check_name, name)
     if not document.problems:
-        document.note(entry.path, lambda: merged(plain, secret))
+        document.note(entry.path, merged, *(entry.values.get(name, {}) for name in ENVIRONMENTS))
 
 
 def check_image(document: Document, entry: Entry) -> None:
@@ -316,10 +280,10 @@ def check_image(document: Document, entry: Entry) -> None:
     image, path = entry.values.get("image") or {}, (*entry.path, "image")
     for name, check in {"tag": check_tag, "digest": check_digest}.items():
         if name in image:
-            document.note((*path, name), partial(check, image[name]))
+            document.note((*path, name), check, image[name])
     for name in ("archive", "name", "platform"):
         if name in image:
-            document.note((*path, name), partial(check_selector, name, image[name]))
+            document.note((*path, name), check_selector, name, image[name])
     if "archive" in image and "digest" in image:
         document.add_problem(path, "both archive and digest say which image it is; remove one")
     if image.keys() & {"name", "platform"} and "archive" not in image:
@@ -327,12 +291,11 @@ def check_image(document: Document, entry: Entry) -> None:
 
 
 def check_key(document: Document, entry: Entry) -> None:
-    """Check that there is one public key."""
     given = [name for name in ("public_key", "public_key_file") if entry.values.get(name)]
     if len(given) != 1:
         document.add_problem(entry.path, "it must have public_key or public_key_file, and not both")
     elif "public_key" in given:
-        document.note(entry.path, partial(read_public_key, entry.values["public_key"]))
+        document.note(entry.path, read_public_key, entry.values["public_key"])
 
 
 # --- References -------------------------------------------------------------------------------------
@@ -347,9 +310,7 @@ def with_references(
     for entry in applications:
         targets = {target for _path, target, _field in references_in(entry)}
         found.append(replace(entry, references=sorted(targets & keys - {entry.key})))
-    needs = {entry.key: list(entry.references) for entry in found}
-    cycle = find_cycle(needs)
-    if cycle:
+    if cycle := find_cycle({entry.key: entry.references for entry in found}):
         document.add_problem(
             ("applications", cycle[0]),
             f"its environment refers to itself through others: {' -> '.join(cycle)}. Each would have to be "
@@ -361,9 +322,8 @@ def with_references(
 def references_in(entry: Entry) -> Iterator[tuple[Path, str, str]]:
     """Yield each reference of an environment: its place, the key or alias, and the field."""
     for section in ENVIRONMENTS:
-        for name, value in (entry.values.get(section) or {}).items():
-            for target, what in REFERENCE.findall(value):
-                yield (*entry.path, section, name), target, what
+        for name, target, what in references(entry.values.get(section) or {}):
+            yield (*entry.path, section, name), target, what
 
 
 def describe_reference(path: Path, target: str, what: str) -> str:
@@ -371,39 +331,39 @@ def describe_reference(path: Path, target: str, what: str) -> str:
     return "a reference in its value" if HIDDEN_SECTION in path else f"${{{target}.{what}}}"
 
 
-def check_targets(document: Document, contents: Contents, aliases: Sequence[str]) -> None:
-    """Note the references to what is neither in the blueprint nor a neighbor in its project."""
-    keys = [entry.key for entry in (*contents.services, *contents.applications)]
-    for entry in contents.applications:
-        for path, target, what in references_in(entry):
-            if target not in keys and target not in aliases:
-                hint = "" if HIDDEN_SECTION in path else near_miss(target, [*keys, *aliases])
-                document.add_problem(
-                    path,
-                    f"{describe_reference(path, target, what)} names neither a key of the blueprint nor the "
-                    f"alias of a neighbor{hint}",
-                )
-
-
 # --- The whole --------------------------------------------------------------------------------------
 
 
-def check_project(document: Document, name: str) -> None:
-    """Check the name of the project (Limits)."""
-    document.note(("project",), lambda: check_selector("project", name))
-    if len(name) > MAX_PROJECT_NAME:
+def check_project(document: Document, form: Blueprint) -> Budget:
+    """Check the names of the project (Limits), and return its budget."""
+    for key, name in {"project": form.project, "was": form.was}.items():
+        if name is not None:
+            document.note((key,), check_selector, key, name)
+    check_length(document, ("project",), form.project, MAX_PROJECT_NAME)
+    limits = form.budget.get("projects") if isinstance(form.budget, Mapping) else None
+    if form.was is not None and isinstance(limits, Mapping) and form.was in limits:
         document.add_problem(
-            ("project",), f"the name has {len(name)} characters; at most {MAX_PROJECT_NAME} are allowed"
+            ("budget", "projects", form.was),
+            "it limits the project by its former name, and nothing once that is renamed; write "
+            f"{form.project!r}",
         )
+    try:
+        return Budget() if form.budget is None else read_budget(form.budget, "budget")
+    except Invalid as error:
+        document.add_problem(("budget",), error.message)
+        return Budget()
+
+
+def check_length(document: Document, path: Path, name: str, most: int) -> None:
+    if len(name) > most:
+        document.add_problem(path, f"the name has {len(name)} characters; at most {most} are allowed")
 
 
 def check_names(document: Document, entries: Sequence[Entry]) -> None:
     """Note two things of one id or name, or one key in both sections."""
     for entry, other in alike(entries, lambda each: each.values.get("id")):
-        document.add_problem(
-            (*entry.path, "id"),
-            f"it is the id of {document.where(other.path)} too; a service has one entry",
-        )
+        told = f"it is the id of {document.where(other.path)} too; a service has one entry"
+        document.add_problem((*entry.path, "id"), told)
     for entry, other in alike(entries, lambda each: each.name):
         if are_mixed_up(entry, other):
             document.add_problem(
@@ -425,7 +385,7 @@ def alike(entries: Iterable[Entry], by: Callable[[Entry], str | None]) -> Iterat
     seen: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         value = by(entry)
-        if value is not None:
+        if value:
             yield from ((entry, other) for other in seen[value])
             seen[value].append(entry)
 
@@ -436,37 +396,3 @@ def are_mixed_up(entry: Entry, other: Entry) -> bool:
     if services and all("id" in each.values for each in services):
         return False
     return same_name(entry.name, other.name)
-
-
-def check_same_keys(document: Document, entries: Sequence[Entry]) -> None:
-    """Note one key under two names: the platform has it once."""
-    seen: dict[str, Entry] = {}
-    for entry in entries:
-        text = " ".join(str(entry.values.get("public_key", "")).split()[:2])
-        other = seen.setdefault(text, entry) if text else entry
-        if other is not entry:
-            document.add_problem(
-                entry.path, f"it is the same key as {document.where(other.path)}; remove one"
-            )
-
-
-def check_budgeted_projects(document: Document, form: Blueprint) -> None:
-    """Note a limit for the former name of the project, which would limit nothing once it is renamed."""
-    limits = form.budget.get("projects") if isinstance(form.budget, Mapping) else None
-    if form.was is not None and isinstance(limits, Mapping) and form.was in limits:
-        document.add_problem(
-            ("budget", "projects", form.was),
-            "it limits the project by its former name, and nothing once that is renamed; write "
-            f"{form.project!r}",
-        )
-
-
-def check_budget(document: Document, value: Any) -> Budget:
-    """Return the budget of the blueprint; an empty one if it is none, which is noted."""
-    if value is None:
-        return Budget()
-    try:
-        return read_budget(value, "budget")
-    except Invalid as error:
-        document.add_problem(("budget",), error.message)
-        return Budget()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..._api.errors import HostedError
@@ -21,8 +21,10 @@ from ..shared.options import FilePath, StateDirOptions, option
 from ..shared.selectors import check_path
 from ..shared.task_errors import Invalid, NoSuchItem
 from ..shared.yaml_text import UNSAFE_TAG, is_template
-from .rendering import VAULT_TAGS, Answer, Path, Rendered, Resolve, Unread, refuse
 
+Path = tuple[Any, ...]
+"""The keys and numbers that lead to a value: ``("services", "db", "host")``."""
+VAULT_TAGS = ("!vault", "!vault-encrypted")
 YAML_TAGS = "tag:yaml.org,2002:"
 RESOLVED_TAG = "tag:hosted.services,2026:resolved"
 """Of a node whose value is the one that the controller has read."""
@@ -34,6 +36,8 @@ OTHER_NUMBER = (
     "as 8 or 1.5, or put it in quotes"
 )
 UNQUOTED = "a key is a list or a mapping; write a text, and put a template in quotes"
+PLAIN_TAGS = {"scalar": "str", "sequence": "seq", "mapping": "map"}
+"""The tag of each kind of node that is marked as one without templates."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +55,12 @@ class Entry:
 
     @property
     def path(self) -> Path:
-        """Where it is in the blueprint."""
         return (self.section, self.key)
 
     @property
     def name(self) -> str:
         """Its name on the platform: the slug of an application."""
         return str(self.values.get("name") or self.values.get("slug") or self.key)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One thing that is wrong, and where."""
-
-    path: Path
-    message: str
 
 
 @dataclass
@@ -77,7 +72,8 @@ class Document:
     """The path of the file; empty if it is an option of the task."""
     places: dict[Path, tuple[int, int]] = field(default_factory=dict)
     """The line and column of each key and item, both from 1."""
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[tuple[Path, str]] = field(default_factory=list)
+    """Where something is wrong, and what."""
     folder: str = ""
     """The folder of the file, to which the paths in it are relative."""
     encrypted: bool = False
@@ -88,25 +84,21 @@ class Document:
     """Where a value could not be read, which is a problem. It is not in the data."""
 
     def add_problem(self, path: Path, message: str) -> None:
-        """Note that something is wrong."""
-        self.problems.append(Problem(path, message))
+        self.problems.append((path, message))
 
-    def note(self, path: Path, check: Callable[[], object]) -> None:
-        """Run a check, and note what it refuses."""
+    def note(self, path: Path, check: Callable[..., object], *given: Any) -> None:
+        """Run a check of what is given, and note what it refuses."""
         try:
-            check()
+            check(*given)
         except HostedError as error:
             self.add_problem(path, error.message)
 
     def check(self) -> None:
-        """Raise all problems at once, in the order of the file.
-
-        :raises Invalid: with a line for each.
-        """
+        """Raise all problems at once, in the order of the file."""
         if not self.problems:
             return
-        found = sorted(self.problems, key=lambda problem: self._place(problem.path) or (0, 0))
-        lines = list(dict.fromkeys(in_one_line(f"{self.where(each.path)}: {each.message}") for each in found))
+        found = sorted(self.problems, key=lambda problem: self._place(problem[0]) or (0, 0))
+        lines = list(dict.fromkeys(in_one_line(f"{self.where(path)}: {message}") for path, message in found))
         told = f" {lines[0]}" if len(lines) == 1 else "".join(f"\n- {line}" for line in lines)
         raise Invalid(
             f"the blueprint has {counted(len(lines), 'problem')}, and nothing was done.{told}", problems=lines
@@ -130,6 +122,74 @@ class Document:
         return self.places.get(path)
 
 
+# --- What only the controller can read ------------------------------------------------------------------
+# Templates, and what Ansible Vault encrypted. The action on the controller resolves each of them once. Its
+# answers reach the reader of the file by the line and column of the value, inside the controller and in a
+# module alike.
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A value that only the controller can read."""
+
+    text: str
+    path: Path
+    place: tuple[int, int]
+    encrypted: bool = False
+    """Whether it is encrypted; otherwise it is a template."""
+
+    @property
+    def key(self) -> str:
+        """What an answer is kept under."""
+        return f"{self.place[0]}:{self.place[1]}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The value that stands in its place, or why there is none."""
+
+    value: Any = None
+    problem: str = ""
+    omitted: bool = False
+    """Whether it is left out with its key, as ``omit`` asks for."""
+
+
+Resolve = Callable[[Unread], Answer]
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A file as the controller has read it."""
+
+    text: str
+    encrypted: bool = False
+    """Whether the file is encrypted as a whole."""
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The answers by line and column, as in ``4:11``."""
+
+    def add(self, unread: Unread, answer: Answer) -> Answer:
+        """Note an answer, and return it."""
+        self.answers[unread.key] = asdict(answer)
+        return answer
+
+    def resolve(self, unread: Unread) -> Answer:
+        """Return the answer to a value."""
+        found = self.answers.get(unread.key)
+        return Answer(**found) if found else refuse(unread)
+
+
+def refuse(unread: Unread) -> Answer:
+    """Say that a value cannot be read where there is no controller."""
+    kind, verb = ("!vault", "decrypted") if unread.encrypted else ("a template", "rendered")
+    return Answer(
+        problem=f"{kind} is {verb} in a file of the controller alone, and this task runs on another host; "
+        "run it on localhost, or give the whole as the option blueprint"
+    )
+
+
+# --- The file -------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions(StateDirOptions):
     """Where a blueprint is, and how many of its parts are looked at in parallel."""
@@ -140,58 +200,39 @@ class SourceOptions(StateDirOptions):
     _rendered: dict[str, Any] | None = None
     """What the action has read of the file, if there is something that only the controller can read."""
 
-    @property
-    def rendered(self) -> Rendered | None:
-        """The file as the controller has read it."""
-        return Rendered.from_option(self._rendered)
-
-
-def read_source(options: SourceOptions) -> Document:
-    """Return the blueprint as data with the place of each value, from the file or the option."""
-    if options.src is not None:
-        return read_document(options.src, options.rendered)
-    return Document(options.blueprint, "")
+    def read(self) -> Document:
+        """Return the blueprint as data with the place of each value, from the file or the option."""
+        if self.src is not None:
+            return read_document(self.src, Rendered(**self._rendered) if self._rendered else None)
+        return Document(self.blueprint, "")
 
 
 def read_document(path: str, rendered: Rendered | None = None) -> Document:
     """Read a YAML file. What YAML forgives and a reader would not, such as a key written twice, is a problem.
 
     ``rendered`` is the file as the controller has read it, if there is something in it that only it can read.
-
-    :raises NoSuchItem: if the file cannot be read.
-    :raises Invalid: if it is not YAML, with the line and column.
     """
     check_path("src", path)
-    text = read_text(path) if rendered is None else rendered.text
+    rendered = rendered or Rendered(read_text(path))
     try:
-        document = parse_document(text, os.path.basename(path), rendered.resolve if rendered else refuse)
-    except yaml.YAMLError as error:
-        raise Invalid(f"src {path!r} is not valid YAML: {one_line(error)}") from None
+        document = parse_document(rendered.text, os.path.basename(path), rendered.resolve)
+    except yaml.YAMLError as error:  # without the excerpt, which may hold a secret
+        mark, told = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        told = f"{told} in line {mark.line + 1}, column {mark.column + 1}" if mark else told
+        raise Invalid(f"src {path!r} is not valid YAML: {told or type(error).__name__}") from None
     except RecursionError:
         raise Invalid(f"src {path!r} is nested too deeply; no blueprint needs that") from None
     document.folder = os.path.dirname(os.path.abspath(os.path.expanduser(path)))
-    document.encrypted = rendered is not None and rendered.encrypted
+    document.encrypted = rendered.encrypted
     return document
 
 
 def read_text(path: str) -> str:
-    """Return the text of a file.
-
-    :raises NoSuchItem: if it cannot be read.
-    """
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
             return file.read()
     except (OSError, ValueError) as error:  # not there, or not text
         raise NoSuchItem(f"src {path!r} cannot be read: {error}") from None
-
-
-def one_line(error: Exception) -> str:
-    """Return an error of the parser as one line, without the excerpt, which may hold a secret."""
-    mark, said = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-    if mark is None:
-        return str(said or type(error).__name__)
-    return f"{said} in line {mark.line + 1}, column {mark.column + 1}"
 
 
 def parse_document(text: str, source: str, resolve: Resolve = refuse) -> Document:
@@ -260,19 +301,13 @@ class Walk:
         if isinstance(node, yaml.MappingNode):
             node.value = self.visit_mapping(node.value, path, literal)
         elif isinstance(node, yaml.SequenceNode):
-            node.value = self.visit_sequence(node.value, path, literal)
+            items, node.value = node.value, []
+            for number, item in enumerate(items):
+                self.document.places.setdefault((*path, number), position(item))
+                node.value += self.visit_resolved(item, (*path, number), literal)
         elif node.tag in NUMBER_TAGS and not PLAIN_NUMBER.fullmatch(node.value):
             self.refuse(path, OTHER_NUMBER)
         self.above.remove(id(node))
-
-    def visit_sequence(self, items: Sequence[Any], path: Path, literal: bool) -> list[Any]:
-        """Visit the items of a list, and return those that it has."""
-        left = []
-        for number, item in enumerate(items):
-            here = (*path, number)
-            self.document.places.setdefault(here, position(item))
-            left += self.visit_resolved(item, here, literal)
-        return left
 
     def visit_mapping(
         self, pairs: Sequence[tuple[Any, Any]], path: Path, literal: bool
@@ -316,7 +351,10 @@ class Walk:
         is_text = isinstance(node, yaml.ScalarNode) and node.tag == TEXT_TAG
         if not encrypted and not (is_text and is_template(node.value)):
             return node
-        answer = self.answer(node, path, encrypted)
+        if isinstance(node, yaml.ScalarNode):
+            answer = self.resolve(Unread(node.value, path, position(node), encrypted))
+        else:
+            answer = Answer(problem=f"{node.tag} is for a text")
         if answer.problem:
             self.document.add_problem(path, answer.problem)
             self.document.unread.append(path)
@@ -325,13 +363,3 @@ class Walk:
         if encrypted:
             self.document.decrypted.append((path, str(answer.value)))
         return yaml.ScalarNode(RESOLVED_TAG, answer.value, node.start_mark, node.end_mark)
-
-    def answer(self, node: Any, path: Path, encrypted: bool) -> Answer:
-        """Return what the controller has read in the place of a node."""
-        if not isinstance(node, yaml.ScalarNode):
-            return Answer(problem=f"{node.tag} is for a text")
-        return self.resolve(Unread(node.value, path, position(node), encrypted))
-
-
-PLAIN_TAGS = {"scalar": "str", "sequence": "seq", "mapping": "map"}
-"""The tag of each kind of node that is marked as one without templates."""

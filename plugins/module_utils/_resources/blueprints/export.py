@@ -13,8 +13,9 @@ import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from ..._api.models import App, Edge, SshKey
@@ -23,6 +24,7 @@ from ..services.listing import printable_only
 from ..services.settings import carried
 from ..shared.names import unaccented
 from ..shared.yaml_text import InOneLine, as_yaml
+from .document import Entry
 from .schema import SCHEMA_URL
 
 STATES = {
@@ -53,38 +55,28 @@ class Found:
         return Counter(service["name"] for service in self.services)
 
 
-@dataclass(frozen=True)
-class Exported:
-    """One entry of the blueprint, and what its values do not say."""
+@dataclass(frozen=True, kw_only=True)
+class Exported(Entry):
+    """An entry of what is there, and what its values do not say."""
 
     id: str
-    key: str
-    values: Mapping[str, Any]
     remarks: Sequence[str] = ()
-
-    @property
-    def name(self) -> str:
-        """Its name on the platform, or its slug."""
-        return str(self.values.get("name") or self.values.get("slug") or self.key)
 
 
 @dataclass(frozen=True)
 class Export:
-    """A project as a blueprint."""
-
     project: str
-    services: Sequence[Exported] = ()
-    applications: Sequence[Exported] = ()
+    entries: Sequence[Exported] = ()
+    """Those of each section together, in the order of their keys."""
     remarks: Sequence[str] = ()
     """What is there and not in the blueprint."""
-    failed: Mapping[str, Sequence[Exported]] = field(default_factory=dict)
-    """By section: what is not in the blueprint because its creation failed."""
+    failed: Sequence[Exported] = ()
+    """What is not in the blueprint because its creation failed."""
 
     @property
-    def sections(self) -> Mapping[str, Sequence[Exported]]:
+    def sections(self) -> dict[str, list[Exported]]:
         """The sections that have entries, by their names."""
-        sections = {"services": self.services, "applications": self.applications}
-        return {name: entries for name, entries in sections.items() if entries}
+        return {name: [*found] for name, found in groupby(self.entries, lambda each: each.section)}
 
     @property
     def data(self) -> dict[str, Any]:
@@ -97,37 +89,37 @@ class Export:
 
 
 def export_project(found: Found) -> Export:
-    """Return a project as a blueprint."""
     left_out = {service["id"]: why for service in found.services if (why := why_left_out(found, service))}
     present = [service for service in found.services if service["id"] not in left_out]
     keys = keys_of(found, present)
-    references = references_by_service(found.edges, keys)
-    services, applications = [], []
-    for service in sorted(present, key=lambda each: keys[each["id"]]):
-        key, app = keys[service["id"]], found.apps.get(service["id"])
-        values = values_of(found, service, key)
-        remarks = reference_remarks(references.get(service["id"], {}), is_app=app is not None)
-        remarks += command_remarks(values)
-        if app is None:
-            services.append(Exported(service["id"], key, values, [*unread_remarks(service), *remarks]))
-        else:
-            remarks = [*unread_remarks(service), *app_remarks(service, app), *remarks]
-            applications.append(Exported(service["id"], key, values, remarks))
-    remarks = [*sorted(left_out.values()), *key_remarks(found)]
+    remarks = sorted(left_out.values())
+    if fingerprints := sorted(f"{key.name} ({key.fingerprint})" for key in found.ssh_keys):
+        remarks.append(f"SSH keys of the account: {', '.join(fingerprints)}")
     failed = [service for service in found.services if service["status"] == ServiceStatus.FAILED]
-    return Export(found.name, services, applications, remarks, failed_entries(found, failed, keys.values()))
+    others = keys_of(found, failed, keys.values())
+    return Export(found.name, entries_of(found, present, keys), remarks, entries_of(found, failed, others))
 
 
-def failed_entries(
-    found: Found, failed: Sequence[Mapping[str, Any]], taken: Collection[str]
-) -> dict[str, list[Exported]]:
-    """Return by section the entries of what could not be created, with keys that are not taken."""
-    entries: dict[str, list[Exported]] = defaultdict(list)
-    keys = keys_of(found, failed, taken)
-    for service in sorted(failed, key=lambda each: keys[each["id"]]):
-        key = keys[service["id"]]
-        section = "applications" if service["id"] in found.apps else "services"
-        entries[section].append(Exported(service["id"], key, values_of(found, service, key)))
+def entries_of(
+    found: Found, services: Iterable[Mapping[str, Any]], keys: Mapping[str, str]
+) -> list[Exported]:
+    """Return the entries of services and then of applications, in the order of their keys."""
+    entries = []
+    for service in sorted(services, key=lambda each: (each["id"] in found.apps, keys[each["id"]])):
+        id, key, app = service["id"], keys[service["id"]], found.apps.get(service["id"])
+        values, remarks = values_of(found, service, key), list[str]()
+        if service["status"] not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
+            remarks.append(f"its status is {service['status']}, so its settings and state were not read")
+        if app is not None:
+            remarks += app_remarks(service, app)
+        edges = [each for each in found.edges if each.from_ == id and each.to in keys]
+        remarks += reference_remarks(edges, keys, "variables" if app is None else "environment")
+        if "command" in values:
+            remarks.append(
+                "its command may hold a password: keep that in a vault before you share or commit this file"
+            )
+        section = "services" if app is None else "applications"
+        entries.append(Exported(section, key, values, id=id, remarks=remarks))
     return entries
 
 
@@ -177,38 +169,26 @@ def free_key(key: str, taken: dict[str, int]) -> str:
     return free
 
 
-def name_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return what identifies a service: nothing if its key does, its id where its name does not."""
-    named = {} if service["name"] == key else {"name": service["name"]}
-    return {**named, "id": service["id"]} if found.names[service["name"]] > 1 else named
-
-
 # --- Values -----------------------------------------------------------------------------------------
 
 
 def values_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return what the blueprint says of a service or an application."""
-    app = found.apps.get(service["id"])
-    if app is None:
-        return {**name_of(found, service, key), **service_values(service)}
-    return {**({} if app.slug == key else {"slug": app.slug}), **shared_values(service)}
-
-
-def service_values(service: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an order of a service needs, and its state."""
-    product, runtime = service["product"] or {}, service["runtime"] or {}
-    order = {"product": product.get("slug"), "runtime": runtime.get("id")}
-    state = state_of(service)
-    return {
-        **{name: value for name, value in order.items() if value},
-        **shared_values(service),
-        **({"state": state} if state else {}),
-    }
-
-
-def shared_values(service: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a service and an application both have: their node and their settings."""
-    values = {"host": (service["host"] or {}).get("id"), **carried(service, service.get("settings"))}
+    """Return what the blueprint says of a service or an application, whose key may be its name already."""
+    app, name = found.apps.get(service["id"]), service["name"]
+    host = (service["host"] or {}).get("id")
+    values = {"host": host, **carried(service, service.get("settings"))}
+    if app is not None:
+        values = {"slug": None if app.slug == key else app.slug, **values}
+    else:
+        product, runtime = service["product"] or {}, service["runtime"] or {}
+        values = {
+            "name": None if name == key else name,
+            "id": service["id"] if found.names[name] > 1 else None,
+            "product": product.get("slug"),
+            "runtime": runtime.get("id"),
+            **values,
+            "state": state_of(service),
+        }
     return {name: value for name, value in values.items() if value not in (None, "")}
 
 
@@ -225,58 +205,27 @@ def state_of(service: Mapping[str, Any]) -> str | None:
 # --- Remarks ----------------------------------------------------------------------------------------
 
 
-def unread_remarks(service: Mapping[str, Any]) -> list[str]:
-    """Return what is missing of a service that is not ready."""
-    if service["status"] in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
-        return []
-    return [f"its status is {service['status']}, so its settings and state were not read"]
-
-
 def app_remarks(service: Mapping[str, Any], app: App) -> list[str]:
     """Return what an application runs, and that a blueprint leaves alone whether it runs."""
-    remarks = []
-    source = (service.get("settings") or {}).get("source") or {}
-    digest = app.digest
-    if digest and source.get("tag"):
-        remarks.append(f"image: {{tag: {source['tag']}}} # which runs, with digest {digest}")
-    elif digest:
-        remarks.append(f"runs the image with digest {digest}")
+    remarks, tag = [], ((service.get("settings") or {}).get("source") or {}).get("tag")
+    if app.digest:
+        which = f"image: {{tag: {tag}}} # which runs, with" if tag else "runs the image with"
+        remarks.append(f"{which} digest {app.digest}")
     if service["status"] == ServiceStatus.SUSPENDED:
         remarks.append("it is suspended, which a blueprint neither says nor changes for an application")
     return remarks
 
 
-def command_remarks(values: Mapping[str, Any]) -> list[str]:
-    """Return what to do about a launch command, which is shown whole."""
-    if "command" not in values:
-        return []
-    return ["its command may hold a password: keep that in a vault before you share or commit this file"]
-
-
-def references_by_service(edges: Iterable[Edge], keys: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
-    """Return by the id of a service which of its variables refer to which key."""
-    found: dict[str, dict[str, list[str]]] = defaultdict(dict)
+def reference_remarks(edges: Iterable[Edge], keys: Mapping[str, str], where: str) -> list[str]:
+    """Return which variables of a service refer to what. Their values are not shown."""
+    found: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
-        target = keys.get(edge.to or "")
-        if edge.from_ and target:
-            found[edge.from_].setdefault(target, []).extend(edge.through or [])
-    return found
-
-
-def reference_remarks(references: Mapping[str, Sequence[str]], is_app: bool) -> list[str]:
-    """Return which variables refer to what. Their values are not shown."""
-    where = "environment" if is_app else "variables"
+        found[keys[str(edge.to)]].update(edge.through or [])
     return [
-        f"{where}: {', '.join(sorted(set(names)))} {'refers' if len(set(names)) == 1 else 'refer'} to {key}"
-        for key, names in sorted(references.items())
+        f"{where}: {', '.join(sorted(names))} {'refers' if len(names) == 1 else 'refer'} to {key}"
+        for key, names in sorted(found.items())
         if names
     ]
-
-
-def key_remarks(found: Found) -> list[str]:
-    """Return the SSH keys of the account, whose public keys are not shown."""
-    keys = sorted(f"{key.name} ({key.fingerprint})" for key in found.ssh_keys)
-    return [f"SSH keys of the account: {', '.join(keys)}"] if keys else []
 
 
 # --- The text ---------------------------------------------------------------------------------------

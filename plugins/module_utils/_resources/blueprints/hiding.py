@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..applications.environment_rules import REFERENCE
-from .document import Document
-from .rendering import Path
+from .document import Document, Path
 
 PLAIN_SECTION = "environment"
 HIDDEN_SECTION = "secret_environment"
@@ -22,10 +21,9 @@ IN_BRACES = re.compile(r"\$\{([^{}.]*)")
 
 def secret_values_of(document: Document) -> Iterator[Any]:
     """Yield all that is secret in a blueprint, whatever is wrong with its form."""
-    yield from secrets_in(document.data, SECRET_KEYS)
+    more = (PLAIN_SECTION, "command") if document.encrypted else ()
+    yield from secrets_in(document.data, (*SECRET_KEYS, *more))
     yield [value for _path, value in document.decrypted]
-    if document.encrypted:
-        yield from secrets_in(document.data, (PLAIN_SECTION, "command"))
 
 
 def secrets_in(data: Any, keys: tuple[str, ...]) -> Iterator[Any]:
@@ -34,18 +32,14 @@ def secrets_in(data: Any, keys: tuple[str, ...]) -> Iterator[Any]:
         for key, value in data.items():
             if key == "ssh_keys" and isinstance(value, Mapping):  # somebody will paste a private key
                 yield [each for each in value.values() if isinstance(each, str)]
-            if key in keys:
-                yield value
-                yield from parts_of_references(value)
-            else:
+            if key not in keys:
                 yield from secrets_in(value, keys)
-
-
-def parts_of_references(value: Any) -> Iterator[str]:
-    """Yield what a secret value has in braces: a platform that takes it for a reference quotes that alone."""
-    for text in value.values() if isinstance(value, Mapping) else ():
-        if isinstance(text, str) and not REFERENCE.fullmatch(text):
-            yield from IN_BRACES.findall(text)
+                continue
+            yield value
+            # A platform that takes what is in braces for a reference quotes that alone.
+            for text in value.values() if isinstance(value, Mapping) else ():
+                if isinstance(text, str) and not REFERENCE.fullmatch(text):
+                    yield from IN_BRACES.findall(text)
 
 
 def redacted_values_of(document: Document) -> Iterator[str]:
@@ -53,17 +47,17 @@ def redacted_values_of(document: Document) -> Iterator[str]:
 
     A key hides better: a value that is a common word would be redacted in the middle of others.
     """
-    found = [value for path, value in document.decrypted if not is_hidden_by_key(path)]
+    # The key of a field hides its value. An entry may have such a name, too.
+    found = [
+        value
+        for path, value in document.decrypted
+        if path[:1] != ("ssh_keys",) and not {*SECRET_KEYS, PLAIN_SECTION}.intersection(path[2:])
+    ]
     if document.encrypted:
         found += commands_in(document.data)
     for value in found:
         yield value
         yield from value.splitlines()
-
-
-def is_hidden_by_key(path: Path) -> bool:
-    """Tell whether a key hides the value at a path: one of a field, and not the name of an entry."""
-    return path[:1] == ("ssh_keys",) or bool({*SECRET_KEYS, PLAIN_SECTION}.intersection(path[2:]))
 
 
 def commands_in(data: Any) -> Iterator[str]:
@@ -94,8 +88,7 @@ def with_hidden_environment(document: Document, entry: Path, values: dict[str, A
     if not moved:
         return values
     for name in moved:  # what is wrong with it is where it was written
-        written = document.places.get((*entry, PLAIN_SECTION, name))
-        if written is not None:
+        if written := document.places.get((*entry, PLAIN_SECTION, name)):
             document.places[(*entry, HIDDEN_SECTION, name)] = written
     left = {name: value for name, value in plain.items() if name not in moved}
     return {**values, PLAIN_SECTION: left, HIDDEN_SECTION: {**secret, **moved}}

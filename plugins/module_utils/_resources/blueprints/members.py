@@ -1,35 +1,32 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is in a project, what of that a blueprint describes, and whether the rest may be pruned.
-
-A service counts as described if an entry stands for it, or if the platform might take its name for that of an
-entry. Whatever is in doubt stays.
-"""
+"""What is in a project, what of that a blueprint describes, and what relocations on this controller need."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..._api.errors import NotFoundResponse
 from ..._api.models import Edge, Project, ServiceSummary
-from ..._api.text import counted, first_of
 from ..shared.account import Account
 from ..shared.aliases import aliases_of
-from ..shared.identify import (
-    existing,
-    oldest_projects,
-    project_with_name,
-)
+from ..shared.identify import Named, existing, near_miss, oldest_projects, project_with_name
 from ..shared.names import same_name
+from ..shared.options import StateDirOptions
+from ..shared.relocation_record import (
+    MENDING,
+    Content,
+    Phase,
+    Relocation,
+    damage_of,
+    known_relocations,
+)
 from ..shared.task_errors import Ambiguous, Invalid
-from .contents import ENVIRONMENTS, Contents, references_in
-from .document import Entry
-from .graph import find_cycle, levels
-
-NAMED_MEMBERS = 10
-"""How many services a refusal names."""
+from .contents import Contents, describe_reference, references_in
+from .document import Document, Entry
+from .hiding import HIDDEN_SECTION
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,6 @@ class Member:
 
     @property
     def id(self) -> str:
-        """Its id."""
         return self.service.id
 
     @property
@@ -57,7 +53,6 @@ class Member:
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         kind = "application" if self.slug else "service"
         return f"{kind} {self.name!r} ({self.id})"
 
@@ -80,17 +75,14 @@ class Members:
     """Whether it may be the default project of the account, which the platform does not show."""
 
     def of(self, entry: Entry) -> Member | None:
-        """Return what an entry describes, by its id or its exact name; ``None`` if it is not there.
-
-        :raises Ambiguous: if several have its name.
-        """
+        """Return what an entry describes, by its id or its exact name; ``None`` if it is not there."""
         alike = [each for each in self.found if each.is_described_by(entry)]
         if len(alike) > 1:
             ids = [each.id for each in alike]
             raise Ambiguous(
                 f"project {self.project.name!r} has {len(alike)} services named {entry.name!r} "
-                f"({', '.join(ids)}), and nothing was deleted. Write "
-                "the id of the one that the entry describes",
+                f"({', '.join(ids)}), and nothing was deleted. Write the id of the one that the entry "
+                "describes",
                 ids=ids,
             )
         return alike[0] if alike else None
@@ -102,20 +94,14 @@ class Members:
 
 
 def check_no_id(name: str, projects: Sequence[Project]) -> None:
-    """Refuse the id of a project in place of its name.
-
-    :raises Invalid: with the name.
-    """
+    """Refuse the id of a project in place of its name."""
     meant = next((each.name for each in projects if each.id == name), None)
     if meant is not None and project_with_name(projects, name) is None:
         raise Invalid(f"project is {name!r}, the id of project {meant!r}; write its name")
 
 
 def find_home(projects: Sequence[Project], contents: Contents) -> Project | None:
-    """Return the project that a blueprint describes, by its name or its former one.
-
-    :raises Invalid: if both are there: which of them holds what the blueprint describes is not known.
-    """
+    """Return the project that a blueprint describes, by its name or its former one, if not both are there."""
     names = filter(None, (contents.project, contents.was))
     found = {each.id: each for name in names if (each := project_with_name(projects, name))}
     if len(found) > 1:
@@ -127,50 +113,50 @@ def find_home(projects: Sequence[Project], contents: Contents) -> Project | None
     return next(iter(found.values()), None)
 
 
+def check_neighbors(account: Account, document: Document, contents: Contents) -> None:
+    """Check the references to neighbors in the project that the blueprint does not describe."""
+    keys = {entry.key for entry in described_entries(contents)}
+    outside = [
+        each for entry in contents.applications for each in references_in(entry) if each[1] not in keys
+    ]
+    if not outside:
+        return
+    home = find_home(account.projects(), contents)
+    aliases = {*aliases_of(account.graph(home.id)).values()} if home else set()
+    for path, target, what in outside:
+        if target not in aliases:
+            hint = "" if HIDDEN_SECTION in path else near_miss(target, {*keys, *aliases})
+            document.add_problem(
+                path,
+                f"{describe_reference(path, target, what)} names neither a key of the blueprint nor the "
+                f"alias of a neighbor{hint}",
+            )
+    document.check()
+
+
 def read_members(account: Account, project_id: str) -> Members | None:
     """Read a project and all that is in it; ``None`` if there is no such project."""
     projects = account.projects()
     project = next((each for each in projects if each.id == project_id), None)
     if project is None:
         return None
-    found = existing(account.members(project))
-    slugs = account.slugs()
     try:
         graph = account.graph(project.id)
     except NotFoundResponse:  # a list may be late to lose it
         return None
     return Members(
         project,
-        [Member(service, slugs.get(service.id)) for service in sorted(found, key=lambda each: each.name)],
+        members_among(account, sorted(account.members(project), key=lambda each: each.name)),
         graph.edges or [],
         aliases_of(graph),
         may_be_default=project.id in oldest_projects(projects),
     )
 
 
-def all_members(account: Account) -> list[Member]:
-    """Return all services and applications of the account but those that are being deleted."""
-    services = existing(account.services())
+def members_among(account: Account, services: Sequence[ServiceSummary]) -> list[Member]:
+    """Return services and applications, without those that are being deleted."""
     slugs = account.slugs()
-    return [Member(each, slugs.get(each.id)) for each in services]
-
-
-# --- What is to be pruned -----------------------------------------------------------------------------
-
-
-def not_described(members: Members, contents: Contents, ids: Collection[str]) -> list[Member]:
-    """Return what no entry describes. ``ids`` are those of what the entries stand for."""
-    entries = described_entries(contents)
-    return [
-        each
-        for each in members.found
-        if each.id not in ids and not any(is_named_as(each, entry) for entry in entries)
-    ]
-
-
-def is_named_as(member: Member, entry: Entry) -> bool:
-    """Tell whether a member has the name of an entry, as a service or as an application."""
-    return same_name(member.name, entry.name) or same_name(member.service.name, entry.name)
+    return [Member(each, slugs.get(each.id)) for each in existing(services)]
 
 
 def described_entries(contents: Contents) -> list[Entry]:
@@ -178,112 +164,62 @@ def described_entries(contents: Contents) -> list[Entry]:
     return [*contents.services, *contents.applications]
 
 
-def names_in(contents: Contents) -> set[str]:
-    """Return the names of what a blueprint describes."""
-    return {entry.name for entry in described_entries(contents)}
+# --- What relocations need ----------------------------------------------------------------------------
 
 
-def check_describes(contents: Contents) -> None:
-    """Refuse to prune by a blueprint that describes nothing.
+def needed_by_relocations(
+    options: StateDirOptions, contents: Contents, services: Sequence[Named]
+) -> dict[str, str]:
+    """Return by id for what relocations need some services that nothing describes, and what to do.
 
-    :raises Invalid: saying so.
+    A relocation that is over needs no service, unless the other one's name is still described. Where a record
+    cannot be read, nobody knows what it needs.
     """
-    if not described_entries(contents):
-        raise Invalid(
-            f"the blueprint describes no service and no application, so prune would empty project "
-            f"{contents.project!r}. Nothing was done. Describe what stays. To delete what a file describes, "
-            "set state: absent"
+    if not services:
+        return {}
+    known, found = known_relocations(options), dict[str, str]()
+    described = {entry.name for entry in described_entries(contents)}
+    if known.damaged:
+        raise Invalid(f"{damage_of(known.damaged[0])}, so which services it needs is not known. {MENDING}")
+    for service in services:
+        naming = [each for each in reversed(known.relocations) if names(each.content, service)]
+        naming.sort(key=lambda each: each.content.old_id != service.id)  # it was relocated once more
+        for each in naming:
+            other = other_name(each.content, service)
+            if not is_over(each) or any(same_name(other, name) for name in described):
+                told = f"{what_for(each, service)}. The record is {each.file.path!r}"
+                found.setdefault(service.id, told)
+    return found
+
+
+def names(content: Content, service: Named) -> bool:
+    """Tell whether a relocation names a service. One that was just ordered may be known by its name alone."""
+    if service.id in (content.old_id, content.new_id):
+        return content.phase != Phase.NONE
+    ordered = content.new_id is None and content.sent is not None
+    return ordered and same_name(service.name, content.new_name)
+
+
+def other_name(content: Content, service: Named) -> str:
+    return content.new_name if service.id == content.old_id else content.old_name
+
+
+def is_over(relocation: Relocation) -> bool:
+    """Tell whether one service is left of a relocation, which is in service."""
+    content = relocation.content
+    made_none = content.new_id is None and content.sent is None
+    return content.gone or (relocation.phase is Phase.RETURNED and made_none)
+
+
+def what_for(relocation: Relocation, service: Named) -> str:
+    """Return what a relocation needs a service for, and what to do."""
+    content, pair = relocation.content, relocation.pair
+    relocated = f"the relocation of service {content.old_name!r} ({content.old_id}) to {content.new_name!r}"
+    if pair is None and not is_over(relocation):
+        return f"{relocated} is under way. Complete it with hosted.services.relocate, or go back"
+    if pair is not None and service.id == pair[0]:
+        return (
+            f"{relocated} keeps it for a while. state: finished of hosted.services.relocate deletes it then"
         )
-
-
-def check_prune(
-    members: Members, contents: Contents, going: Sequence[Member], ids: Collection[str], max_delete: int
-) -> None:
-    """Refuse to prune what may have been meant to stay.
-
-    :raises Invalid: with the reason, and what to do.
-    """
-    project = members.project
-    if members.may_be_default:
-        raise Invalid(
-            f"project {project.name!r} may be the default project of the account, which takes in services "
-            "whose own project is deleted, so prune is refused there. Nothing was done. Move what belongs "
-            "together to a project of its own, or delete the rest with hosted.services.service"
-        )
-    if not going:
-        return
-    if not {each.id for each in members.found} & set(ids):
-        raise Invalid(
-            f"nothing that the blueprint describes is in project {project.name!r} yet, so it may be the "
-            "wrong one, and prune is refused. Nothing was done. If it is the right one, run this once "
-            f"without prune. To be deleted: {list_members(going)}"
-        )
-    check_references(members, contents, going)
-    if len(going) > max_delete:
-        raise Invalid(
-            f"prune would delete {counted(len(going), 'service')}, and max_delete is {max_delete}. Nothing "
-            f"was done. To be deleted: {list_members(going)}. Describe what stays in the blueprint, or raise "
-            "max_delete",
-            would_delete=[each.label for each in going],
-        )
-
-
-def check_references(members: Members, contents: Contents, going: Sequence[Member]) -> None:
-    """Refuse to delete what something that stays refers to.
-
-    An application whose environment and image are in the blueprint refers to what it says there once it is
-    deployed, which comes before any deletion. Without an image nothing deploys it, so it runs with the
-    environment that it has.
-
-    :raises Invalid: naming both.
-    """
-    labels = {each.id: each.label for each in [*members.found, *going]}
-    rewritten = {
-        member.id: entry
-        for entry in contents.applications
-        if entry.values.get("image")
-        and any(entry.values.get(name) for name in ENVIRONMENTS)
-        and (member := members.of(entry))
-    }
-    ids = {each.id for each in going}
-    used = [
-        (labels[str(each.from_)], labels[str(each.to)], ", ".join(each.through or []))
-        for each in members.users_of(ids)
-        if each.from_ not in rewritten
-    ]
-    keys = {entry.key for entry in described_entries(contents)}
-    by_alias = {alias: id for id, alias in members.aliases.items() if id in ids and alias not in keys}
-    for entry in contents.applications:
-        used += [
-            (f"application {entry.name!r}", labels[by_alias[target]], str(path[-1]))
-            for path, target, __ in references_in(entry)
-            if target in by_alias
-        ]
-    if used:
-        told = "; ".join(
-            f"{who} refers to {what}{f' through {through}' if through else ''}" for who, what, through in used
-        )
-        raise Invalid(
-            f"prune would delete what others need: {told}. Nothing was deleted. Describe it in the "
-            "blueprint, or remove the reference and deploy first: a new environment takes effect at a deploy"
-        )
-
-
-def list_members(found: Iterable[Member]) -> str:
-    """Return the labels of some services for messages."""
-    return first_of([each.label for each in found], NAMED_MEMBERS)
-
-
-def by_references(going: Sequence[Member], edges: Iterable[Edge]) -> dict[str, list[str]]:
-    """Return by id which of them have to be deleted before: those that refer to it.
-
-    The keys are in such an order. Where two refer to each other, one has to be the first.
-    """
-    needs: dict[str, list[str]] = {each.id: [] for each in going}
-    for edge in edges:
-        if edge.to in needs and edge.from_ in needs and edge.from_ != edge.to:
-            needs[str(edge.to)].append(str(edge.from_))
-    while cycle := find_cycle(needs):
-        first, second, *__ = cycle
-        needs[first] = [each for each in needs[first] if each != second]
-    return {id: list(dict.fromkeys(needs[id])) for group in levels(needs) for id in group}
+    other = other_name(content, service)
+    return f"it is in service since {relocated}. Write its name, {service.name!r}, in place of {other!r}"

@@ -52,7 +52,7 @@ class Part(Branch):
 
     @property
     def label(self) -> str:
-        """What the part is, for messages and diffs."""
+        """How messages and diffs call it."""
         return f"{self.resource.name.replace('_', ' ')} {self.name!r}"
 
     @property
@@ -72,8 +72,16 @@ class Part(Branch):
 
     @property
     def blocked_by(self) -> Part | None:
-        """The part whose error keeps this one from being begun."""
-        return first_failed(self, set())
+        """The first part with an error among this one and all that it needs."""
+        seen, left = set[Part](), [self]
+        while left:
+            part = left.pop()
+            if part.error is not None:
+                return part
+            if part not in seen:
+                seen.add(part)
+                left += reversed(part.needs)
+        return None
 
     def before_creating(self, context: Callable[[], AbstractContextManager[None]]) -> None:
         """Enter a context around the call that creates it, before those that were added earlier."""
@@ -93,12 +101,11 @@ class Part(Branch):
         task = self.task
         self.foreseen = (foreseen or self.late) and not task.check_mode
         task.client = client
+        if self.foreseen:
+            task = replace(task, check_mode=True, warnings=[], effects=Effects())
         try:
-            whole = task
-            if self.foreseen:
-                whole = replace(task, check_mode=True, warnings=[], effects=Effects())
-            whole.options = self.resource.read_options(self.arguments(self))
-            self.plan = self.resource.plan(whole)
+            task.options = self.resource.read_options(self.arguments(self))
+            self.plan = self.resource.plan(task)
             self.result = self.plan.result
         except HostedError as error:
             self.error = error
@@ -112,7 +119,7 @@ class Part(Branch):
             commitments = [commitment for _step, commitment in plan.commitments]
             summary = "; ".join(plan.actions) or f"look at {self.label} again"
             return [Expansion(summary, self.plan_in_turn, changes=plan.changed, expects=commitments)]
-        return [*plan.steps, self.read_step(plan.steps)] if plan.steps else ()
+        return [*plan.steps, self.read_step(plan)] if plan.steps else ()
 
     def plan_in_turn(self) -> Sequence[Step]:
         """Plan the part for real, now that what it needs is there."""
@@ -121,53 +128,40 @@ class Part(Branch):
         with self.task.planning():
             plan = self.plan = self.resource.plan(self.task)
         self.foreseen, self.result = False, plan.result
-        return [*plan.steps, self.read_step(plan.steps)]
+        return [*plan.steps, self.read_step(plan)]
 
-    def read_step(self, steps: Sequence[Step]) -> Step:
-        """Return the step that reads the part again, after all others."""
-        return Step(f"read {self.label} again", self.reread, needs=tuple(steps) or None, changes=False)
+    def read_step(self, plan: Plan) -> Step:
+        """Return the step that takes the result from the platform, after all others."""
 
-    def reread(self) -> None:
-        """Take the result from the platform after all steps."""
-        plan = self.plan
-        if plan is not None:
+        def reread() -> None:
             self.result = plan.reread() if plan.reread and self.task.effects.actions else plan.result
-        if self.id is not None:
-            self.note(self.id)
+            if self.id is not None:
+                self.note(self.id)
+
+        return Step(f"read {self.label} again", reread, needs=tuple(plan.steps) or None, changes=False)
 
 
 def new_part(
     task: Task[Any],
     place: tuple[str, str, str],
     resource: Resource[Any],
-    arguments: Arguments,
+    arguments: Arguments | Mapping[str, Any],
     *,
     needs: Iterable[Part] = (),
     late: bool = False,
 ) -> Part:
     """Return a part of the blueprint that a task applies.
 
-    ``place`` is its section, its key and its name. ``arguments`` returns its own options, without those that
-    all parts share.
+    ``place`` is its section, its key and its name. ``arguments`` are its own options, or return them: those
+    that all parts share are added.
     """
     shared = shared_arguments(task.options)
 
     def all_arguments(own: Part) -> Mapping[str, Any]:
-        return {**shared, **arguments(own)}
+        return {**shared, **(arguments(own) if callable(arguments) else arguments)}
 
     own_task = replace(task, composition=replace(task.composition, part=True), effects=Effects())
     return Part(own_task, *place, resource, all_arguments, list(dict.fromkeys(needs)), late=late)
-
-
-def first_failed(part: Part, seen: set[Part]) -> Part | None:
-    """Return the first part with an error among a part and all that it needs, each looked at once."""
-    seen.add(part)
-    if part.error is not None:
-        return part
-    for need in part.needs:
-        if need not in seen and (found := first_failed(need, seen)) is not None:
-            return found
-    return None
 
 
 def service_ids(parts: Iterable[Part]) -> set[str]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..shared.budget import read_budget
@@ -23,8 +22,7 @@ from ..shared.task_errors import Invalid
 from ..shared.time_zones import zone_named
 from ..sleeping.options import SleepPlanOptions, check_limits, schedule_of
 from ..sleeping.schedule import days_of_exception, read_hours
-from .document import Document, Entry
-from .rendering import Path
+from .document import Document, Entry, Path
 from .schema import BackupSection, Blueprint, HoursSection, PlanSection, SleepSection
 
 BACKUPS, SLEEP = "backups", "sleep"
@@ -50,19 +48,13 @@ def read_plans(
         if found is not None:
             readers = [PlanReader(document, section, key, plan, entries) for key, plan in found.items()]
             plans[section] = [reader.read(form.project) for reader in readers]
-            check_names(document, readers)
+            seen: dict[str, PlanReader] = {}
+            for reader in readers:  # the roles keep a file for each name
+                first = seen.setdefault(reader.name, reader)
+                if first is not reader:
+                    told = f"it has the name {reader.name!r} of {document.where(first.path)}; give it another"
+                    document.add_problem(reader.path, told)
     return plans
-
-
-def check_names(document: Document, readers: Sequence[PlanReader]) -> None:
-    """Note two plans of one name: the roles keep a file for each name."""
-    seen: dict[str, Path] = {}
-    for reader in readers:
-        first = seen.setdefault(reader.name, reader.path)
-        if first != reader.path:
-            document.add_problem(
-                reader.path, f"it has the name {reader.name!r} of {document.where(first)}; give it another"
-            )
 
 
 class PlanReader:
@@ -75,6 +67,9 @@ class PlanReader:
         self.path: Path = (section, key)
         self.plan = plan
         self.entries = {entry.key: entry for entry in entries}
+        sections = (document.data.get(each) for each in ("services", "applications"))
+        self.keys = [key for each in sections if isinstance(each, Mapping) for key in each]
+        """Of all entries, those that are wrong themselves included."""
         self.name = plan.name or key
 
     def read(self, project: str) -> dict[str, Any]:
@@ -86,24 +81,24 @@ class PlanReader:
         if isinstance(self.plan, SleepSection):
             self.check_sleep(self.plan)
             if len(self.document.problems) == before:
-                self.document.note(self.path, partial(check_whole, self.name, self.plan, self.calendar))
+                self.note((), check_whole, self.name, self.plan, self.calendar)
         given = self.plan.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
         plan = {**given, "name": self.name, "project": project}
-        for option in ("services", "may_skip"):
-            if option in plan:
-                plan[option] = [self.target(key) for key in plan[option]]
+        for option in {"services", "may_skip"} & plan.keys():
+            plan[option] = [self.target(key) for key in plan[option]]
         if "start_after" in plan:
-            plan["start_after"] = {
-                self.target(key): [self.target(each) for each in needs]
-                for key, needs in plan["start_after"].items()
-            }
+            order = plan["start_after"].items()
+            plan["start_after"] = {self.target(key): [*map(self.target, needs)] for key, needs in order}
         if "calendar" in plan:
             plan["calendar"] = self.calendar
         return plan
 
     def problem(self, where: Path, message: str) -> None:
-        """Note what is wrong below the plan."""
         self.document.add_problem((*self.path, *where), message)
+
+    def note(self, where: Path, check: Callable[..., object], *given: Any) -> None:
+        """Run a check of what is below the plan, and note what it refuses."""
+        self.document.note((*self.path, *where), check, *given)
 
     def target(self, key: str) -> str:
         """Return what the roles find a service by: its id if the blueprint has it, else its name."""
@@ -113,7 +108,6 @@ class PlanReader:
     # --- Both kinds ---------------------------------------------------------------------------------
 
     def check_common(self) -> None:
-        """Check what plans of both kinds have."""
         if not PLAN_NAME.fullmatch(self.name):
             self.problem(
                 ("name",) if self.plan.name else (),
@@ -124,38 +118,35 @@ class PlanReader:
             self.problem(where, "it is empty; give it a value, or leave it out")
         self.check_keys(("services",), self.plan.services or ())
         if self.plan.max_parallel is not None:
-            self.document.note(
-                (*self.path, "max_parallel"), partial(check_max_parallel, self.plan.max_parallel)
-            )
+            self.note(("max_parallel",), check_max_parallel, self.plan.max_parallel)
         if self.plan.wait_timeout is not None and not 0 <= self.plan.wait_timeout < float("inf"):
             self.problem(("wait_timeout",), "it must be a number of seconds of 0 or more")
 
     def check_keys(self, where: Path, keys: Sequence[str]) -> None:
         """Note the keys that the blueprint does not have."""
         for number, key in enumerate(keys):
-            if key and key not in self.entries:
-                hint = near_miss(key, self.entries)
+            if key and key not in self.keys:
+                hint = near_miss(key, self.keys)
                 self.problem((*where, number), f"{key!r} is no service or application of this file{hint}")
 
     # --- Backups ------------------------------------------------------------------------------------
 
     def check_backups(self, plan: BackupSection) -> None:
-        """Check what only a plan for backups has."""
         self.check_keys(("may_skip",), plan.may_skip or ())
         if plan.at is not None and not TIME_OF_DAY.fullmatch(plan.at):
             self.problem(("at",), f"it is {plan.at!r}; write a time from 00:00 to 23:59, such as 02:00")
         for name in ("max_age", "critical_age"):
-            self.document.note((*self.path, name), partial(read_span, getattr(plan, name)))
+            self.note((name,), read_span, getattr(plan, name))
         if plan.offsite is not None and not os.path.isabs(plan.offsite.dest):
             self.problem(("offsite", "dest"), "it must be an absolute path on the machine of the runs")
         rules = plan.keep.model_dump(exclude_unset=True, exclude_none=True)
         zone = rules.pop("time_zone", "UTC")
-        self.document.note((*self.path, "keep", "time_zone"), partial(zone_named, zone))
+        self.note(("keep", "time_zone"), zone_named, zone)
         below = [name for name, count in rules.items() if isinstance(count, int) and count < 0]
         for name in below:
             self.problem(("keep", name), f"it is {rules[name]}; it must be 0 or more")
         if not below:
-            self.document.note((*self.path, "keep"), partial(check_policy, rules, self.name))
+            self.note(("keep",), check_policy, rules, self.name)
 
     # --- Sleep --------------------------------------------------------------------------------------
 
@@ -166,56 +157,38 @@ class PlanReader:
         return given and os.path.join(self.document.folder, os.path.expanduser(given))
 
     def check_sleep(self, plan: SleepSection) -> None:
-        """Check what only a plan for sleep has."""
-        self.check_calendar(plan)
+        known = self.keys if plan.services is None else plan.services
         for key, needs in (plan.start_after or {}).items():
-            self.check_order(("start_after", key), key)
-            for number, each in enumerate(needs):
-                self.check_order(("start_after", key, number), each)
+            for where, each in [((), key), *(((number,), need) for number, need in enumerate(needs))]:
+                if each and each not in known:
+                    told = f"{each!r} is no service of the plan{near_miss(each, known)}"
+                    self.problem(("start_after", key, *where), told)
         if plan.budget is not None:
-            self.document.note((*self.path, "budget"), partial(read_budget, plan.budget, "budget"))
+            self.note(("budget",), read_budget, plan.budget, "budget")
         if plan.max_monthly is not None:
-            self.document.note(
-                (*self.path, "max_monthly"), partial(read_amount, plan.max_monthly, "max_monthly")
-            )
-        self.check_states(plan)
-
-    def check_calendar(self, plan: SleepSection) -> None:
-        """Check each time of the calendar where it is written. The whole is checked if nothing is wrong."""
-        if plan.time_zone:
-            self.document.note((*self.path, "time_zone"), partial(zone_named, plan.time_zone))
-        for number, window in enumerate(plan.awake or ()):
-            self.check_hours(("awake", number), window)
-        for number, exception in enumerate(plan.exceptions or ()):
-            where = ("exceptions", number)
-            self.document.note(
-                (*self.path, *where), partial(days_of_exception, exception.date, exception.until)
-            )
-            for index, hours in enumerate(exception.awake):
-                self.check_hours((*where, "awake", index), hours)
-        if self.calendar is not None and not os.path.isabs(self.calendar):
-            self.problem(("calendar",), "it must be an absolute path, as there is no file that it is beside")
-
-    def check_hours(self, where: Path, window: HoursSection) -> None:
-        """Check one window."""
-        begin, end = window.begins or "00:00", window.ends or "24:00"
-        self.document.note((*self.path, *where), partial(read_hours, begin, end))
-
-    def check_order(self, where: Path, key: str) -> None:
-        """Note a key in an order of starts that the plan does not have."""
-        known = list(self.entries) if self.plan.services is None else self.plan.services
-        if key and key not in known:
-            self.problem(where, f"{key!r} is no service of the plan{near_miss(key, known)}")
-
-    def check_states(self, plan: SleepSection) -> None:
-        """Note services whose state is fixed: each run of the blueprint would undo what the plan did."""
-        keys = self.entries if plan.services is None else plan.services
-        for entry in (self.entries[key] for key in keys if key in self.entries):
+            self.note(("max_monthly",), read_amount, plan.max_monthly, "max_monthly")
+        self.check_calendar(plan)
+        # Each run of the blueprint would undo what the plan did to a service whose state is fixed.
+        for entry in (self.entries[key] for key in known if key in self.entries):
             if entry.values.get("state") in RUNS:
                 self.document.add_problem(
                     (*entry.path, "state"),
                     f"the plan {self.document.where(self.path)} decides whether it runs; remove one of them",
                 )
+
+    def check_calendar(self, plan: SleepSection) -> None:
+        """Check each time of the calendar where it is written. The whole is checked if nothing is wrong."""
+        if plan.time_zone:
+            self.note(("time_zone",), zone_named, plan.time_zone)
+        windows: dict[Path, HoursSection] = {("awake", n): each for n, each in enumerate(plan.awake or ())}
+        for number, exception in enumerate(plan.exceptions or ()):
+            where = ("exceptions", number)
+            self.note(where, days_of_exception, exception.date, exception.until)
+            windows |= {(*where, "awake", n): each for n, each in enumerate(exception.awake)}
+        for path, window in windows.items():
+            self.note(path, read_hours, window.begins or "00:00", window.ends or "24:00")
+        if self.calendar is not None and not os.path.isabs(self.calendar):
+            self.problem(("calendar",), "it must be an absolute path, as there is no file that it is beside")
 
 
 def empty_in(value: Any, path: Path = ()) -> Iterator[Path]:
@@ -231,10 +204,7 @@ def empty_in(value: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def check_policy(rules: Mapping[str, Any], name: str) -> None:
-    """Check that a plan keeps something.
-
-    :raises Invalid: in the words of a blueprint.
-    """
+    """Check that a plan keeps something, in the words of a blueprint."""
     try:
         read_policy({f"keep_{rule}": count for rule, count in rules.items()}, f"{name}-*", zone_named("UTC"))
     except Invalid as error:
@@ -242,10 +212,7 @@ def check_policy(rules: Mapping[str, Any], name: str) -> None:
 
 
 def check_whole(name: str, plan: SleepSection, calendar: str | None) -> None:
-    """Check a plan for sleep as its module does.
-
-    :raises HostedError: if it contradicts itself, says nothing, or names a calendar that cannot be read.
-    """
+    """Check a plan for sleep as its module does."""
     given = plan.model_dump(exclude_unset=True, exclude_none=True)
     options = SleepPlanOptions.from_ansible({**given, "name": name, "calendar": calendar})
     check_limits(options)

@@ -9,39 +9,35 @@ another service goes before it, and a project goes last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
-from ..._api.models import Project
-from ..._api.text import first_of
+from ..._api.models import Edge, Project
+from ..._api.text import counted, first_of
 from ..._api.values import ServiceStatus
 from ..services.on_service import check_not_left_over
 from ..services.removal import own_copies_folder
 from ..shared.identify import close_name, oldest_projects, project_with_name
+from ..shared.names import same_name
 from ..shared.options import FilePath, StateDirOptions, WaitOptions, option
 from ..shared.plan import Resource, Task
 from ..shared.task_errors import Invalid
-from .contents import Contents
+from .contents import ENVIRONMENTS, Contents, references_in
+from .graph import find_cycle, levels
 from .members import (
-    NAMED_MEMBERS,
     Member,
     Members,
-    all_members,
-    by_references,
-    check_describes,
-    check_prune,
-    check_references,
     described_entries,
-    list_members,
-    names_in,
-    not_described,
+    members_among,
+    needed_by_relocations,
     read_members,
 )
-from .needed import needed_for
-from .parts import Arguments, Part, new_part, service_ids
+from .parts import Part, new_part, service_ids
 
-MAX_DELETE = 3
+NAMED_MEMBERS = 10
+"""How many services a refusal names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +46,7 @@ class DeletingOptions(StateDirOptions, WaitOptions):
 
     state: Literal["present", "absent"] = "present"
     prune: bool = False
-    max_delete: int = option(MAX_DELETE, selects=True)
+    max_delete: int = option(3, selects=True)
     delete_backups: bool = False
     delete_without_copy: bool = False
     keep_copy: FilePath | None = option(None, selects=True)
@@ -64,14 +60,10 @@ class Deleters:
 
     service: Resource[Any]
     project: Resource[Any]
-    """Deletes a project once all that is in it is gone."""
 
 
 def check_removal_options(options: DeletingOptions) -> None:
-    """Check that the options that delete do not contradict each other.
-
-    :raises Invalid: naming them.
-    """
+    """Check that the options that delete do not contradict each other."""
     deletes = options.prune or options.state == "absent"
     if options.prune and options.state == "absent":
         raise Invalid(
@@ -91,50 +83,118 @@ def check_removal_options(options: DeletingOptions) -> None:
 def prune_parts(
     task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], deleters: Deleters
 ) -> list[Part]:
-    """Return the parts that delete what the blueprint does not describe, after all of its own parts.
-
-    :raises Invalid: if anything speaks against it.
-    """
-    check_describes(contents)
-    home = parts[0].id
+    """Return the parts that delete what the blueprint does not describe, after all of its own parts."""
+    entries, home = described_entries(contents), parts[0].id
+    if not entries:
+        raise Invalid(
+            f"the blueprint describes no service and no application, so prune would empty project "
+            f"{contents.project!r}. Nothing was done. Describe what stays. To delete what a file describes, "
+            "set state: absent"
+        )
     members = read_members(task.account, home) if home else None
     if members is None:  # the blueprint creates the project, so it is empty
         return []
-    ids = service_ids(parts)
-    found = not_described(members, contents, ids)
-    needed = needed_of(task, contents, found)
-    for member, why in needed:
-        task.warn(f"{member.label} is not in the blueprint, and prune leaves it alone: {why}")
-    staying = {member.id for member, __ in needed}
-    going = [each for each in found if each.id not in staying]
+    # What the platform might take for an entry by its name stays, too.
+    ids, names = service_ids(parts), {entry.name for entry in entries}
+    found = [
+        each
+        for each in members.found
+        if each.id not in ids
+        and not any(same_name(own, name) for own in (each.name, each.service.name) for name in names)
+    ]
+    needed = needed_by_relocations(task.options, contents, [each.service for each in found])
+    labels = {each.id: each.label for each in found}
+    for id, why in needed.items():
+        task.warn(f"{labels[id]} is not in the blueprint, and prune leaves it alone: {why}")
+    going = [each for each in found if each.id not in needed]
     check_prune(members, contents, going, ids, task.options.max_delete)
 
     def check_again(part: Part) -> None:
         now = read_members(part.task.account, members.project.id)
         if now is not None:
             check_references(now, contents, going)
-        for member, why in needed_of(task, contents, going):
-            raise Invalid(f"{member.label} is needed by now and was not pruned: {why}")
+        needed = needed_by_relocations(task.options, contents, [each.service for each in going])
+        for id, why in needed.items():
+            raise Invalid(f"{labels[id]} is needed by now and was not pruned: {why}")
 
-    given = deleting_arguments(task, copies_folder(task))
-    deleting = [(each.id, each, given(each)) for each in going]
-    return deletion_parts(task, members, deleting, deleters, after=parts, check_again=check_again)
-
-
-def needed_of(task: Task[Any], contents: Contents, found: Sequence[Member]) -> list[tuple[Member, str]]:
-    """Return what relocations need of some services, each with what for."""
-    if not found:
-        return []
-    needed = needed_for(task.options, names_in(contents))
-    return [(each, why) for each in found if (why := needed(each.service)) is not None]
+    folder: str | None = task.options.keep_copy
+    if folder is None and not task.options.delete_without_copy:
+        folder = own_copies_folder(task.options.state_dir)
+    given = partial(deleting_arguments, task.options, folder)
+    keyed = [(each.id, each) for each in going]
+    return deletion_parts(task, members, keyed, given, deleters, after=parts, check_again=check_again)
 
 
-def copies_folder(task: Task[DeletingOptions]) -> str | None:
-    """Return where to copy what is pruned; ``None`` if it is not to be."""
-    options = task.options
-    if options.keep_copy is not None or options.delete_without_copy:
-        return options.keep_copy
-    return own_copies_folder(options.state_dir)
+def check_prune(
+    members: Members, contents: Contents, going: Sequence[Member], ids: Collection[str], max_delete: int
+) -> None:
+    """Refuse to prune what may have been meant to stay."""
+    project = members.project
+    if members.may_be_default:
+        raise Invalid(
+            f"project {project.name!r} may be the default project of the account, which takes in services "
+            "whose own project is deleted, so prune is refused there. Nothing was done. Move what belongs "
+            "together to a project of its own, or delete the rest with hosted.services.service"
+        )
+    if not going:
+        return
+    if not {each.id for each in members.found} & set(ids):
+        raise Invalid(
+            f"nothing that the blueprint describes is in project {project.name!r} yet, so it may be the "
+            "wrong one, and prune is refused. Nothing was done. If it is the right one, run this once "
+            f"without prune. To be deleted: {list_members(going)}"
+        )
+    check_references(members, contents, going)
+    if len(going) > max_delete:
+        raise Invalid(
+            f"prune would delete {counted(len(going), 'service')}, and max_delete is {max_delete}. Nothing "
+            f"was done. To be deleted: {list_members(going)}. Describe what stays in the blueprint, or raise "
+            "max_delete",
+            would_delete=[each.label for each in going],
+        )
+
+
+def check_references(members: Members, contents: Contents, going: Sequence[Member]) -> None:
+    """Refuse to delete what something that stays refers to.
+
+    An application whose environment and image are in the blueprint refers to what it says there once it is
+    deployed, which comes before any deletion. Without an image nothing deploys it, so it runs with the
+    environment that it has.
+    """
+    labels = {each.id: each.label for each in [*members.found, *going]}
+    rewritten = {
+        member.id
+        for entry in contents.applications
+        if entry.values.get("image")
+        and any(entry.values.get(name) for name in ENVIRONMENTS)
+        and (member := members.of(entry))
+    }
+    ids = {each.id for each in going}
+    used = [
+        (labels[str(each.from_)], labels[str(each.to)], ", ".join(each.through or []))
+        for each in members.users_of(ids)
+        if each.from_ not in rewritten
+    ]
+    keys = {entry.key for entry in described_entries(contents)}
+    by_alias = {alias: id for id, alias in members.aliases.items() if id in ids and alias not in keys}
+    for entry in contents.applications:
+        used += [
+            (f"application {entry.name!r}", labels[by_alias[target]], str(path[-1]))
+            for path, target, __ in references_in(entry)
+            if target in by_alias
+        ]
+    if used:
+        told = "; ".join(
+            f"{who} refers to {what}{f' through {through}' if through else ''}" for who, what, through in used
+        )
+        raise Invalid(
+            f"prune would delete what others need: {told}. Nothing was deleted. Describe it in the "
+            "blueprint, or remove the reference and deploy first: a new environment takes effect at a deploy"
+        )
+
+
+def list_members(found: Iterable[Member]) -> str:
+    return first_of([each.label for each in found], NAMED_MEMBERS)
 
 
 # --- Absent -------------------------------------------------------------------------------------------
@@ -153,33 +213,32 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
             task.warn(f"there is no project {contents.project!r}, so nothing was deleted;{hint}")
         look_elsewhere(task, contents, projects)
         return []
-    going = list[tuple[str, Member]]()
+    going = dict[str, tuple[str, Member]]()
     for entry in described_entries(contents):
         if (member := members.of(entry)) is not None:
             check_not_left_over(task, member.id, entry.values.get("id"))
-            going.append((entry.key, member))
-    warn_of_users(task, members, [member for __, member in going])
-    given = deleting_arguments(task, task.options.keep_copy)
-    parts = deletion_parts(task, members, [(*each, given(each[1])) for each in going], deleters)
-    staying = [each for each in members.found if each.id not in {member.id for __, member in going}]
-    reason = why_project_stays(task, members, staying)
+            going[member.id] = entry.key, member
+    labels = {each.id: each.label for each in members.found}
+    if users := dict.fromkeys(labels[str(each.from_)] for each in members.users_of(going)):
+        task.warn(f"{', '.join(users)} stays, and refers to what is deleted")
+    given = partial(deleting_arguments, task.options, task.options.keep_copy)
+    parts = deletion_parts(task, members, [*going.values()], given, deleters)
+    reason = why_project_stays(task, members, [each for each in members.found if each.id not in going])
     if reason is not None:
         task.warn(f"project {members.project.name!r} stays: {reason}")
         return parts
-    return [*parts, project_deletion(task, members.project, parts, deleters.project)]
+    return [*parts, project_deletion(task, members.project, parts, deleters)]
 
 
 def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Sequence[Project]) -> None:
-    """Look for what a blueprint describes outside of its project, which is not there.
+    """Refuse to take for deleted what may be left of a project that is not there.
 
     If the project was deleted, its services joined the default project, which is not shown. They are not
     told from others of their names, so none is deleted. What is in a project of its own is another
     blueprint's, which may well use the same names.
-
-    :raises Invalid: naming what may be left of the project.
     """
-    entries = described_entries(contents)
-    found = [each for each in all_members(task.account) if any(each.is_described_by(one) for one in entries)]
+    entries, there = described_entries(contents), members_among(task.account, task.account.services())
+    found = [each for each in there if any(each.is_described_by(one) for one in entries)]
     homes = {each.id: each.project_id for each in task.account.read_staying(found)}
     former = project_with_name(projects, contents.was) if contents.was else None
     doubtful = {*oldest_projects(projects), *([former.id] if former else [])}
@@ -198,14 +257,6 @@ def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Se
         )
 
 
-def warn_of_users(task: Task[DeletingOptions], members: Members, going: Sequence[Member]) -> None:
-    """Warn of what stays and refers to what goes."""
-    labels = {each.id: each.label for each in members.found}
-    users = dict.fromkeys(labels[str(each.from_)] for each in members.users_of({each.id for each in going}))
-    if users:
-        task.warn(f"{', '.join(users)} stays, and refers to what is deleted")
-
-
 def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Sequence[Member]) -> str | None:
     """Return why the project is not deleted; ``None`` if it is."""
     if staying:
@@ -217,43 +268,30 @@ def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Se
     return None
 
 
-def project_deletion(
-    task: Task[Any], project: Project, parts: Sequence[Part], deleter: Resource[Any]
-) -> Part:
-    """Return the part that deletes the project, after all that is in it."""
-    place = "project", project.name, project.name
-    own = {"id": project.id, "state": "absent"}
-    return new_part(task, place, deleter, lambda part: own, needs=parts, late=True)
+def project_deletion(task: Task[Any], project: Project, parts: Sequence[Part], deleters: Deleters) -> Part:
+    """Return the part that deletes a project, after all that is in it."""
+    place, own = ("project", project.name, project.name), {"id": project.id, "state": "absent"}
+    return new_part(task, place, deleters.project, own, needs=parts, late=True)
 
 
 # --- Both -------------------------------------------------------------------------------------------
 
 
-def deleting_arguments(
-    task: Task[DeletingOptions], folder: str | None
-) -> Callable[[Member], Mapping[str, Any]]:
-    """Return what returns the options of a deletion that depend on the task.
-
-    :param folder: where a copy of each goes before; ``None`` for none.
-    """
-    options = task.options
-
-    def given(member: Member) -> Mapping[str, Any]:
-        empty = member.service.status == ServiceStatus.FAILED
-        return {
-            "delete_backups": options.delete_backups,
-            "keep_copy": None if empty else folder,
-            "private_key_file": options.private_key_file,
-            "known_hosts": options.known_hosts,
-        }
-
-    return given
+def deleting_arguments(options: DeletingOptions, folder: str | None, member: Member) -> Mapping[str, Any]:
+    """Return the options of a deletion that depend on the task. A copy goes to ``folder`` before, if any."""
+    return {
+        "delete_backups": options.delete_backups,
+        "keep_copy": None if member.service.status == ServiceStatus.FAILED else folder,
+        "private_key_file": options.private_key_file,
+        "known_hosts": options.known_hosts,
+    }
 
 
 def deletion_parts(
     task: Task[Any],
     members: Members,
-    going: Sequence[tuple[str, Member, Mapping[str, Any]]],
+    going: Sequence[tuple[str, Member]],
+    given: Callable[[Member], Mapping[str, Any]],
     deleters: Deleters,
     *,
     after: Sequence[Part] = (),
@@ -263,21 +301,32 @@ def deletion_parts(
 
     Each is deleted if it still has its name and is in the project.
 
-    :param going: each with its key, and with what else its deletion is told.
+    :param going: each with its key.
+    :param given: returns what else the deletion of one is told.
     :param check_again: runs right before each of them is planned in its turn.
     """
-    by_id = {member.id: (key, member, given) for key, member, given in going}
+    by_id = {member.id: (key, member) for key, member in going}
     made: dict[str, Part] = {}
-
-    def arguments(member: Member, given: Mapping[str, Any]) -> Arguments:
-        own = {"id": member.id, "name": member.service.name, "project": members.project.id}
-        return lambda part: {**own, "state": "absent", **given}
-
-    for id, users in by_references([member for _key, member, _given in going], members.edges).items():
-        key, member, given = by_id[id]
-        needs = [*after, *(made[user] for user in users)]
-        place = member.section, key, member.name
-        part = new_part(task, place, deleters.service, arguments(member, given), needs=needs, late=True)
+    for id, users in by_references(by_id, members.edges).items():
+        key, member = by_id[id]
+        own = {"id": id, "name": member.service.name, "project": members.project.id, "state": "absent"}
+        place, needs = (member.section, key, member.name), [*after, *(made[user] for user in users)]
+        part = new_part(task, place, deleters.service, {**own, **given(member)}, needs=needs, late=True)
         part.prepare = check_again
         made[id] = part
     return list(made.values())
+
+
+def by_references(going: Iterable[str], edges: Iterable[Edge]) -> dict[str, list[str]]:
+    """Return by id which services have to be deleted before: those that refer to it.
+
+    The keys are in such an order. Where two refer to each other, one has to be the first.
+    """
+    needs: dict[str, list[str]] = {id: [] for id in going}
+    for edge in edges:
+        if edge.to in needs and edge.from_ in needs and edge.from_ != edge.to:
+            needs[str(edge.to)].append(str(edge.from_))
+    while cycle := find_cycle(needs):
+        first, second, *__ = cycle
+        needs[first] = [each for each in needs[first] if each != second]
+    return {id: list(dict.fromkeys(needs[id])) for group in levels(needs) for id in group}

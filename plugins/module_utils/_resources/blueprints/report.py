@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -17,8 +17,8 @@ from ..shared.currency import currency_of, format_price
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Task
 from ..shared.task_errors import Invalid
+from .document import Path
 from .parts import Part
-from .rendering import Path
 
 SUMS = ("monthly_before", "monthly_after", "monthly_change", "currency")
 PRICE_OF_CHANGES = "monthly price of what changes"
@@ -26,21 +26,15 @@ PLACED_ELSEWHERE = ("service_id",)
 """Facts that an entry has under another key."""
 
 
+@dataclass(frozen=True)
 class Report:
     """The outcome of all parts: what is expected of them in check mode, and else what became of them."""
 
-    def __init__(
-        self,
-        task: Task[Any],
-        parts: Sequence[Part],
-        subject: str = "blueprint",
-        mark: Callable[[Path], str] = lambda path: "",
-    ) -> None:
-        self.task = task
-        self.parts = parts
-        self.subject = subject
-        self.mark = mark
-        """Returns the file, line and column of what the keys of a path lead to; empty if there is none."""
+    task: Task[Any]
+    parts: Sequence[Part]
+    subject: str = "blueprint"
+    mark: Callable[[Path], str] = lambda path: ""
+    """Returns the file, line and column of what the keys of a path lead to; empty if there is none."""
 
     def update(self, plan: Plan) -> None:
         """Put the present state of all parts into the plan of the whole, and the price into the result."""
@@ -59,8 +53,7 @@ class Report:
             for line, value in with_label(part.label, was).items():
                 before.setdefault(line, value)
             after.update(with_label(part.label, shown_state(part, part.plan.after, f"{HIDDEN} (new)")))
-        cost = self.tell_price()
-        if cost is not None:
+        if (cost := self.tell_price()) is not None:
             before[PRICE_OF_CHANGES], after[PRICE_OF_CHANGES] = cost.before, cost.after
         plan.before, plan.after = before, after
 
@@ -69,25 +62,32 @@ class Report:
         costs = [(part, cost) for part in self.parts if (cost := self.cost_of(part)) is not None]
         if not costs:
             return None
+        unpriced = [part.label for part, cost in costs if None in (cost.before, cost.after)]  # and in no sum
         known = [cost for _part, cost in costs if None not in (cost.before, cost.after)]
         whole = Cost(sum_of(cost.before for cost in known), sum_of(cost.after for cost in known))
-        self.task.effects.facts["cost"] = self.total(whole, costs)
+        told = whole.as_dict(currency_of(self.task))
+        lines = [
+            {"label": part.label, **{name: cost.as_dict()[name] for name in SUMS[:2]}} for part, cost in costs
+        ]
+        sums = {name: told[name] for name in SUMS}
+        self.task.effects.facts["cost"] = {**sums, "lines": lines, "unpriced": unpriced}
         return whole
 
     @property
     def failed_entries(self) -> set[tuple[str, str]]:
         """The section and key of each entry that is not as it should be, because of an error."""
-        return {(part.section, part.key) for part in self.parts if part.error or part.blocked_by}
+        return {(part.section, part.key) for part in self.parts if part.blocked_by}
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return the entries of all parts, in the order in which they need each other."""
+        """Return what the result tells of all parts, in the order in which they need each other."""
         return [self.entry(part) for part in self.parts]
 
     def entry(self, part: Part) -> dict[str, Any]:
-        """Return the entry of a part in the task's result."""
+        """Return what the result tells of a part."""
         effects, blocked = part.task.effects, part.error is None and part.blocked_by
-        actions = self.actions_of(part)
-        cost = self.cost_of(part)
+        cost, actions = self.cost_of(part), list(effects.actions)
+        if self.task.check_mode:
+            actions = part.plan.actions if part.plan and part.error is None else []
         facts = {name: value for name, value in effects.facts.items() if name not in PLACED_ELSEWHERE}
         return {
             "section": part.section,
@@ -106,12 +106,6 @@ class Report:
             **facts,
         }
 
-    def actions_of(self, part: Part) -> list[str]:
-        """Return what was done for a part or, in check mode, what would be."""
-        if self.task.check_mode:
-            return part.plan.actions if part.plan and part.error is None else []
-        return list(part.task.effects.actions)
-
     # --- The price ----------------------------------------------------------------------------------
 
     def cost_of(self, part: Part) -> Cost | None:
@@ -126,70 +120,42 @@ class Report:
     def priced(self, part: Part, cost: Cost) -> dict[str, Any]:
         """Return the cost of a part in the form of results."""
         effects = part.task.effects
-        shown = part.result.get("id") if isinstance(part.result, dict) else None
-        id = cost.service_id or effects.facts.get("service_id") or shown
+        id = cost.service_id or effects.facts.get("service_id") or part.id
         done = [*effects.moves, *effects.unsure_moves]
         moves = part.plan.moves if self.task.check_mode and part.plan else done
         whole = replace(cost, service=cost.service or part.name, service_id=id)
         return whole.as_dict(currency_of(self.task), moves)
 
-    def total(self, whole: Cost, costs: Sequence[tuple[Part, Cost]]) -> dict[str, Any]:
-        """Return the sum for all parts that change the price, with a line for each.
-
-        What has no known price is named, and in no sum.
-        """
-        lines = [
-            {
-                "label": part.label,
-                "monthly_before": shown["monthly_before"],
-                "monthly_after": shown["monthly_after"],
-            }
-            for part, cost in costs
-            for shown in (cost.as_dict(),)
-        ]
-        told = whole.as_dict(currency_of(self.task))
-        sums = {name: told[name] for name in SUMS}
-        unpriced = [part.label for part, cost in costs if None in (cost.before, cost.after)]
-        return {**sums, "lines": lines, "unpriced": unpriced}
-
     def check_balance(self) -> None:
-        """Hold the rule of the platform on the balance for all orders together: a quote knows one alone.
-
-        :raises Invalid: before anything is ordered.
-        """
-        costs = self._quoted()
+        """Hold the rule of the platform on the balance for all orders together: a quote knows one alone."""
+        planned = (part.plan.cost for part in self.parts if part.plan is not None)
+        costs = [cost for cost in planned if cost is not None and cost.min_balance]
         balance = max((cost.balance for cost in costs if cost.balance is not None), default=None)
         asked = sum_of(cost.min_balance for cost in costs)
         if len(costs) < 2 or balance is None or balance >= asked:
             return
-        has, asks = format_price(self.task, balance), format_price(self.task, asked)
         raise Invalid(
-            f"the balance {has} does not cover the first day of the {len(costs)} services that this "
-            f"{self.subject} orders: their quotes ask for {asks} in all. Nothing was ordered. Top it up, or "
-            "order fewer or smaller services",
+            f"the balance {format_price(self.task, balance)} does not cover the first day of the "
+            f"{len(costs)} services that this {self.subject} orders: their quotes ask for "
+            f"{format_price(self.task, asked)} in all. Nothing was ordered. Top it up, or order fewer or "
+            "smaller services",
             balance=format_amount(balance),
             min_balance=format_amount(asked),
             parts=self.entries(),
         )
 
-    def _quoted(self) -> list[Cost]:
-        """Return the costs of the orders whose quotes tell what the balance has to be."""
-        costs = (part.plan.cost for part in self.parts if part.plan is not None)
-        return [cost for cost in costs if cost is not None and cost.min_balance]
-
     # --- Errors -------------------------------------------------------------------------------------
 
-    def refusal(self) -> HostedError | None:
-        """Return the error for parts that cannot be planned, for which nothing at all is done."""
+    def check_planned(self) -> None:
+        """Refuse parts that cannot be planned, for which nothing at all is done."""
         failed = [part for part in self.parts if part.error is not None]
-        if not failed:
-            return None
-        details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
-        parts = counted(len(failed), "part")
-        return Invalid(
-            f"{parts} of the {self.subject} cannot be made, and nothing was done:{self.reasons(failed)}",
-            **{**details, "parts": [self.entry(part) for part in failed]},
-        )
+        if failed:
+            details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
+            raise Invalid(
+                f"{counted(len(failed), 'part')} of the {self.subject} cannot be made, and nothing was done:"
+                f"{self.reasons(failed)}",
+                **{**details, "parts": [self.entry(part) for part in failed]},
+            )
 
     def failure(self) -> HostedError | None:
         """Return the combined error after everything possible was applied; ``None`` if nothing failed."""
@@ -209,13 +175,13 @@ class Report:
         )
 
     def reasons(self, failed: Sequence[Part]) -> str:
-        """Return why parts failed, a line each."""
-        return line_for_each((f"{self.place(part)}{part.label}", str(reason_of(part))) for part in failed)
+        """Return where parts were written and why they failed, a line each."""
 
-    def place(self, part: Part) -> str:
-        """Return where a part was written, as the beginning of a sentence."""
-        mark = self.mark((part.section,) if part.section == "project" else (part.section, part.key))
-        return f"{mark}: " if mark else ""
+        def place(part: Part) -> str:
+            mark = self.mark((part.section,) if part.section == "project" else (part.section, part.key))
+            return f"{mark}: " if mark else ""
+
+        return line_for_each((f"{place(part)}{part.label}", str(reason_of(part))) for part in failed)
 
 
 def shown_state(part: Part, state: Mapping[str, Any] | str, command: str) -> Mapping[str, Any] | str:
@@ -234,9 +200,8 @@ def with_label(label: str, state: Mapping[str, Any] | str) -> dict[str, Any]:
         return {label: state} if state else {}
     found: dict[str, Any] = {}
     for name, value in state.items():
-        found.update(
-            with_label(f"{label} {name}", value) if isinstance(value, Mapping) else {f"{label} {name}": value}
-        )
+        line = f"{label} {name}"
+        found |= with_label(line, value) if isinstance(value, Mapping) else {line: value}
     return found
 
 

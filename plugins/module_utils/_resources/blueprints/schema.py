@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from ..._api.libraries import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-from .rendering import Path
+from .document import Path
 
 SCHEMA_URL = "https://example.invalid/hosted/services/blob/main/docs/blueprint.schema.json"
 """Where editors find the schema: in the project's repository, whose address `scripts/addresses.py` writes."""
@@ -41,31 +41,33 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
-def keys_of(section: type[Section], path: Path) -> list[str]:
+def optional(description: str) -> Any:
+    """Return a key that need not be written, as editors explain it."""
+    return Field(default=None, description=description)
+
+
+def keys_of(hint: Any, path: Path) -> list[str]:
     """Return the keys that there are at a path below a section; none where there is no section."""
-    found: Any = section
     for key in path:
-        found = below(found, key)
-    return next((list(fields_of(each)) for each in sections_in(found)), [])
+        hint = below(hint, key)
+    return [key for each in members_of(hint) for key in fields_of(each)]
 
 
 def below(hint: Any, key: Any) -> Any:
-    """Return the type of what is under a key, or of an item of a list."""
-    for section in sections_in(hint):
-        if key in fields_of(section):
-            return fields_of(section)[key]
-    inner = [get_args(each)[-1] for each in members_of(hint) if get_origin(each) in (dict, list)]
-    return inner[0] if inner else None
+    """Return the type of what is under a key, or of an item of a list; ``None`` if there is none."""
+    for each in members_of(hint):
+        if get_origin(each) in (dict, list):
+            return get_args(each)[-1]
+        if key in fields_of(each):
+            return fields_of(each)[key]
+    return None
 
 
-def fields_of(section: type[Section]) -> dict[str, Any]:
-    """Return the types of a section's keys, as users write these."""
-    return {each.alias or name: each.annotation for name, each in section.model_fields.items()}
-
-
-def sections_in(hint: Any) -> list[type[Section]]:
-    """Return the sections among the members of a type."""
-    return [each for each in members_of(hint) if isinstance(each, type) and issubclass(each, Section)]
+def fields_of(hint: Any) -> dict[str, Any]:
+    """Return the types of a section's keys, as users write these; nothing for another type."""
+    if not isinstance(hint, type) or not issubclass(hint, Section):
+        return {}
+    return {each.alias or name: each.annotation for name, each in hint.model_fields.items()}
 
 
 def members_of(hint: Any) -> Iterator[Any]:
@@ -83,66 +85,53 @@ def members_of(hint: Any) -> Iterator[Any]:
 class KeepSection(Section):
     """Which backups a plan keeps. At least one rule keeps something."""
 
-    last: WholeNumber | None = Field(default=None, description="So many of the newest.")
-    hourly: WholeNumber | None = Field(default=None, description="The newest of so many hours.")
-    daily: WholeNumber | None = Field(default=None, description="The newest of so many days.")
-    weekly: WholeNumber | None = Field(default=None, description="The newest of so many weeks.")
-    monthly: WholeNumber | None = Field(default=None, description="The newest of so many months.")
-    yearly: WholeNumber | None = Field(default=None, description="The newest of so many years.")
-    within: str | None = Field(default=None, description="All that are younger than this, such as 14d.")
-    failed: WholeNumber | None = Field(default=None, description="So many of the newest failed ones.")
-    time_zone: str | None = Field(default=None, description="Time zone in which days begin.")
-    max_delete: WholeNumber | None = Field(
-        default=None, description="Maximum number of deletions of a run for each service."
-    )
+    last: WholeNumber | None = optional("So many of the newest.")
+    hourly: WholeNumber | None = optional("The newest of so many hours.")
+    daily: WholeNumber | None = optional("The newest of so many days.")
+    weekly: WholeNumber | None = optional("The newest of so many weeks.")
+    monthly: WholeNumber | None = optional("The newest of so many months.")
+    yearly: WholeNumber | None = optional("The newest of so many years.")
+    within: str | None = optional("All that are younger than this, such as 14d.")
+    failed: WholeNumber | None = optional("So many of the newest failed ones.")
+    time_zone: str | None = optional("Time zone in which days begin.")
+    max_delete: WholeNumber | None = optional("Maximum number of deletions of a run for each service.")
 
 
 class OffsiteSection(Section):
     """Where a plan copies each service after its backup."""
 
     dest: str = Field(description="Absolute path of the folder for the copies.")
-    create: bool | None = Field(default=None, description="Whether a run creates the folder.")
-    private_key_file: str | None = Field(default=None, description="Key that opens SFTP.")
-    known_hosts: str | None = Field(default=None, description="Where the host keys are known.")
-    exclude: list[str] | None = Field(default=None, description="What is left out.")
-    databases: Literal["dump", "skip"] | None = Field(
-        default=None, description="Whether databases are dumped."
-    )
+    create: bool | None = optional("Whether a run creates the folder.")
+    private_key_file: str | None = optional("Key that opens SFTP.")
+    known_hosts: str | None = optional("Where the host keys are known.")
+    exclude: list[str] | None = optional("What is left out.")
+    databases: Literal["dump", "skip"] | None = optional("Whether databases are dumped.")
 
 
 class PlanSection(Section):
     """What plans of both kinds have."""
 
-    name: str | None = Field(default=None, description="Name of the plan. If not set, its key.")
-    services: list[str] | None = Field(
-        default=None,
-        description="Keys of services and applications. If not set, all services of the project.",
+    name: str | None = optional("Name of the plan. If not set, its key.")
+    services: list[str] | None = optional(
+        "Keys of services and applications. If not set, all services of the project."
     )
-    allow_empty: bool | None = Field(default=None, description="Whether the plan may select no service.")
-    max_parallel: WholeNumber | None = Field(
-        default=None, description="Maximum number of services to work on in parallel."
-    )
-    wait_timeout: float | None = Field(
-        default=None, description="How long to wait for a service, in seconds."
-    )
+    allow_empty: bool | None = optional("Whether the plan may select no service.")
+    max_parallel: WholeNumber | None = optional("Maximum number of services to work on in parallel.")
+    wait_timeout: float | None = optional("How long to wait for a service, in seconds.")
 
 
 class BackupSection(PlanSection):
     """A plan for backups, as role backups takes it. Hooks belong to the role alone."""
 
-    may_skip: list[str] | None = Field(
-        default=None, description="Keys of services that may offer no backups."
+    may_skip: list[str] | None = optional("Keys of services that may offer no backups.")
+    every: Literal["hourly", "daily", "weekly", "monthly"] | None = optional(
+        "How often to run. Daily if not set."
     )
-    every: Literal["hourly", "daily", "weekly", "monthly"] | None = Field(
-        default=None, description="How often to run. Daily if not set."
-    )
-    at: str | None = Field(
-        default=None, description="Time of day, in the time zone of the machine. 04:00 if not set."
-    )
+    at: str | None = optional("Time of day, in the time zone of the machine. 04:00 if not set.")
     keep: KeepSection = Field(description="Which backups to keep.")
-    max_age: str | None = Field(default=None, description="Age from which the newest backup is a warning.")
-    critical_age: str | None = Field(default=None, description="Age from which it is critical.")
-    offsite: OffsiteSection | None = Field(default=None, description="Where to copy what is backed up.")
+    max_age: str | None = optional("Age from which the newest backup is a warning.")
+    critical_age: str | None = optional("Age from which it is critical.")
+    offsite: OffsiteSection | None = optional("Where to copy what is backed up.")
 
 
 class HoursSection(Section):
@@ -155,58 +144,44 @@ class HoursSection(Section):
 class WindowSection(HoursSection):
     """A window of some weekdays."""
 
-    days: list[Weekday] | None = Field(
-        default=None, description="Weekdays on which it begins. All if not set."
-    )
+    days: list[Weekday] | None = optional("Weekdays on which it begins. All if not set.")
 
 
 class ExceptionSection(Section):
     """Days with windows of their own."""
 
     date: Day = Field(description="The day, such as 2026-12-24.")
-    until: Day | None = Field(default=None, description="The last day, if there are several.")
+    until: Day | None = optional("The last day, if there are several.")
     awake: list[HoursSection] = Field(description="When services are awake. Empty: they sleep.")
 
 
 class BusySection(Section):
     """When a service is busy, so that it is not suspended yet."""
 
-    cpu_percent: float | None = Field(default=None, description="Busy above this share of its processors.")
-    traffic_kib_per_second: float | None = Field(default=None, description="Busy above this traffic.")
-    minutes: WholeNumber | None = Field(default=None, description="For how many minutes back to look.")
-    at_most: WholeNumber | None = Field(
-        default=None, description="For how many minutes at most it delays a suspension."
-    )
+    cpu_percent: float | None = optional("Busy above this share of its processors.")
+    traffic_kib_per_second: float | None = optional("Busy above this traffic.")
+    minutes: WholeNumber | None = optional("For how many minutes back to look.")
+    at_most: WholeNumber | None = optional("For how many minutes at most it delays a suspension.")
 
 
 class SleepSection(PlanSection):
     """A plan for sleep, as role sleep_schedule takes it."""
 
-    awake: list[WindowSection] | None = Field(
-        default=None, description="When services are awake. Empty: they stay asleep."
+    awake: list[WindowSection] | None = optional("When services are awake. Empty: they stay asleep.")
+    exceptions: list[ExceptionSection] | None = optional("Days with windows of their own.")
+    calendar: str | None = optional("Path of an iCalendar file on the controller.")
+    events: Literal["asleep", "awake"] | None = optional(
+        "How services are during its events. Asleep if not set."
     )
-    exceptions: list[ExceptionSection] | None = Field(
-        default=None, description="Days with windows of their own."
+    time_zone: str | None = optional("Time zone of the plan. UTC if not set.")
+    resume: bool | None = optional("Whether services are resumed. True if not set.")
+    start_after: dict[str, list[str]] | None = optional(
+        "By key, the keys of the services that a service needs."
     )
-    calendar: str | None = Field(default=None, description="Path of an iCalendar file on the controller.")
-    events: Literal["asleep", "awake"] | None = Field(
-        default=None, description="How services are during its events. Asleep if not set."
-    )
-    time_zone: str | None = Field(default=None, description="Time zone of the plan. UTC if not set.")
-    resume: bool | None = Field(default=None, description="Whether services are resumed. True if not set.")
-    start_after: dict[str, list[str]] | None = Field(
-        default=None, description="By key, the keys of the services that a service needs."
-    )
-    not_while_busy: BusySection | None = Field(
-        default=None, description="Do not suspend a service that is busy."
-    )
-    budget: Any | None = Field(default=None, description="What may be spent in a month.")
-    max_monthly: Amount | None = Field(
-        default=None, description="Do not resume a service that costs more a month."
-    )
-    forecast_days: WholeNumber | None = Field(
-        default=None, description="Over how many days to forecast what the plan saves."
-    )
+    not_while_busy: BusySection | None = optional("Do not suspend a service that is busy.")
+    budget: Any | None = optional("What may be spent in a month.")
+    max_monthly: Amount | None = optional("Do not resume a service that costs more a month.")
+    forecast_days: WholeNumber | None = optional("Over how many days to forecast what the plan saves.")
 
 
 # --- The whole --------------------------------------------------------------------------------------
@@ -215,9 +190,9 @@ class SleepSection(PlanSection):
 class Size(Section):
     """A size. For something that exists, a part that is left out stays as it is."""
 
-    cpu_cores: WholeNumber | None = Field(default=None, description="Number of vCPUs.")
-    ram_gb: WholeNumber | None = Field(default=None, description="Memory in GB.")
-    storage_gb: WholeNumber | None = Field(default=None, description="Disk in GB. It cannot shrink.")
+    cpu_cores: WholeNumber | None = optional("Number of vCPUs.")
+    ram_gb: WholeNumber | None = optional("Memory in GB.")
+    storage_gb: WholeNumber | None = optional("Disk in GB. It cannot shrink.")
 
 
 class Choice(Section):
@@ -230,41 +205,37 @@ class Choice(Section):
 class ServiceSection(Section):
     """A service: what is ordered if it does not exist, and how it is to be."""
 
-    name: str | None = Field(default=None, description="Name of the service. If not set, its key.")
-    id: str | None = Field(default=None, description="Id of the service, if its name alone is not clear.")
+    name: str | None = optional("Name of the service. If not set, its key.")
+    id: str | None = optional("Id of the service, if its name alone is not clear.")
     allow_duplicate_name: bool = Field(
         default=False, description="Whether to order it though one of its name left this project."
     )
-    product: str | None = Field(default=None, description="Slug of the product, for the order.")
-    runtime: str | None = Field(default=None, description="Id of the edition, for the order.")
-    host: str | None = Field(default=None, description="Id or label of the node to order it on.")
-    dimensions: Size | None = Field(default=None, description="Its size.")
-    preset: str | None = Field(default=None, description="Id of a ready-made size, in place of dimensions.")
-    variables: dict[str, Any] | None = Field(default=None, description="Settings entered at the order.")
-    options: list[Choice] | None = Field(default=None, description="Options of the product, for the order.")
-    public: bool | None = Field(default=None, description="Whether it is open to the Internet.")
-    command: str | None = Field(default=None, description="Launch command. Empty for the original one.")
+    product: str | None = optional("Slug of the product, for the order.")
+    runtime: str | None = optional("Id of the edition, for the order.")
+    host: str | None = optional("Id or label of the node to order it on.")
+    dimensions: Size | None = optional("Its size.")
+    preset: str | None = optional("Id of a ready-made size, in place of dimensions.")
+    variables: dict[str, Any] | None = optional("Settings entered at the order.")
+    options: list[Choice] | None = optional("Options of the product, for the order.")
+    public: bool | None = optional("Whether it is open to the Internet.")
+    command: str | None = optional("Launch command. Empty for the original one.")
     state: Literal["present", "started", "stopped", "suspended", "resumed"] = Field(
         default="present", description="Whether it runs. present leaves that alone."
     )
     resume: bool = Field(default=True, description="Whether a suspended service may be resumed.")
-    max_monthly: Amount | None = Field(
-        default=None, description="What it may cost a month, in currency units."
-    )
+    max_monthly: Amount | None = optional("What it may cost a month, in currency units.")
 
 
 class ImageSection(Section):
     """An image: an archive to push, the digest of one that was pushed, or a tag that is declared."""
 
     tag: str = Field(description="Tag of the release.")
-    archive: str | None = Field(
-        default=None, description="Path of an OCI archive or layout to push, as builders write it."
-    )
-    name: str | None = Field(default=None, description="Name of the image, if the archive holds several.")
-    platform: str | None = Field(default=None, description="Platform of the image, such as linux/amd64.")
-    digest: str | None = Field(default=None, description="Digest of an image that was pushed.")
-    fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] | None = Field(
-        default=None, description="Verdicts and severities of the scan that stop the deploy."
+    archive: str | None = optional("Path of an OCI archive or layout to push, as builders write it.")
+    name: str | None = optional("Name of the image, if the archive holds several.")
+    platform: str | None = optional("Platform of the image, such as linux/amd64.")
+    digest: str | None = optional("Digest of an image that was pushed.")
+    fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] | None = (
+        optional("Verdicts and severities of the scan that stop the deploy.")
     )
     rollback: bool = Field(
         default=False,
@@ -287,60 +258,44 @@ class HealthSection(Section):
 class ApplicationSection(Section):
     """An application made from an image of the account."""
 
-    slug: str | None = Field(
-        default=None, description="Slug, unique across all accounts. If not set, the application's key."
+    slug: str | None = optional("Slug, unique across all accounts. If not set, the application's key.")
+    host: str | None = optional("Id or label of the node to create it on.")
+    dimensions: Size | None = optional("Its size, with all three parts.")
+    environment: Variables | None = optional(
+        "Its whole environment. Without this and secret_environment, it is left alone."
     )
-    host: str | None = Field(default=None, description="Id or label of the node to create it on.")
-    dimensions: Size | None = Field(default=None, description="Its size, with all three parts.")
-    environment: Variables | None = Field(
-        None,
-        description="Its whole environment. Without this and secret_environment, it is left alone.",
+    secret_environment: Variables | None = optional("Variables whose values are never shown.")
+    image: ImageSection | None = optional("What runs. Without it, the application runs what it runs.")
+    health_check: HealthSection | None = optional(
+        "A request that each run makes at the end, and that fails the run if it fails."
     )
-    secret_environment: Variables | None = Field(
-        default=None, description="Variables whose values are never shown."
-    )
-    image: ImageSection | None = Field(
-        default=None, description="What runs. Without it, the application runs what it runs."
-    )
-    health_check: HealthSection | None = Field(
-        default=None,
-        description="A request that each run makes at the end, and that fails the run if it fails.",
-    )
-    public: bool | None = Field(default=None, description="Whether it is open to the Internet.")
-    command: str | None = Field(default=None, description="Launch command. Empty for the original one.")
-    max_monthly: Amount | None = Field(
-        default=None, description="What it may cost a month, in currency units."
-    )
+    public: bool | None = optional("Whether it is open to the Internet.")
+    command: str | None = optional("Launch command. Empty for the original one.")
+    max_monthly: Amount | None = optional("What it may cost a month, in currency units.")
 
 
 class KeySection(Section):
     """An SSH key of the account, by itself or in a file on the controller."""
 
-    name: str | None = Field(
-        default=None, description="Name of the key. If not set, its key in the blueprint."
-    )
-    public_key: str | None = Field(default=None, description="The public key, as in a public-key file.")
-    public_key_file: str | None = Field(default=None, description="Path of a public-key file.")
+    name: str | None = optional("Name of the key. If not set, its key in the blueprint.")
+    public_key: str | None = optional("The public key, as in a public-key file.")
+    public_key_file: str | None = optional("Path of a public-key file.")
     replace: bool = Field(default=False, description="Whether it takes the place of another key of its name.")
 
 
 class Defaults(Section):
     """What each entry of a section has that does not say otherwise."""
 
-    services: ServiceSection | None = Field(default=None, description="For each service.")
-    applications: ApplicationSection | None = Field(default=None, description="For each application.")
+    services: ServiceSection | None = optional("For each service.")
+    applications: ApplicationSection | None = optional("For each application.")
 
 
 class Blueprint(Section):
     """A whole project in one file."""
 
     project: str = Field(description="Name of the project. It is created if it does not exist.")
-    was: str | None = Field(
-        default=None, description="Former name of the project: one that still has it is renamed."
-    )
-    defaults: Defaults | None = Field(
-        default=None, description="What entries have that do not say otherwise."
-    )
+    was: str | None = optional("Former name of the project: one that still has it is renamed.")
+    defaults: Defaults | None = optional("What entries have that do not say otherwise.")
     services: dict[str, ServiceSection] = Field(
         default_factory=dict, description="Services by key. References name them by it."
     )
@@ -351,12 +306,10 @@ class Blueprint(Section):
         default_factory=dict,
         description="SSH keys of the account by name: the public key itself, or a mapping.",
     )
-    backups: dict[str, BackupSection] | None = Field(
-        default=None, description="Plans for backups by name. Without this, those of the project stay."
+    backups: dict[str, BackupSection] | None = optional(
+        "Plans for backups by name. Without this, those of the project stay."
     )
-    sleep: dict[str, SleepSection] | None = Field(
-        default=None, description="Plans for sleep by name. Without this, those of the project stay."
+    sleep: dict[str, SleepSection] | None = optional(
+        "Plans for sleep by name. Without this, those of the project stay."
     )
-    budget: Any | None = Field(
-        default=None, description="What may be spent in a month: an amount, or account, projects and run."
-    )
+    budget: Any | None = optional("What may be spent in a month: an amount, or account, projects and run.")

@@ -139,7 +139,7 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
             aliases.get(each.id),
             variables_of(each.id, edges),
         )
-        for each in (*export.services, *export.applications)
+        for each in export.entries
     ]
     wanted = chosen(everything, task.options.services)
     kinds = account.each(wanted, lambda own, each: data_of(own, each.record, apps))

@@ -47,15 +47,15 @@ def removal_parts(
     going = [each for each in members.found if record.made(each)]
     staying = [each for each in members.found if not record.made(each)]
     with_backups = {"delete_backups": True}  # those of a plan that runs for the whole account
-    deleting = [(each.name, each, with_backups) for each in going]
-    parts = deletion_parts(task, members, deleting, deleters)
+    deleting = [(each.name, each) for each in going]
+    parts = deletion_parts(task, members, deleting, lambda member: with_backups, deleters)
     if staying:
         task.warn(
             f"project {members.project.name!r} stays: it has {describe(staying)}, which the drill did not "
             "make"
         )
         return parts
-    deletion = project_deletion(task, members.project, parts, deleters.project)
+    deletion = project_deletion(task, members.project, parts, deleters)
     deletion.prepare = lambda part: await_lost_orders(part.task, members, record)
     return [*parts, deletion]
 

@@ -133,8 +133,8 @@ def test_what_would_be_waited_for_is_no_image(tmp_path: Path, build: Builder) ->
             oci.open_layout(str(path))
     layout = build.index()
     part = oci.Part.read(build.blob(b"content"))
-    (build.path / oci.blob_path(part)).unlink()
-    os.mkfifo(build.path / oci.blob_path(part))
+    (build.path / part.path).unlink()
+    os.mkfifo(build.path / part.path)
     with pytest.raises(Invalid, match=r"is not a regular file"):
         layout.verify(part)
 
@@ -168,7 +168,7 @@ def test_an_archive_is_read_by_several_threads(build: Builder, tmp_path: Path) -
             read = [before + piece for before, piece in zip(read, pieces, strict=True)]
             if not any(pieces):
                 break
-    digests = [oci.digest_of(content, first.digest) for content in read]
+    digests = [f"sha256:{hashlib.sha256(content).hexdigest()}" for content in read]
     assert digests == [first.digest, second.digest]
 
 

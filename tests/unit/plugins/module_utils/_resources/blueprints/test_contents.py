@@ -12,9 +12,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     read_contents,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import (
+    Answer,
     parse_document,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.rendering import Answer
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 

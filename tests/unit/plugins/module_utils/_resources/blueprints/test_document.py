@@ -5,21 +5,22 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import (
+    Answer,
     Document,
+    Rendered,
+    Unread,
     parse_document,
     read_document,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.rendering import (
-    Answer,
-    Rendered,
-    Unread,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.yaml_text import is_template
 
 
 def test_each_value_has_its_place() -> None:
@@ -59,6 +60,30 @@ def test_deep_nesting_is_refused(tmp_path: Path) -> None:
 
 
 # --- What only the controller can read --------------------------------------------------------------
+
+
+def test_answers_survive_the_way_to_a_module() -> None:
+    rendered = Rendered("a: '{{ x }}'\n")
+    value, omitted = Unread("{{ x }}", ("a",), (1, 4)), Unread("{{ y }}", ("b",), (2, 4))
+    assert rendered.add(value, Answer({"n": 1})) == Answer({"n": 1})
+    rendered.add(omitted, Answer(omitted=True))
+    there = Rendered(**json.loads(json.dumps(asdict(rendered))))
+    assert there == rendered
+    assert there.resolve(value) == Answer({"n": 1})
+    assert there.resolve(omitted).omitted
+
+
+@pytest.mark.parametrize(("encrypted", "said"), [(True, "!vault is decrypted"), (False, "a template is")])
+def test_what_nobody_read_is_a_problem(encrypted: bool, said: str) -> None:
+    assert said in Rendered("").resolve(Unread("x", (), (1, 1), encrypted)).problem
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("{{ x }}", True), ("a{%b", True), ("{# x #}", True), ("${db.URL}", False), ("{ {", False)],
+)
+def test_what_may_be_a_template(text: str, found: bool) -> None:
+    assert is_template(text) == found
 
 
 def answered(text: str, **answers: Answer) -> tuple[Document, list[Unread]]:
@@ -106,7 +131,7 @@ def test_what_is_left_out_takes_its_key_along() -> None:
 
 def test_what_cannot_be_read_is_a_problem_of_its_place() -> None:
     document, _asked = answered("a: 1\nb:\n  c: '{{ x }}'\n", x=Answer(problem="no"))
-    assert [(document.where(each.path), each.message) for each in document.problems] == [
+    assert [(document.where(path), message) for path, message in document.problems] == [
         ("shop.yml:3:3: b.c", "no")
     ]
     assert document.data == {"a": 1, "b": {}}

@@ -29,7 +29,7 @@ def services_of(names: list[str]) -> list[dict[str, Any]]:
 
 @given(NAMES)
 def test_every_name_gets_a_key_of_its_own(names: list[str]) -> None:
-    keys = [entry.key for entry in export_project(Found("shop", services_of(names), {})).services]
+    keys = [entry.key for entry in export_project(Found("shop", services_of(names), {})).entries]
     assert len(set(keys)) == len(names)
     assert all(KEY.fullmatch(key) for key in keys)
 

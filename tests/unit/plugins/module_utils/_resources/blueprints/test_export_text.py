@@ -23,8 +23,14 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_any_name_reads_back_and_no_remark_ends_its_comment(project: str, name: str, remark: str) -> None:
-    entry = Exported("1", "db", {"name": name, "dimensions": {"ram_gb": 2}, "public": False}, [remark])
-    export = Export(project, services=[entry], remarks=[remark])
+    entry = Exported(
+        "services",
+        "db",
+        {"name": name, "dimensions": {"ram_gb": 2}, "public": False},
+        id="1",
+        remarks=[remark],
+    )
+    export = Export(project, [entry], remarks=[remark])
     document = parse_document(export_text(export), "shop.yml")
     assert not document.problems
     assert document.data == export.data
@@ -32,14 +38,16 @@ def test_any_name_reads_back_and_no_remark_ends_its_comment(project: str, name: 
 
 def test_words_that_yaml_takes_for_something_else_stay_text() -> None:
     for word in ("null", "on", "123", "1e3", "a: b", "x #y", "!vault", "*a", "&a", "=", "2026-11-23", "~"):
-        export = Export(word, services=[Exported("1", word if word.isalnum() else "key", {"name": word})])
+        key = word if word.isalnum() else "key"
+        export = Export(word, [Exported("services", key, {"name": word}, id="1")])
         assert yaml.safe_load(export_text(export)) == export.data
 
 
 def test_odd_line_breaks_and_what_turns_around_the_text_are_escaped() -> None:
     """Read back otherwise, a name would be that of a service that is not there, and so is ordered."""
     for name in ("a\x85 b", "\u2028%", "gnp\u202e.txt", "{{ x }}\x85y", "run\nit\x1b[2J", "tea\u200d\ufeff"):
-        export = Export(name, services=[Exported("1", "key", {"name": name, "command": name}, [name])])
+        values = {"name": name, "command": name}
+        export = Export(name, [Exported("services", "key", values, id="1", remarks=[name])])
         text = export_text(export)
         assert parse_document(text, "shop.yml").data == export.data
         assert not [char for char in text if not char.isprintable() and char != "\n"]

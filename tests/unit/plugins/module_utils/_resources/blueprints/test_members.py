@@ -8,9 +8,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Edge, ServiceSummary
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
-    Member,
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Edge
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
     by_references,
 )
 
@@ -21,8 +20,7 @@ EDGES = st.lists(st.tuples(st.sampled_from(GOING), st.sampled_from([*GOING, "svc
 @given(EDGES)
 def test_what_refers_to_another_goes_first(pairs: list[tuple[str, str]]) -> None:
     """One that refers to itself, or to what stays, is no reason; of two that refer to each other, one is."""
-    going = [Member(ServiceSummary(id=id, name=id, family="GAME", status="ACTIVE")) for id in GOING]
-    order = by_references(going, [Edge(from_=user, to=used) for user, used in pairs])
+    order = by_references(GOING, [Edge(from_=user, to=used) for user, used in pairs])
     assert sorted(order) == GOING
     place = {id: number for number, id in enumerate(order)}
     for id, users in order.items():

@@ -15,11 +15,15 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints import removal
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.needed import needed_for
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
+    needed_by_relocations,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
+    Deleters,
     project_deletion,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
@@ -104,10 +108,10 @@ def test_what_is_relocated_before_its_turn_is_not_pruned(sandbox: Sandbox, apply
         if read:
             relocation(sandbox, id_of(sandbox, "old"), "elsewhere", phase=Phase.ORDERED)
         read.append(None)
-        return needed_for(*given)
+        return needed_by_relocations(*given)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(removal, "needed_for", read_needed)
+        patch.setattr(removal, "needed_by_relocations", read_needed)
         done = prune(apply, SHOP)
     assert "is needed by now and was not pruned" in done["msg"] and deleted(sandbox) == []
 
@@ -191,6 +195,6 @@ def test_absent_keeps_backups_and_copies_as_a_service_does(
 
 def test_the_deletion_of_a_project_is_planned_again_in_its_turn() -> None:
     """Something may have joined it meanwhile, even if nothing was in it when the blueprint was planned."""
-    part = project_deletion(new_task(), Project(id="1", name="shop"), [], PROJECT)
+    part = project_deletion(new_task(), Project(id="1", name="shop"), [], Deleters(SERVICE, PROJECT))
     part.make_plan(cast(Client, FakeClient()), foreseen=False)
     assert part.foreseen

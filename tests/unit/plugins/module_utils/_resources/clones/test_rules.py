@@ -41,7 +41,7 @@ def source_of(*slugs: str, ran: Sequence[str] = (), tag: str | None = None) -> S
     """Return a project of applications, of which some have been deployed and the first shows its tag."""
     originals = [
         Original(
-            Exported(slug, slug, {}),
+            Exported("applications", slug, {}, id=slug),
             {"name": slug, "host": None, "settings": {"source": {"tag": tag if slug == slugs[0] else None}}},
             Data.NONE,
             App(id=slug, slug=slug, status="ACTIVE", image_ref=f"r/a@{DIGEST}" if slug in ran else None),

@@ -171,7 +171,7 @@ def test_a_new_setting_is_carried_to_every_copy(client: FakeClient) -> None:
     service, settings = client.service("s"), client.settings("s")
     assert service is not None
     record = {**service.as_dict(), "can_power": True, "settings": settings.as_dict()}
-    [exported] = export_project(Found("shop", [record], {})).services
+    [exported] = export_project(Found("shop", [record], {})).entries
     options = RelocateOptions(service="s", host="nd_2")
     origin = Origin(service, settings, ProjectGraph(), {}, Data.NONE, running=True)
     relocated = wanted_order(cast(Task[RelocateOptions], Task(cast(Client, client), options)), origin)
