@@ -136,6 +136,13 @@ class Kind(Generic[T]):
             os.path.join(records_folder(self.folder, state_dir), f"{state_key(base_url, subject)}.json")
         )
 
+    def all(self, state_dir: str | None = None) -> list[Record[T]]:
+        """Return all records of the kind, also those that are damaged."""
+        place, names = records_folder(self.folder, state_dir), list[str]()
+        with suppress(OSError):  # none is there, or none can be, as its name is too long
+            names = sorted(name for name in os.listdir(place) if name.endswith(".json"))
+        return [self.at(os.path.join(place, name)) for name in names]
+
     def at(self, path: str) -> Record[T]:
         """Return the record that is in a file."""
         return Record(self, path)
@@ -176,11 +183,11 @@ class Record(Generic[T]):
             self._replace(content)
 
     def edit(self, change: Callable[[T], T]) -> None:
-        """Replace what the record holds by what ``change`` makes of it. Nobody edits its folder meanwhile.
+        """Replace what the record holds by what ``change`` makes of it. Nobody else edits it meanwhile.
 
         :raises Invalid: if it cannot be read or written.
         """
-        with self._kept(), lock_file(os.path.join(os.path.dirname(self.path), ".lock"), LONGEST_WRITE):
+        with self._kept(), lock_file(f"{self.path}.lock", LONGEST_WRITE):
             self._replace(change(self.read()))
 
     def remove(self) -> None:
