@@ -115,8 +115,11 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
     for path in sorted(source.entries):
         if target.unreadable and path and within(posixpath.dirname(path), target.unreadable):
             continue
-        if target.taken and within(path, target.taken):
-            continue
+        if path in target.excluded:
+            raise TransferFailed(
+                f"{printable_path(path)} is a directory there, which exclude leaves alone, but not here; "
+                "rename it here, or leave out the slash at the end of the pattern to exclude both"
+            )
         desired = source.entries[path]
         there = target.entries.get(path)
         if there is not None and there.kind is not desired.kind:
@@ -124,7 +127,7 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
             there = None
         classify_entry(path, replace(desired, mode=rules.mode_for(desired)), there, rules, changes)
     # What is deleted may be all that is left of what could not be read.
-    if rules.delete and not (source.unreadable or target.unreadable or target.taken):
+    if rules.delete and not (source.unreadable or target.unreadable):
         kept = kept_paths(source, target)
         for path, entry in target.entries.items():
             if path not in source and path not in changes.in_the_way and path not in kept:
@@ -148,9 +151,11 @@ def check_sizes(source: Tree) -> None:
 
 def kept_paths(source: Tree, target: Tree) -> set[str]:
     """Return what stays of the target though the source has none: what is excluded, or left out there."""
-    kept = set(target.protected)
-    for path in target.entries if source.left_out else ():
-        if within(path, source.left_out):
+    kept, patterns = set(target.protected), target.patterns
+    # A pattern for directories may have excluded one that is a link or a file there.
+    spared = {path for path in source.excluded if patterns.excludes(path, True)} | source.left_out
+    for path in target.entries if spared else ():
+        if within(path, spared):
             above = path
             kept.add(path)
             while above:

@@ -21,7 +21,6 @@ from .local_folder import room_at
 from .relay import Relayed, Unreadable
 from .server_features import try_attributes, try_links, try_renaming
 from .sides import OWNER, Local, Remote, Side
-from .spelling import align, find_taken, spare
 from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, run_all, unless_refused, within
 
 FILES_AT_ONCE = 64
@@ -71,8 +70,6 @@ class Mirror:
     """Paths that were changed so far."""
     failures: dict[str, str] = field(default_factory=dict)
     """The reason of each failure, by path."""
-    respelled: dict[str, str] = field(default_factory=dict)
-    """What the target calls something, by the path that it finds it under as well."""
     compared: bool = False
     """True if files of equal size were compared by content, so that those to be copied do differ."""
 
@@ -161,24 +158,9 @@ class Mirror:
 
     async def _check_arrivals(self, changes: TreeChanges) -> None:
         """See that what was written is there, before anything is deleted."""
-        arrivals = Arrivals(self.target, changes, self.failures, self.respelled)
+        arrivals = Arrivals(self.target, changes, self.failures)
         folders = dict.fromkeys(arrivals.written, TreeEntry(Kind.DIRECTORY))
         await self._each("list", folders, arrivals.check, self._count("check", folders, with_bytes=False))
-
-    async def align(self, source: Tree, target: Tree) -> None:
-        """Spell in ``target`` as in ``source`` what the target finds under both names.
-
-        Else it would be copied in every run, and what was there deleted: itself. What is excluded or left out
-        is neither deleted nor written to under another spelling either.
-        """
-
-        async def finds(path: str) -> bool:
-            return await unless_refused(self.target.look(path), None) is not None  # what is written shows it
-
-        kept = await align(source, target, finds)
-        self.respelled |= kept
-        await spare(source, target, finds)
-        await find_taken(source, target, kept, finds)
 
     async def leave_running(self, target: Tree) -> None:
         """Take out of the leftovers of the target what another run may be writing."""

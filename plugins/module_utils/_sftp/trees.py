@@ -78,10 +78,6 @@ class Tree:
     """The patterns that the tree was read with."""
     excluded: set[str] = field(default_factory=set)
     """Entries that a pattern excludes, without those below them."""
-    unlisted: set[str] = field(default_factory=set)
-    """Other entries that were met and take no part, as nothing includes them."""
-    taken: dict[str, str] = field(default_factory=dict)
-    """Paths that may not be written, as they lead to something that is excluded, by the path of that."""
     name: str = field(default="the tree", compare=False)
     """How messages call it."""
     met: int = field(default=0, compare=False)
@@ -120,40 +116,13 @@ class Tree:
             return False
         named = path if directory else original_path(path)  # what was put aside belongs where it was
         excluded = patterns.excludes(named, directory)
-        if excluded or entry.kind is Kind.OTHER:
-            (self.excluded if excluded else self.unlisted).add(path)
+        if excluded:
+            self.excluded.add(path)
+        if excluded or entry.kind is Kind.OTHER or not (directory or patterns.includes(named, directory)):
             self.protect(path)
             return False
-        if directory or patterns.includes(named, directory):
-            self.entries[path] = entry
-        else:
-            self.unlisted.add(path)
-            self.protect(path)
+        self.entries[path] = entry
         return directory
-
-    def has(self, path: str) -> bool:
-        """Tell whether a path was met under this very spelling, whether or not it takes part."""
-        return any(path in known for known in (self.entries, self.excluded, self.unlisted, self.left_out))
-
-    def excludes(self, path: str, entry: TreeEntry) -> bool:
-        """Tell whether the patterns exclude an entry if it has this path."""
-        directory = entry.kind is Kind.DIRECTORY
-        return path != ROOT and self.patterns.excludes(path if directory else original_path(path), directory)
-
-    def excludes_any(self, path: str) -> bool:
-        """Tell whether the patterns exclude an entry of some kind at this path."""
-        return any(self.patterns.excludes(path, directory) for directory in (True, False))
-
-    def leave_alone(self, paths: Collection[str]) -> None:
-        """Take out entries, with all below them, as if a pattern excluded them."""
-        if not paths:
-            return
-        self.entries = {path: entry for path, entry in self.entries.items() if not within(path, paths)}
-        self.leftovers = [path for path in self.leftovers if not within(path, paths)]
-        self.unreadable = {path: why for path, why in self.unreadable.items() if not within(path, paths)}
-        self.excluded |= set(paths)
-        for path in paths:
-            self.protect(path)
 
     def leave_running(self, paths: Collection[str]) -> None:
         """Take no temporary file for a leftover that another run may be writing, and keep where it lies."""
@@ -190,7 +159,6 @@ class Tree:
                 while above not in needed:
                     needed.add(above)
                     above = posixpath.dirname(above)
-        self.unlisted |= self.entries.keys() - needed
         self.entries = {path: entry for path, entry in self.entries.items() if path in needed}
 
     def _is_replaced(self, path: str) -> bool:

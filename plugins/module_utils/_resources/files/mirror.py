@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import posixpath
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -69,8 +68,6 @@ class MirrorWork:
 
     async def compare(self) -> None:
         """Find out what is to be done, without what the server refuses outright."""
-        await self.mirror.align(self.source, self.target)
-        self._warn_of_spelling()
         if self.task.options.checksum:
             await self._read(self.source.entries)
         self._compare()
@@ -117,8 +114,7 @@ class MirrorWork:
     def _foreseen(self) -> dict[str, str]:
         """Return the failures that show before anything is changed, by path."""
         sides = ((self.mirror.source, self.source), (self.mirror.target, self.target))
-        found = {path: why for side, tree in sides for path, why in describe_unreadable(side, tree).items()}
-        return {**found, **describe_taken(self.mirror.target, self.target)}
+        return {path: why for side, tree in sides for path, why in describe_unreadable(side, tree).items()}
 
     def _run(self, plan: Plan) -> None:
         task, mirror = self.task, self.mirror
@@ -134,7 +130,6 @@ class MirrorWork:
             raise
         finally:
             self._warn()
-            self._warn_of_spelling()
         said = self.describe()
         task.effects.nothing_changed = not mirror.done
         task.effects.facts["actions"] = [said] if mirror.done else []
@@ -142,23 +137,6 @@ class MirrorWork:
 
     def _finished(self) -> list[str]:
         return sorted_paths(set(self.mirror.done) - self.mirror.failures.keys())
-
-    def _warn_of_spelling(self) -> None:
-        """Say what has another name on the other side. Below a directory that has one, that says it all."""
-        kept = {
-            path: there
-            for path, there in self.mirror.respelled.items()
-            if posixpath.basename(path) != posixpath.basename(there)
-        }
-        if kept:
-            named = [
-                f"{printable_path(there)} is {printable_path(path)} at the source"
-                for path, there in sorted(kept.items())
-            ]
-            self.task.warn(
-                f"some names have another spelling {self.mirror.target.where}, where both lead to the same: "
-                f"{first_of(named, MAX_NAMED_PATHS)}; rename one of each, so that both sides agree"
-            )
 
     def describe(self) -> str:
         """Say in one line what is done."""
@@ -286,26 +264,6 @@ def check_readable(side: Side, tree: Tree) -> None:
     """
     if tree.unreadable:
         raise TransferFailed(describe_failures(describe_unreadable(side, tree)))
-
-
-def describe_taken(side: Side, tree: Tree) -> dict[str, str]:
-    """Return what is said of the paths that lead to something that is excluded there, by path."""
-
-    def why(path: str, there: str) -> str:
-        if path == there:
-            return (
-                "a directory has this name there, which exclude leaves alone; rename it at the source, or "
-                "leave out the slash at the end of the pattern to exclude both"
-            )
-        return (
-            f"it is the same as {printable_path(there)} there, which exclude leaves alone; exclude both "
-            "spellings, or rename it at the source"
-        )
-
-    return {
-        path: f"cannot write {printable_path(side.at(path))} {side.where}: {why(path, there)}"
-        for path, there in tree.taken.items()
-    }
 
 
 def describe_failures(failures: Mapping[str, str]) -> str:
