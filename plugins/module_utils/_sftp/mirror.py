@@ -186,7 +186,12 @@ class Mirror:
         """Keep what is in the way of something that cannot be read."""
         blocked = {path: entry for path, entry in changes.files.items() if path in changes.in_the_way}
         count = self._count("read", blocked, with_bytes=False)
-        await self._each("read", blocked, lambda path, entry: self.source.try_reading(path), count)
+
+        async def look(path: str, entry: TreeEntry) -> None:
+            async with self.source.reading(path):
+                pass
+
+        await self._each("read", blocked, look, count)
         for path in [path for path in changes.in_the_way if within(path, self.failures)]:
             del changes.in_the_way[path]
 

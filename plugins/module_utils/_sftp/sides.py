@@ -16,11 +16,10 @@ import posixpath
 import shutil
 import stat
 import time
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, TypeAlias
 
 from .blocks import Blocks, Moved, Read, block_size, fetch, holds, read_remote, read_whole, send
 from .leftovers import GONE, claimed, is_stale, put_in_place, replacing
@@ -60,87 +59,19 @@ REPLACEABLE = (asyncssh.FILEXFER_TYPE_REGULAR, asyncssh.FILEXFER_TYPE_SYMLINK) i
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class Side(ABC):
-    """A tree that can be read and changed. Paths are relative to its root."""
+class Local:
+    """A tree of this machine that can be read and changed. Paths are relative to its root."""
 
-    where: ClassVar[str]
+    where = "on this machine"
     """The place of the tree, for messages."""
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self.folder = LocalFolder(root)
 
     def at(self, path: str) -> str:
         """Return where an entry lies."""
         return join(self.root, path)
-
-    @abstractmethod
-    async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-        """Read the tree."""
-
-    @abstractmethod
-    async def look(self, path: str) -> TreeEntry | None:
-        """Return what is at a path, but for the target of a link; ``None`` if there is nothing."""
-
-    @abstractmethod
-    async def listing(self, folder: str) -> dict[str, TreeEntry]:
-        """Return what a directory holds now, by name, but for the targets of links."""
-
-    async def try_reading(self, path: str) -> None:
-        """Open a file, and close it again."""
-        async with self.reading(path):
-            pass
-
-    @abstractmethod
-    def reading(self, path: str) -> AbstractAsyncContextManager[Read]:
-        """Open a file to read blocks of it."""
-
-    @abstractmethod
-    async def make_parents(self) -> None:
-        """Make the directories above the root, where they are missing."""
-
-    @abstractmethod
-    async def make_directory(self, path: str, entry: TreeEntry) -> None:
-        """Make a directory that the owner can write to; its permissions come when it is filled."""
-
-    async def has_directory(self, path: str) -> bool:
-        """Tell whether there is a directory of this very name. One that is spelled otherwise is another's."""
-        folder, name = posixpath.split(path)
-        there = (await self.listing(folder)).get(name) if name else await self.look(path)
-        return there is not None and there.kind is Kind.DIRECTORY
-
-    @abstractmethod
-    async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
-        """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
-
-    @abstractmethod
-    async def set_mode(self, path: str, mode: int) -> None:
-        """Set permissions."""
-
-    @abstractmethod
-    async def remove(self, path: str, kind: Kind) -> None:
-        """Remove a file, a link or an empty directory."""
-
-    @abstractmethod
-    async def is_leftover(self, path: str) -> bool:
-        """Tell whether a temporary file is nobody's any more. A name that was put aside always is."""
-
-    @abstractmethod
-    async def remove_leftover(self, path: str) -> bool:
-        """Remove what :meth:`is_leftover` still holds for; return whether it was there and is gone."""
-
-    @abstractmethod
-    async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
-        """Say so when something failed for lack of room; ``entry`` is what was to be written at ``path``."""
-
-
-class Local(Side):
-    """A tree of this machine."""
-
-    where = "on this machine"
-
-    def __init__(self, root: str) -> None:
-        super().__init__(root)
-        self.folder = LocalFolder(root)
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -155,10 +86,7 @@ class Local(Side):
         return dict(self.folder.listing(folder))
 
     @asynccontextmanager
-    # The decorator makes a method of it that is none of pylint's coroutines.
-    async def reading(  # pylint: disable=invalid-overridden-method
-        self, path: str
-    ) -> AsyncIterator[Read]:
+    async def reading(self, path: str) -> AsyncIterator[Read]:
         """Open a file to read blocks of it."""
         with open(self.folder.open_file(path), "rb", buffering=0) as content:
 
@@ -177,7 +105,7 @@ class Local(Side):
             with self.folder.parent(path) as (folder, name):
                 os.mkdir(name, 0o777 if entry.mode is None else entry.mode | OWNER, dir_fd=folder)
         except FileExistsError:  # it is no failure if another run has made it
-            if not await self.has_directory(path):
+            if not await has_directory(self, path):
                 raise
 
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
@@ -236,13 +164,13 @@ class Local(Side):
         return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
 
 
-class Remote(Side):
+class Remote:
     """A tree on the server."""
 
     where = "on the service"
 
     def __init__(self, sftp: Any, root: str) -> None:
-        super().__init__(root)
+        self.root = root
         self.sftp = sftp
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._block = block_size(sftp)
@@ -250,6 +178,10 @@ class Remote(Side):
         self._clock: float | None = None
         """How far the server's clock is ahead of the monotonic one of this machine, once it was read."""
         self._reading_clock = asyncio.Lock()
+
+    def at(self, path: str) -> str:
+        """Return where an entry lies."""
+        return join(self.root, path)
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -268,10 +200,7 @@ class Remote(Side):
         return {name: shown_entry(attributes) for name, attributes in found.items()}
 
     @asynccontextmanager
-    # The decorator makes a method of it that is none of pylint's coroutines.
-    async def reading(  # pylint: disable=invalid-overridden-method
-        self, path: str
-    ) -> AsyncIterator[Read]:
+    async def reading(self, path: str) -> AsyncIterator[Read]:
         """Open a file to read blocks of it."""
         async with self._open(path) as file:
             yield partial(read_remote, file)
@@ -290,7 +219,7 @@ class Remote(Side):
         except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
             raise
         except asyncssh.SFTPError:  # servers have several codes for one that another run has made
-            if not await self.has_directory(path):
+            if not await has_directory(self, path):
                 raise
 
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
@@ -472,3 +401,13 @@ class Remote(Side):
 def is_temporary(path: str) -> bool:
     """Tell whether a path is that of a file that is not whole yet."""
     return TEMPORARY.fullmatch(posixpath.basename(path)) is not None
+
+
+Side: TypeAlias = Local | Remote
+
+
+async def has_directory(side: Side, path: str) -> bool:
+    """Tell whether there is a directory of this very name. One that is spelled otherwise is another's."""
+    folder, name = posixpath.split(path)
+    there = (await side.listing(folder)).get(name) if name else await side.look(path)
+    return there is not None and there.kind is Kind.DIRECTORY
