@@ -368,16 +368,9 @@ async def unless_refused(request: Awaitable[T], otherwise: T) -> T:
 
 async def run_all(*works: Any) -> None:
     """Do all at once. The first error ends the others and is raised, once they have cleaned up."""
-    tasks = [asyncio.ensure_future(work) for work in works]
     try:
-        # Unlike the loop's own gather this leaves them alone when it is called off: to be called off twice
-        # would end them in the middle of cleaning up.
-        if tasks:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        for task in tasks:
-            if task.done():
-                task.result()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None

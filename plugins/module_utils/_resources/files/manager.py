@@ -22,6 +22,7 @@ from ..shared.names import same_name
 from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid, NoSuchItem
+from ..shared.waiting import QUIET_SECONDS
 
 MAX_BYTES = 2_000_000
 """Where the platform's reader stops: at 2 MB (Limits)."""
@@ -116,7 +117,7 @@ class FileManager:
     def content(self, path: str, entry: FileEntry) -> str:
         """Return the text of a file.
 
-        :raises Invalid: if it is too large for the platform to return.
+        :raises Invalid: if it is too large for the platform to return, or was not returned whole.
         """
         if is_large(entry):
             raise Invalid(
@@ -132,24 +133,18 @@ class FileManager:
                 f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {USE_SFTP_SYNC}"
             )
             raise
-        if not is_full_text(entry, text):  # or the file was replaced since it was listed
-            self.invalidate()
-            self.check_full_text(path, text)
-        return text
-
-    def check_full_text(self, path: str, text: str) -> None:
-        """Check that the returned text has the size of the file in a new listing.
-
-        :raises Invalid: with both sizes.
-        """
-        entry = self.entry(path)
-        if entry is None or not is_full_text(entry, text):
-            size = counted(entry.size or 0, "byte") if entry else "no such file"
-            raise Invalid(
-                f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
-                f"{counted(len(text.encode()), 'byte')}, and the directory has {size}. It was cut, or "
-                f"changed because it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
-            )
+        if is_full_text(entry, text):
+            return text
+        self.invalidate()
+        now = self.entry(path)  # one that was written to meanwhile
+        if now is not None and is_full_text(now, text):
+            return text
+        size = counted(now.size or 0, "byte") if now else "no such file"
+        raise Invalid(
+            f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
+            f"{counted(len(text.encode()), 'byte')}, and the directory has {size}. It was cut, or changed "
+            f"because it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
+        )
 
     def text_or_note(self, path: str, entry: FileEntry) -> str | dict[str, Any]:
         """Return the text of a file that is going to be compared; facts about it where it has none."""
@@ -157,23 +152,20 @@ class FileManager:
         if is_large(entry):
             return note
         try:
-            text = self.task.account.read_file(self.id, path)
+            return self.content(path, entry)
         except TokenRejected:
             raise
-        except Refused:
+        except (Refused, Invalid, NoSuchItem):
             return {**note, "text": False}
-        if is_full_text(entry, text):
-            return text
-        self.invalidate()
-        now = self.entry(path)  # one that was written to meanwhile
-        return text if now is not None and is_full_text(now, text) else {**note, "text": False}
 
     # --- Changing ---------------------------------------------------------------------------------
 
-    def writing(self, path: str, text: str) -> Change:
-        """Return the change that creates or replaces a file."""
-        root, name = posixpath.split(path)
-        return self._change(path, r.FILE_WRITE, {"path": path, "content": text}, self._listed(root, name))
+    def writing(self, path: str, text: str, size: int) -> Change:
+        """Return the change that creates or replaces a file. A platform that changes it is only told of."""
+        shown = replace(self._listed(*posixpath.split(path)), size=size)
+        body = {"path": path, "content": text}
+        change = self._change(f"{path} with {counted(size, 'byte')}", r.FILE_WRITE, body, shown)
+        return replace(change, harmless=True, seconds=QUIET_SECONDS / 2)
 
     def making(self, path: str) -> Change:
         """Return the change that creates a directory in an existing one."""
@@ -212,16 +204,18 @@ class FileManager:
 
 @dataclass(frozen=True)
 class InDirectory:
-    """A directory lists one of these names."""
+    """A directory lists one of these names, with this size if one is given."""
 
     service_id: str
     directory: str
     names: tuple[str, ...]
+    size: int | None = None
 
     def found(self, account: Account) -> list[FileEntry]:
         """Return the entries."""
         listed = account.files(self.service_id, self.directory)
-        return [entry for entry in listed if entry.name in self.names]
+        named = [entry for entry in listed if entry.name in self.names]
+        return [entry for entry in named if self.size is None or entry.size in (None, self.size)]
 
 
 @dataclass(frozen=True)
