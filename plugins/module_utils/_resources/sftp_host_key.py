@@ -12,9 +12,6 @@ from .._sftp.host_keys import ACCEPT_NEW, STANDARD_PORT, HostKeys, ask_for_key
 from .._sftp.library import require
 from .services.on_service import SftpServerOptions, sftp_access
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.task_errors import Invalid
-
-HIGHEST_PORT = 65535
 
 
 class SftpHostKeyResource(Resource[SftpServerOptions]):
@@ -73,10 +70,6 @@ def plan_for_expected_service(task: Task[SftpServerOptions], port: int | None) -
 def resolve_server(task: Task[SftpServerOptions]) -> tuple[str, int]:
     """Return the address of the server: from the platform for a service, else from the options."""
     options = task.options
-    port = options.port
-    if port is not None and not 1 <= port <= HIGHEST_PORT:
-        raise Invalid(f"port is {port}; it must be from 1 to {HIGHEST_PORT}")
-    if not options.service:
-        return options.host or "", port or STANDARD_PORT
-    access = sftp_access(task)
-    return access.host, port or access.port
+    access = sftp_access(task) if options.service else None
+    host, port = (access.host, access.port) if access else (options.host or "", STANDARD_PORT)
+    return host, port if options.port is None else options.port
