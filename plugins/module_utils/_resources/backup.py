@@ -15,20 +15,16 @@ from .._api.models import Backup, Service
 from .._api.text import composed
 from .._api.values import BackupStatus
 from .restore_points.resources import (
-    Observation,
     RestorePointOptions,
     RestorePointResource,
     RestoreTrace,
-    await_restore,
+    bring_back,
     deletion,
     missing_from,
     named,
-    observe_restore,
     quiet_seconds,
     result_of,
-    trace_of,
     warn_of_missing,
-    warn_unseen,
 )
 from .services.many_services import PlanOne
 from .shared.account import Account
@@ -305,14 +301,15 @@ def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
     if not task.options.confirm:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
 
-    traces: list[RestoreTrace] = []
-
-    def restore() -> None:
-        traces.extend(restore_backup(task, service, backup))
-
+    traces: list[RestoreTrace | None] = []
     return Plan(
         result=to_result(backup, overwrites),
-        steps=[Step(f"restore {label(service)} from backup {backup.name!r}", restore)],
+        steps=[
+            Step(
+                f"restore {label(service)} from backup {backup.name!r}",
+                lambda: traces.append(restore_backup(task, service, backup)),
+            )
+        ],
         reread=lambda: to_result(read_backup(task, service, backup.id), overwrites, next(iter(traces), None)),
         before={"files": "as they are now"},
         after={"files": f"as in backup {backup.name!r} of {backup.created_at or 'this play'}"},
@@ -332,21 +329,19 @@ class NotComplete:
         return any(b.id == self.backup_id and b.status != BackupStatus.COMPLETED for b in backups)
 
 
-def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> list[RestoreTrace]:
+def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> RestoreTrace | None:
     """Restore a backup, once, and wait for the end.
-
-    Return what was observed, if the task waits.
 
     :raises WaitEnded: if it failed, or has not ended after ``wait_timeout``.
     """
-    what = f"the restore of {label(service)} from backup {backup.name!r}"
-    before = last = observe_restore(task, service, backup.status)
 
-    def status() -> str:
-        return read_backup(task, service, backup.id).status
+    def read_status() -> str:
+        now = read_backup(task, service, backup.id)
+        is_complete(now, service, AFTER_RESTORE)
+        return now.status
 
     restore = Change(
-        what=what,
+        what=f"the restore of {label(service)} from backup {backup.name!r}",
         route=r.BACKUP_RESTORE,
         ids={"id": service.id, "backup_id": backup.id},
         shown=NotComplete(service.id, backup.id),
@@ -354,25 +349,7 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
         tries=1,  # what the service wrote after a quick one would be lost to a second
         quiet=quiet_seconds(task),
     )
-    apply(task, restore, wait=False)
-    if not task.options.wait:
-        return []
-
-    def read() -> Observation:
-        nonlocal last
-        now = status()
-        last = (
-            observe_restore(task, service, now, last) if now == BackupStatus.COMPLETED else Observation(now)
-        )
-        return last
-
-    def under_way(sight: Observation) -> bool:
-        return not is_complete(backup.model_copy(update={"status": sight.status}), service, AFTER_RESTORE)
-
-    passage = await_restore(task, what, read, before, under_way)
-    if not passage.began:
-        warn_unseen(task, what, "the backup did not become RESTORING")
-    return [trace_of(task, service, what, before, seen=passage.began)]
+    return bring_back(task, service, restore, "the backup did not become RESTORING", read_status)
 
 
 def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence[Backup]) -> Backup:

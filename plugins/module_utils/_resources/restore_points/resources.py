@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import Any, ClassVar, TypeVar
 from unicodedata import category
 
@@ -20,7 +22,7 @@ from ..._api import routes as r
 from ..._api.errors import HostedError
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.text import first_of
-from ..._api.values import ServiceStatus
+from ..._api.values import BackupStatus, ServiceStatus
 from ..services.many_services import (
     ManyServicesOptions,
     Operation,
@@ -29,7 +31,7 @@ from ..services.many_services import (
 )
 from ..shared.account import Account
 from ..shared.busy_retry import QuietOptions
-from ..shared.change import Change, Gone, Listed
+from ..shared.change import Change, Gone, Listed, apply
 from ..shared.identify import label
 from ..shared.names import fits, same_name
 from ..shared.options import Options, option, required
@@ -37,10 +39,9 @@ from ..shared.plan import Plan, Resource, Task
 from ..shared.restore_points import BACKUPS, newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
 from ..shared.task_errors import Invalid, WaitEnded
-from ..shared.waiting import Transition, wait_through
+from ..shared.waiting import wait_through
 
 C = TypeVar("C", Backup, Snapshot)
-T = TypeVar("T")
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
 MAX_NAMED_COPIES = 5
 EVENTS_READ = 20
@@ -200,20 +201,55 @@ class RestoreTrace:
     events: list[str] | None
 
 
-def observe_restore(
-    task: Task[QuietOptions], service: Service, status: str | None, last: Observation | None = None
-) -> Observation:
-    """Look at the journal. Where it cannot be read now, it is taken to be as it was at ``last``."""
-    event = none_on_error(lambda: next((event.id for event in task.client.events(service.id, 1)), ""))
-    return Observation(status, last.event if event is None and last else event)
+def bring_back(
+    task: Task[RestorePointOptions],
+    service: Service,
+    change: Change,
+    missed: str,
+    read_status: Callable[[], str] | None = None,
+) -> RestoreTrace | None:
+    """Restore or roll back, once. If the task waits, return what was seen once it is over.
 
+    It is over when it was seen to begin and to end, or when nothing changed for the quiet time.
 
-def none_on_error(read: Callable[[], T]) -> T | None:
-    """Read a mere sign: where it cannot be read, the others tell."""
-    try:
-        return read()
-    except HostedError:
+    :param missed: what would have shown the start.
+    :param read_status: reads the status of a COMPLETED backup, and raises if its restore failed. A snapshot
+        has none.
+    :raises WaitEnded: when it failed, or has not ended after ``wait_timeout``.
+    """
+    at_rest = BackupStatus.COMPLETED if read_status else None
+    before = last = Observation(at_rest, newest_event(task, service))
+    apply(task, change, wait=False)
+    if not task.options.wait:
         return None
+
+    def look() -> Observation:
+        nonlocal last
+        status = read_status() if read_status else None
+        event = (newest_event(task, service) or last.event) if status == at_rest else None
+        last = Observation(status, event)
+        return last
+
+    seen = wait_through(
+        task,
+        look,
+        lambda sight: sight.status != at_rest,
+        lambda sight: f"the backup is {sight.status}" if sight.status else "nothing shows how far it is",
+        change.what,
+        before=before,
+        quiet=quiet_seconds(task),
+    )
+    began = seen.began if at_rest else seen.moved
+    if not began:
+        task.warn(
+            f"the start of {change.what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is "
+            "assumed to be done, but that is not certain. Check the files of the service before you use it; "
+            "raise quiet_time if the platform begins later than that"
+        )
+    # An old failure is no sign, so where the newest event of before is not known, nothing is.
+    gained = None if before.event is None else events_since(task, service, before.event)
+    check_not_failed(change.what, gained)
+    return RestoreTrace(began, gained)
 
 
 def quiet_seconds(task: Task[QuietOptions]) -> float:
@@ -221,67 +257,33 @@ def quiet_seconds(task: Task[QuietOptions]) -> float:
     return float(min(task.options.quiet_time, task.options.wait_timeout / 2))
 
 
-def await_restore(
-    task: Task[QuietOptions],
-    what: str,
-    read: Callable[[], Observation],
-    before: Observation,
-    under_way: Callable[[Observation], bool],
-) -> Transition[Observation]:
-    """Wait until ``what`` was seen to begin and to end, or until nothing changed for the quiet time."""
-    return wait_through(
-        task, read, under_way, describe_observation, what, before=before, quiet=quiet_seconds(task)
-    )
+def newest_event(task: Task[Options], service: Service) -> str | None:
+    """Return the id of the newest event; empty if there is none, ``None`` if the journal cannot be read."""
+    with suppress(HostedError):
+        return next((event.id for event in task.client.events(service.id, 1)), "")
+    return None
 
 
-def describe_observation(sight: Observation) -> str:
-    """Say where things stand."""
-    return f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
-
-
-def warn_unseen(task: Task[QuietOptions], what: str, missed: str) -> None:
-    """Say that nobody saw the start, and what that means. ``missed`` is what would have shown it."""
-    task.warn(
-        f"the start of {what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is assumed to "
-        "be done, but that is not certain. Check the files of the service before you use it; raise "
-        "quiet_time if the platform begins later than that"
-    )
-
-
-def trace_of(
-    task: Task[QuietOptions],
-    service: Service,
-    what: str,
-    before: Observation,
-    *,
-    seen: bool,
-) -> RestoreTrace:
-    """Return what ``what`` left behind.
-
-    A restore or a rollback that failed may leave everything as it was. What would tell is an event.
-
-    :raises WaitEnded: when the journal says that it failed.
-    """
-    last = before.event  # an old failure is no sign, so where it is not known, nothing is
-    gained = None if last is None else none_on_error(lambda: events_since(task, service, last))
-    failed = [kind for kind in gained or () if kind.endswith("_FAILED")]
-    if failed:
-        raise WaitEnded(
-            f"{what} failed: the journal has {failed[0]} since. The call was not sent again. Check the "
-            "files of the service before you use it",
-            events=gained,
-        )
-    return RestoreTrace(seen, gained)
-
-
-def events_since(task: Task[QuietOptions], service: Service, last: str) -> list[str]:
+def events_since(task: Task[Options], service: Service, last: str) -> list[str] | None:
     """Return the types of the events after the one of the id ``last``, the newest first."""
-    types: list[str] = []
-    for event in task.client.events(service.id, EVENTS_READ):
-        if event.id == last:
-            break
-        types.append(str(event.type))
-    return types
+    with suppress(HostedError):
+        events = task.client.events(service.id, EVENTS_READ)
+        return [str(event.type) for event in takewhile(lambda event: event.id != last, events)]
+    return None
+
+
+def check_not_failed(what: str, events: Sequence[str] | None) -> None:
+    """Check that no event says so: what failed may leave everything as it was.
+
+    :raises WaitEnded: if one does.
+    """
+    for kind in events or ():
+        if kind.endswith("_FAILED"):
+            raise WaitEnded(
+                f"{what} failed: the journal has {kind} since. The call was not sent again. Check the files "
+                "of the service before you use it",
+                events=events,
+            )
 
 
 # --- Reading ----------------------------------------------------------------------------------------
