@@ -13,18 +13,14 @@ from typing import Any, Literal
 from .._api.models import Service
 from .._api.text import counted
 from .restore_points.off_site import plan_off_site
-from .restore_points.resources import deletion
+from .restore_points.resources import deletion, read_copies
 from .services.many_services import ManyServicesOptions, Operation, plan_many
 from .shared.change import apply
 from .shared.identify import label
 from .shared.names import fits
 from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
-from .shared.restore_points import (
-    BACKUPS,
-    backups_as_restore_points,
-    snapshots_as_restore_points,
-)
+from .shared.restore_points import BACKUPS, as_restore_points
 from .shared.retention import (
     Decision,
     Policy,
@@ -142,10 +138,7 @@ class Thinning:
 
     def read(self) -> list[RestorePoint]:
         """Return the copies that there are now."""
-        account, id = self.task.account, self.service.id
-        if self.task.options.kind == BACKUPS:
-            return backups_as_restore_points(account.backups(id))
-        return snapshots_as_restore_points(account.snapshots(id))
+        return as_restore_points(read_copies(self.task.account, self.task.options.kind, self.service.id))
 
     def decide(self) -> list[Decision]:
         """Return the decision on each copy that there is now."""

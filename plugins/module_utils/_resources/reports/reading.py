@@ -31,7 +31,7 @@ from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
 from ..services.listing import NOT_CREATED
 from ..shared.account import Account
 from ..shared.identify import existing
-from ..shared.restore_points import BACKUPS, backups_as_restore_points
+from ..shared.restore_points import BACKUPS, as_restore_points
 from ..shared.retention import RestorePoint
 
 MAX_SCANS = 12
@@ -220,7 +220,7 @@ def jobs_of_service(facts: Facts, service: ServiceSummary) -> list[Job]:
             facts.details[id] = found
 
     def keep_copies(found: Any) -> None:
-        facts.backups[id] = backups_as_restore_points(found)
+        facts.backups[id] = as_restore_points(found)
 
     def part(
         part: str, read: Any, keep: Callable[[Any], None], refused: Callable[[], None] | None = None

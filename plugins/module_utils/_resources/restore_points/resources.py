@@ -36,7 +36,7 @@ from ..shared.identify import label
 from ..shared.names import fits, same_name
 from ..shared.options import Options, option, required
 from ..shared.plan import Plan, Resource, Task
-from ..shared.restore_points import BACKUPS, newest_complete, parse_moment
+from ..shared.restore_points import BACKUPS, as_restore_point, newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import wait_through
@@ -121,6 +121,11 @@ def result_of(
         "events": trace.events if trace else None,
         "vanished": [gone.as_dict() for gone in vanished],
     }
+
+
+def read_copies(account: Account, kind: str, service_id: str) -> Sequence[Backup | Snapshot]:
+    """Return the backups or the snapshots of a service."""
+    return account.backups(service_id) if kind == BACKUPS else account.snapshots(service_id)
 
 
 def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", busy: bool = False) -> Change:
@@ -295,10 +300,6 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
     result_key = "services"
     kind: ClassVar[str]
 
-    @abstractmethod
-    def read(self, account: Account, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
-        """Return what there is, as the platform tells it and as a copy."""
-
     def plan(self, task: Task[RestorePointInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         limit, pattern = read_span(task.options.max_age), task.options.pattern
@@ -306,8 +307,8 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
         def read(own: Task[RestorePointInfoOptions], service: Service) -> Plan:
             if not service.id:  # foreseen: it may have copies by then
                 return Plan(result=blank)
-            found = self.read(own.account, service.id)
-            fitting = [pair for pair in found if fits(pair[1].name, pattern)]
+            found = read_copies(own.account, self.kind, service.id)
+            fitting = [(copy, as_restore_point(copy)) for copy in found if fits(copy.name, pattern)]
             return Plan(
                 result={
                     self.kind: [one.as_dict() for one, __ in fitting],
