@@ -15,13 +15,11 @@ end in the middle, the next task on the subject tells that the secrets were neve
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
 import secrets
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -115,19 +113,6 @@ def check_folder(task: Task[SecretsOptions]) -> None:
         nearest = os.path.dirname(nearest)
     if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
         raise unwritable_error(folder, f"{nearest!r} is no directory that can be written to")
-    check_name(path)
-
-
-def check_name(path: str) -> None:
-    """Check that a file can have its name, and the longer one that it gets when it is put aside.
-
-    :raises Invalid: if it is too long for the file system.
-    """
-    try:
-        os.lstat(put_aside_path(path))
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            raise unwritable_error(path, error.strerror or str(error)) from None
 
 
 def check_writable(task: Task[SecretsOptions]) -> None:
@@ -141,21 +126,17 @@ def check_writable(task: Task[SecretsOptions]) -> None:
     if path is None:
         return
     check_destination(task.options.secrets_dest)
-    check_name(path)
-    folder = os.path.dirname(os.path.abspath(path))
+    trial = put_aside_path(os.path.abspath(path))
+    folder = os.path.dirname(trial)
     try:
         if not os.path.isdir(folder):
-            make_folder_of(os.path.abspath(path))
-        handle, trial = tempfile.mkstemp(dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
+            make_folder_of(trial)
+        with open(trial, "xb") as file:
+            try:
                 file.write(bytes(ROOM))
                 flush_to_disk(file)
-            renamed = put_aside_path(path)
-            os.rename(trial, renamed)
-            trial = renamed
-        finally:
-            os.unlink(trial)
+            finally:
+                os.unlink(trial)
     except OSError as error:
         raise unwritable_error(folder, error.strerror or str(error)) from None
 
