@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 from ..shared.task_errors import Invalid
@@ -44,8 +43,6 @@ OPENS = frozenset({"BEGIN", "START"})
 ENDS = frozenset({"COMMIT", "ROLLBACK", "END"})
 OF_SESSION = OPENS | ENDS | {"SAVEPOINT", "RELEASE", "SET", "USE", "LOCK", "PREPARE"}
 """Statements that mean something only to those after them in the same session."""
-SETS_PASSWORD = frozenset({("IDENTIFIED", "BY"), ("IDENTIFIED", "WITH"), ("IDENTIFIED", "VIA")})
-"""The words before a password in statements that are no reads."""
 OWN_LIMIT = frozenset({"LIMIT", "OFFSET", "FETCH"})
 
 SHORTEST_VALUE = 4
@@ -139,13 +136,6 @@ class Statement:
         return not (self.verb in EXPLAINS and ANALYZES & set(self.words))
 
     @property
-    def sets_password(self) -> bool:
-        """Whether it gives a user of MySQL or MariaDB a password."""
-        if self.words[:2] == ["SET", "PASSWORD"]:
-            return True
-        return self.verb not in READS and not SETS_PASSWORD.isdisjoint(pairwise(self.words))
-
-    @property
     def outer_words(self) -> set[str]:
         """The words that are not inside parentheses."""
         depth, found = 0, set()
@@ -206,8 +196,6 @@ class Statement:
             for name, value in params.items()
             for item in (value if isinstance(value, list) else [value])
         ]
-        if self.sets_password:
-            check_plain(written)
         return Statement("".join(texts), self.engine, written)
 
     def without_values(self, column: str) -> str:
@@ -250,20 +238,8 @@ def check_names(used: set[str], given: set[str]) -> None:
         )
 
 
-def check_plain(written: Sequence[tuple[str, str]]) -> None:
-    """Refuse text in hex where MySQL and MariaDB take a plain string alone, as for a password."""
-    for name, value in written:
-        if value.startswith(IN_HEX):
-            raise Invalid(
-                f"params.{name} holds a backslash. How MySQL and MariaDB read one in a password depends on "
-                "their settings, so which password this would set is not known. Use one without a backslash"
-            )
-
-
 # --- Values -----------------------------------------------------------------------------------------
 
-IN_HEX = "_utf8mb4 X"
-"""How text in hex begins for MySQL and MariaDB."""
 CONSTANTS = {None: "NULL", True: "TRUE", False: "FALSE"}
 
 
@@ -314,7 +290,7 @@ def postgresql_text(text: str) -> str:
 
 def mysql_text(text: str) -> str:
     """Return text for MySQL and MariaDB, with a backslash in the form that depends on no SQL mode."""
-    return f"{IN_HEX}'{text.encode().hex()}'" if "\\" in text else standard_text(text)
+    return f"_utf8mb4 X'{text.encode().hex()}'" if "\\" in text else standard_text(text)
 
 
 WRITERS: Mapping[str, Callable[[str], str]] = {
