@@ -60,33 +60,23 @@ class BackupRetentionResource(Resource[BackupRetentionOptions]):
 
     def plan(self, task: Task[BackupRetentionOptions]) -> Plan:
         """Decide on every copy, and plan the deletion of those that no rule keeps."""
-        policy = read_policy(
-            keep_rules(task.options), task.options.pattern, zone_named(task.options.time_zone)
-        )
-        kind, most = task.options.kind, task.options.max_delete
+        options = task.options
+        rules = [each.name for each in fields(options) if each.name.startswith("keep_")]
+        keeps = {name: getattr(options, name) for name in rules}
+        policy = read_policy(keeps, options.pattern, zone_named(options.time_zone))
+        kind, most = options.kind, options.max_delete
         if most < 0:
             raise Invalid(f"max_delete is {most}; it must be 0 or more")
-        check_off_site(task.options)
+        check_off_site(options)
+        blank = {"plan": [], "kept": 0, "deleted": 0, "unmanaged": 0, "off_site_copies": []}
 
         def thin_out(own: Task[BackupRetentionOptions], service: Service) -> Plan:
             return plan_service(own, service, policy)
 
-        return plan_many(task, Operation(kind, kind, thin_out, empty_result()))
+        return plan_many(task, Operation(kind, kind, thin_out, blank))
 
 
 BACKUP_RETENTION = BackupRetentionResource()
-
-
-def keep_rules(options: BackupRetentionOptions) -> dict[str, Any]:
-    """Return the ``keep_*`` options by name."""
-    return {
-        each.name: getattr(options, each.name) for each in fields(options) if each.name.startswith("keep_")
-    }
-
-
-def empty_result() -> dict[str, Any]:
-    """Return the keys of the result without a plan."""
-    return {"plan": [], "kept": 0, "deleted": 0, "unmanaged": 0, "off_site_copies": []}
 
 
 def check_off_site(options: BackupRetentionOptions) -> None:

@@ -130,7 +130,7 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     overwrites = f"all changes on {label(service)} since {since} are lost with the rollback to {name!r}"
     if not task.options.confirm:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
-    check_newer(task, service, name, newer_than(snapshot, everything))
+    check_newer(task, service, snapshot, everything)
     traces: list[RestoreTrace | None] = []
 
     def reread() -> dict[str, Any]:
@@ -167,28 +167,22 @@ def find_usable(task: Task[SnapshotOptions], service: Service, everything: Seque
     return snapshot or Snapshot.model_construct(name=name)
 
 
-def newer_than(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snapshot]:
-    """Return the snapshots taken after this one."""
-    taken = parse_moment(snapshot.created_at)
-
-    def later(other: Snapshot) -> bool:
-        moment = parse_moment(other.created_at)
-        return bool(taken and moment and moment > taken)
-
-    return [other for other in everything if later(other)]
-
-
-def check_newer(task: Task[SnapshotOptions], service: Service, name: str, newer: Sequence[Snapshot]) -> None:
+def check_newer(
+    task: Task[SnapshotOptions], service: Service, snapshot: Snapshot, everything: Sequence[Snapshot]
+) -> None:
     """Check that the user agreed to a rollback past newer snapshots, which may delete them.
 
     :raises Invalid: with their names.
     """
+    taken = parse_moment(snapshot.created_at)
+    moments = {other.name: parse_moment(other.created_at) for other in everything}
+    newer = [name for name, moment in moments.items() if taken and moment and moment > taken]
     if newer and not task.options.discard_newer:
-        names = ", ".join(repr(snapshot.name) for snapshot in newer)
         raise Invalid(
-            f"on {label(service)}, {names} were taken after {name!r}. The platform does not "
-            "say what a rollback does to them: it may delete them. Set discard_newer: true to go ahead",
-            newer=[snapshot.name for snapshot in newer],
+            f"on {label(service)}, {', '.join(map(repr, newer))} were taken after {snapshot.name!r}. The "
+            "platform does not say what a rollback does to them: it may delete them. Set discard_newer: true "
+            "to go ahead",
+            newer=newer,
         )
 
 

@@ -173,7 +173,11 @@ def classify_entry(
         by_kind[desired.kind][path] = desired
     elif desired.kind is Kind.LINK and not same_target(path, desired, there):
         changes.links[path] = desired
-    elif desired.mode is not None and path_is_ours(path, desired) and not same_mode(desired.mode, there.mode):
+    elif (
+        desired.mode is not None
+        and (path != ROOT or desired.kind is not Kind.DIRECTORY)  # that of a root that is there is not ours
+        and not same_mode(desired.mode, there.mode)
+    ):
         special = (there.mode or 0) & SPECIAL if desired.kind is Kind.DIRECTORY else 0
         changes.modes[path] = replace(desired, mode=desired.mode | special)
     else:
@@ -193,11 +197,6 @@ def same_mode(desired: int, there: int | None) -> bool:
     if there is None:
         return False
     return desired == (there if desired & SPECIAL else there & PERMISSIONS)
-
-
-def path_is_ours(path: str, entry: TreeEntry) -> bool:
-    """Tell whether permissions are ours to change: those of a root directory that is there are not."""
-    return path != ROOT or entry.kind is not Kind.DIRECTORY
 
 
 def clear_the_way(path: str, there: TreeEntry, target: Tree, rules: Rules, changes: TreeChanges) -> None:

@@ -264,7 +264,8 @@ class Mirror:
         folders = {path: entry for path, entry in entries.items() if entry.kind is Kind.DIRECTORY}
         await self._change("remove", plain, remove)
         for level in reversed(by_depth(folders)):
-            empty = {path: entry for path, entry in level.items() if not any_below(path, self.failures)}
+            full = {path for path in level if any(each.startswith(f"{path}/") for each in self.failures)}
+            empty = {path: entry for path, entry in level.items() if path not in full}
             await self._change("remove", empty, remove)
 
     async def _change(self, what: str, entries: Mapping[str, TreeEntry], act: Act) -> None:
@@ -326,11 +327,6 @@ def same_size(entry: TreeEntry, there: TreeEntry | None) -> bool:
     return (
         there is not None and (entry.kind, entry.size) == (Kind.FILE, there.size) and there.kind is entry.kind
     )
-
-
-def any_below(path: str, paths: Iterable[str]) -> bool:
-    """Tell whether one of these paths lies below a directory."""
-    return any(other.startswith(path + "/") for other in paths)
 
 
 def by_depth(entries: Mapping[str, TreeEntry]) -> Sequence[dict[str, TreeEntry]]:

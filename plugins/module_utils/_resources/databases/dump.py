@@ -149,11 +149,6 @@ def pg_environment(login: Login, secret: str) -> dict[str, str]:
     }
 
 
-def option_file(login: Login) -> str:
-    """Write an option file of MariaDB and MySQL, with what must not be an argument."""
-    return f"[client]\npassword={quoted(login.password)}\n"
-
-
 def quoted(value: str) -> str:
     """Write a value of an option file so that it is read as it is."""
     escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -307,7 +302,7 @@ MARIADB = Engine(
     package="mariadb-client",
     file="database.sql.gz",
     compress=True,
-    secret=option_file,
+    secret=lambda login: f"[client]\npassword={quoted(login.password)}\n",
     command=mysql_command,
     # No such file can be there: MySQL's programs read that of saved logins in any case.
     environment=lambda login, secret: {"MYSQL_TEST_LOGIN_FILE": f"{os.devnull}/none"},

@@ -104,12 +104,13 @@ class Statement:
 
     @cached_property
     def ambiguous(self) -> bool:
-        """Whether servers may differ over where text and comments in it end."""
+        """Whether servers may differ over where texts and comments end, as at a backslash and a quote."""
         if self.dialect is None and any(t.kind == "comment" or t.text == "#" for t in self.tokens):
             return True
         escaping = self.dialect != SQLITE
         return any(
-            token.kind == "odd" or (escaping and token.kind == "quoted" and has_ambiguous_end(token.text))
+            token.kind == "odd"
+            or (escaping and token.kind == "quoted" and f"\\{token.text[0]}" in token.text)
             for token in self.tokens
         )
 
@@ -221,11 +222,6 @@ def replace_value(column: str, written: str, place: str) -> str:
         if column.endswith(written[:end]):
             return column[:-end] + place
     return column
-
-
-def has_ambiguous_end(quoted: str) -> bool:
-    """Whether a backslash stands before a quote, which ends the text for some servers and not for others."""
-    return f"\\{quoted[0]}" in quoted
 
 
 def check_names(used: set[str], given: set[str]) -> None:

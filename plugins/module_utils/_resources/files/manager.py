@@ -44,19 +44,17 @@ class FileManager:
     # --- Looking ----------------------------------------------------------------------------------
 
     def entries(self, directory: str) -> list[FileEntry]:
-        """Return the entries of a directory, as first read."""
-        if directory not in self._seen:
-            self._seen[directory] = self._list(directory) if directory else self._list_root()
-        return self._seen[directory]
+        """Return the entries of a directory, as first read.
 
-    def _list_root(self) -> list[FileEntry]:
-        """Return what the root holds.
-
-        :raises UnexpectedAnswer: if it is said to be missing: it is there, so nothing in it can be.
+        :raises UnexpectedAnswer: if the root is said to be missing: it is there, so nothing in it can be.
         """
         try:
-            return self._list(ROOT)
+            if directory not in self._seen:
+                self._seen[directory] = self._list(directory or ROOT)
+            return self._seen[directory]
         except NotFoundResponse as error:
+            if directory:
+                raise
             what = f"the root of {self.label} cannot be listed, so nothing is known of its files"
             raise UnexpectedAnswer(f"{what}: {error.message}") from error
 
@@ -183,16 +181,14 @@ class FileManager:
 
     def removing(self, root: str, names: Sequence[str]) -> list[Change]:
         """Return the changes that delete entries of a directory permanently, each a hundred (Limits)."""
-        begins = range(0, len(names), FILES_PER_DELETE)
-        return [self._removing(root, names[begin : begin + FILES_PER_DELETE]) for begin in begins]
-
-    def _removing(self, root: str, names: Sequence[str]) -> Change:
-        """Return the change that deletes up to a hundred entries; directories with their content."""
-        what = (
-            f"{len(names)} entries of {root or 'the root'}" if names[1:] else posixpath.join(root, names[0])
-        )
-        body = {"root": root or ROOT, "files": list(names)}
-        return self._change(what, r.FILE_DELETE, body, Gone(self._listed(root, *names)))
+        changes = []
+        for begin in range(0, len(names), FILES_PER_DELETE):
+            some = names[begin : begin + FILES_PER_DELETE]
+            several = f"{len(some)} entries of {root or 'the root'}"
+            what = several if some[1:] else posixpath.join(root, some[0])
+            body = {"root": root or ROOT, "files": list(some)}
+            changes.append(self._change(what, r.FILE_DELETE, body, Gone(self._listed(root, *some))))
+        return changes
 
     def _listed(self, directory: str, *names: str) -> InDirectory:
         return InDirectory(self.id, directory or ROOT, names)

@@ -124,7 +124,8 @@ class MirrorWork:
             if mirror.failures:
                 raise self._failed(mirror.failures)
         except BaseException:
-            task.effects.facts.update(changed=bool(mirror.done), finished=self._finished())
+            finished = sorted_paths(set(mirror.done) - mirror.failures.keys())
+            task.effects.facts.update(changed=bool(mirror.done), finished=finished)
             if mirror.failures:  # there may be some before the one that ended it
                 task.effects.facts["failures"] = failures_as_list(mirror.failures)
             raise
@@ -134,9 +135,6 @@ class MirrorWork:
         task.effects.nothing_changed = not mirror.done
         task.effects.facts["actions"] = [said] if mirror.done else []
         plan.before, plan.after = before_and_after(self.changes, self.target)
-
-    def _finished(self) -> list[str]:
-        return sorted_paths(set(self.mirror.done) - self.mirror.failures.keys())
 
     def describe(self) -> str:
         """Say in one line what is done."""
@@ -289,16 +287,11 @@ def rules_of(task: Task[SftpSyncOptions], modes: Mapping[str, int | None], equal
     push = pushes(task.options.direction)
 
     def same(path: str, wished: TreeEntry, there: TreeEntry) -> bool:
-        if path in equal:
-            return True
-        return not by_content and wished.size == there.size and is_same_time(wished.mtime, there.mtime, push)
+        times = (wished.mtime, there.mtime)
+        same_time = wished.mtime == there.mtime or (push and times == (0, FIRST_TIME))
+        return path in equal or (not by_content and wished.size == there.size and same_time)
 
     return Rules(same, task.options.delete, task.options.preserve_modes, **modes)
-
-
-def is_same_time(wished: int, there: int, push: bool) -> bool:
-    """Tell whether a file has the time that it is to have, or what a server has in the place of 0."""
-    return wished == there or (push and (wished, there) == (0, FIRST_TIME))
 
 
 def plan_expected(

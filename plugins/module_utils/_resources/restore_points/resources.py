@@ -88,8 +88,10 @@ class RestorePointResource(Resource[RestorePointOptionsT]):
             raise Invalid(
                 f"allow_partial is for state: {self.restored_state}; leave it out with state: {state}"
             )
-        if state == "present":
-            check_new_name(task.options.name)
+        name = task.options.name
+        if state == "present" and (name != name.strip() or any(category(char) == "Cc" for char in name)):
+            tidied = "it must not begin or end with a blank, or hold a control character"
+            raise Invalid(f"name is {name!r}; {tidied}")
         operation = Operation(
             self.kind,
             self.kind,
@@ -147,15 +149,6 @@ def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", b
 def named(name: str, copies: Iterable[C]) -> list[C]:
     """Return the copies of this name."""
     return [copy for copy in copies if same_name(copy.name, name)]
-
-
-def check_new_name(name: str) -> None:
-    """Check that a platform that tidies names would store a new one as it is sent.
-
-    :raises Invalid: for blanks at its ends, and control characters.
-    """
-    if name != name.strip() or any(category(char) == "Cc" for char in name):
-        raise Invalid(f"name is {name!r}; it must not begin or end with a blank, or hold a control character")
 
 
 def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
@@ -253,7 +246,13 @@ def bring_back(
         )
     # An old failure is no sign, so where the newest event of before is not known, nothing is.
     gained = None if before.event is None else events_since(task, service, before.event)
-    check_not_failed(change.what, gained)
+    for kind in gained or ():
+        if kind.endswith("_FAILED"):  # it may leave everything as it was
+            raise WaitEnded(
+                f"{change.what} failed: the journal has {kind} since. The call was not sent again. Check the "
+                "files of the service before you use it",
+                events=gained,
+            )
     return RestoreTrace(began, gained)
 
 
@@ -275,20 +274,6 @@ def events_since(task: Task[Options], service: Service, last: str) -> list[str] 
         events = task.client.events(service.id, EVENTS_READ)
         return [str(event.type) for event in takewhile(lambda event: event.id != last, events)]
     return None
-
-
-def check_not_failed(what: str, events: Sequence[str] | None) -> None:
-    """Check that no event says so: what failed may leave everything as it was.
-
-    :raises WaitEnded: if one does.
-    """
-    for kind in events or ():
-        if kind.endswith("_FAILED"):
-            raise WaitEnded(
-                f"{what} failed: the journal has {kind} since. The call was not sent again. Check the files "
-                "of the service before you use it",
-                events=events,
-            )
 
 
 # --- Reading ----------------------------------------------------------------------------------------
