@@ -62,10 +62,7 @@ BACKUP = BackupResource()
 
 
 def find_targets(task: Task[BackupOptions], backups: Sequence[Backup]) -> list[Backup]:
-    """Return the backups with this name or, unless one is to be made, with this id.
-
-    :raises Ambiguous: if it is the id of one backup and the name of another.
-    """
+    """Return the backups with this name or, unless one is to be made, with this id."""
     wanted = task.options.name
     same = named(wanted, backups)
     if task.options.state == "present":
@@ -234,10 +231,7 @@ def wait_for_backup(
     advice: str = AFTER_MAKING,
     read: Callable[[Account, str], list[Backup]] = Account.backups,
 ) -> Backup:
-    """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed.
-
-    :raises WaitEnded: if it failed or disappeared, or after ``wait_timeout``.
-    """
+    """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed."""
     return wait_until(
         task,
         lambda: backup_with_id(read(task.account, service.id), service, id),
@@ -248,10 +242,7 @@ def wait_for_backup(
 
 
 def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
-    """Tell whether a backup is complete.
-
-    :raises WaitEnded: if it failed.
-    """
+    """Tell whether a backup is complete."""
     if backup.status == BackupStatus.FAILED:
         raise WaitEnded(
             f"backup {backup.name!r} of {label(service)} ended as FAILED; the platform does not say why. "
@@ -330,10 +321,7 @@ class NotComplete:
 
 
 def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> RestoreTrace | None:
-    """Restore a backup, once, and wait for the end.
-
-    :raises WaitEnded: if it failed, or has not ended after ``wait_timeout``.
-    """
+    """Restore a backup, once, and wait for the end."""
 
     def read_status() -> str:
         now = read_backup(task, service, backup.id)
@@ -356,8 +344,6 @@ def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence
     """Return the backup to restore: the only one with its name, and complete.
 
     In check mode, a missing one is assumed to be made by an earlier task of the play.
-
-    :raises NoSuchItem, Ambiguous, Invalid: saying which of these applies.
     """
     name = task.options.name
     if not there:

@@ -80,10 +80,7 @@ BACKUP_RETENTION = BackupRetentionResource()
 
 
 def check_off_site(options: BackupRetentionOptions) -> None:
-    """Check that it is clear which backups the off-site copies are of.
-
-    :raises Invalid: otherwise.
-    """
+    """Check that it is clear which backups the off-site copies are of."""
     if options.off_site_copies is None:
         return
     if options.kind != BACKUPS:

@@ -75,11 +75,7 @@ def read_database(task: Task[DatabaseInfoOptions], id: str) -> dict[str, Any]:
 def find_table(
     task: Task[DatabaseInfoOptions], inventory: DatabaseInventory, name: str
 ) -> DatabaseTable | None:
-    """Return the table that the task names; none where check mode takes it that the play makes it.
-
-    :raises NoSuchItem: when there is none.
-    :raises Ambiguous: when several schemas have one.
-    """
+    """Return the table that the task names; none where check mode takes it that the play makes it."""
     schema = task.options.schema
     tables = [table for table in inventory.tables or [] if schema in (None, table.schema_)]
     found = [table for table in tables if table.name == name]

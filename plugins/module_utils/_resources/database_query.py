@@ -263,10 +263,7 @@ def content_of(path: str) -> str | None:
 
 
 def write_whole(path: str, text: str) -> None:
-    """Write a file for its owner alone, whole or not at all.
-
-    :raises HostedError: when that fails.
-    """
+    """Write a file for its owner alone, whole or not at all."""
     try:
         with atomic_file(path) as file:
             file.write(text)

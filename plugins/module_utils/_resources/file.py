@@ -132,10 +132,7 @@ def requested_name(options: FileOptions) -> str:
 
 
 def requested_text(options: FileOptions) -> str:
-    """Return the desired content of the file.
-
-    :raises Invalid: if it is not text, or too large to be read back.
-    """
+    """Return the desired content of the file."""
     content, src = options.content, options.src
     what, size = "content", 0
     try:
@@ -201,11 +198,7 @@ def plan_directory(task: Task[FileOptions], files: FileManager, path: str) -> Pl
 
 
 def plan_rename(files: FileManager, path: str, name: str) -> Plan:
-    """Plan the rename of an entry. It counts as done if only the new name exists.
-
-    :raises Invalid: if both exist: the effect is not documented.
-    :raises NoSuchItem: if neither exists.
-    """
+    """Plan the rename of an entry. It counts as done if only the new name exists."""
     target = posixpath.join(posixpath.dirname(path), name)
     entry, other = files.entry(path), files.entry(target)
     state = {"path": target}

@@ -87,10 +87,7 @@ def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project
 
 
 def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
-    """Refuse an id whose project has another name than the task says, unless the name is to be given to it.
-
-    :raises Invalid: naming both.
-    """
+    """Refuse an id whose project has another name than the task says, unless it is to be given that."""
     name, new_name, present = options.name, options.new_name, options.state == "present"
     if current is None or name is None or same_name(name, current.name):
         return
@@ -150,10 +147,7 @@ def plan_rename(task: Task[ProjectOptions], current: Project, name: str, taken: 
 
 
 def make_way(task: Task[ProjectOptions], taken: Project) -> Step:
-    """Return the step that deletes an empty project of the new name, as a play under that name has made it.
-
-    :raises Invalid: if it is not empty.
-    """
+    """Return the step that deletes an empty project of the new name, as a play under it has made it."""
 
     def check() -> None:
         if count_members(task, taken):

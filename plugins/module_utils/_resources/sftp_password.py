@@ -84,8 +84,6 @@ def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
     """Make a password unless another task of this controller has just made one.
 
     Two at once would each end the other's password, and write files in an order of their own.
-
-    :raises Invalid: when the others do not come to an end.
     """
     turn = f"sftp:{state_key(task.options.base_url, id)}"
     with one_at_a_time(turn, f"making an SFTP password for service {id}"):

@@ -119,10 +119,7 @@ def resolve_login(task: Task[SftpSyncOptions]) -> Login:
 
 
 def mode(name: str, value: Any) -> int | None:
-    """Parse permissions: octal digits, or the number that YAML made of them.
-
-    :raises Invalid: for other values.
-    """
+    """Parse permissions: octal digits, or the number that YAML made of them."""
     if value is None:
         return None
     try:

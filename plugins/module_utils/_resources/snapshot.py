@@ -157,8 +157,6 @@ def find_usable(task: Task[SnapshotOptions], service: Service, everything: Seque
     """Return the snapshot to roll back to: the only one with its name.
 
     In check mode, a missing one is assumed to be taken by an earlier task of the play.
-
-    :raises NoSuchItem, Ambiguous: saying which of these applies.
     """
     name = task.options.name
     snapshot = only_snapshot(task, service, everything, "roll back to")
@@ -170,10 +168,7 @@ def find_usable(task: Task[SnapshotOptions], service: Service, everything: Seque
 def check_newer(
     task: Task[SnapshotOptions], service: Service, snapshot: Snapshot, everything: Sequence[Snapshot]
 ) -> None:
-    """Check that the user agreed to a rollback past newer snapshots, which may delete them.
-
-    :raises Invalid: with their names.
-    """
+    """Check that the user agreed to a rollback past newer snapshots, which may delete them."""
     taken = parse_moment(snapshot.created_at)
     moments = {other.name: parse_moment(other.created_at) for other in everything}
     newer = [name for name, moment in moments.items() if taken and moment and moment > taken]

@@ -136,10 +136,7 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
 
 
 def check_sizes(source: Tree) -> None:
-    """Check the sizes of the files to copy.
-
-    :raises TransferFailed: naming the largest of too many bytes.
-    """
+    """Check the sizes of the files to copy."""
     sizes = {path: entry.size for path, entry in source.entries.items() if entry.kind is Kind.FILE}
     if (total := sum(sizes.values())) > MOST_BYTES:
         path = max(sizes, key=sizes.__getitem__)

@@ -58,8 +58,6 @@ class HostKeys:
 
         As soon as it knows the address, those of the known keys go first in ``algorithms``. The others stay:
         a server that has none of these keys is to show which one it has.
-
-        :raises ConfigurationError: when the file cannot be read.
         """
         if self.policy == OFF:
             return None
@@ -198,10 +196,7 @@ def private(path: str, flags: int) -> int:
 
 
 def check_address(host: str, port: int) -> None:
-    """Refuse what cannot be the address of a server, before a library trips over it.
-
-    :raises ConfigurationError: with the value.
-    """
+    """Refuse what cannot be the address of a server, before a library trips over it."""
     try:
         host.encode("idna")
         is_name = 0 < len(host) <= LONGEST_NAME and host.isprintable() and " " not in host

@@ -103,10 +103,7 @@ class Mirror:
         return equal
 
     def check_room(self, changes: TreeChanges) -> None:
-        """Refuse a pull of more than there is room for. No file gets more bytes than were listed.
-
-        :raises TransferFailed: with both figures.
-        """
+        """Refuse a pull of more than there is room for. No file gets more bytes than were listed."""
         if self.direction == PULL and changes.growth > (room := room_at(self.local.root))[1]:
             raise TransferFailed(
                 f"this would take {changes.growth} bytes more on this machine, and {printable_path(room[0])} "
@@ -294,10 +291,7 @@ class Mirror:
         await run_all(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
 
     async def _attempt(self, what: str, path: str, act: Any, entry: TreeEntry | None) -> None:
-        """Do something to an entry, and note it when that cannot be done.
-
-        :raises TransferFailed: when there is no room for anything more.
-        """
+        """Do something to an entry, and note it when that cannot be done."""
         try:
             await act
         except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):

@@ -124,10 +124,7 @@ async def are_attributes_kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
 
 
 async def server_time(sftp: Any, folder: str) -> int | None:
-    """Return the time by the clock of the server, as a new file shows it; ``None`` if that shows none.
-
-    :raises asyncssh.SFTPError: if there may be no new file.
-    """
+    """Return the time by the clock of the server, as a new file shows it; ``None`` if that shows none."""
     path = temporary_path(join(folder, "probe"))
     async with removed_afterwards(sftp, path):
         file = await sftp.open(encode_path(path), NEW, asyncssh.SFTPAttrs(permissions=PRIVATE))

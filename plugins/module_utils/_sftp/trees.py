@@ -264,10 +264,7 @@ async def read_names(sftp: Any, place: str, folder: str, tree: Tree) -> dict[str
 
 
 async def remote_root(sftp: Any, root: str) -> TreeEntry | None:
-    """Return what stands at the root; a link that the user named is followed.
-
-    :raises TransferFailed: when the server does not show.
-    """
+    """Return what stands at the root; a link that the user named is followed."""
     for look in (sftp.stat, sftp.lstat):
         try:
             return await remote_entry(sftp, root, await look(encode_path(root)))

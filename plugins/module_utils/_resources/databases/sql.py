@@ -152,10 +152,7 @@ class Statement:
         return "ORDER" in self.outer_words
 
     def page(self, limit: int, offset: int) -> str:
-        """Return the statement for some of its rows.
-
-        :raises Invalid: when it is not one that takes a limit, or has one.
-        """
+        """Return the statement for some of its rows."""
         if self.verb not in PAGEABLE:
             raise Invalid(f"all_rows is for a SELECT; this statement begins with {self.verb!r}")
         own = sorted(OWN_LIMIT & self.outer_words)
@@ -256,10 +253,7 @@ def literal(value: Any, name: str, write: Callable[[str], str]) -> str:
 
 
 def text_of(value: Any, name: str) -> str:
-    """Return a value that becomes text, a date among them.
-
-    :raises Invalid: when it is of another type, or cannot be sent.
-    """
+    """Return a value that becomes text, a date among them."""
     text = value.isoformat() if isinstance(value, date) else value
     if not isinstance(text, str):
         raise Invalid(

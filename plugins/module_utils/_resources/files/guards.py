@@ -161,8 +161,6 @@ def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChan
     """Refuse to delete everything for an empty source, or more than the user foresaw.
 
     What a broken transfer left behind is no one's file and does not count.
-
-    :raises Invalid: with the paths that would be deleted.
     """
     options = task.options
     doomed = [printable_path(path) for path in sorted({**changes.in_the_way, **changes.extra})]

@@ -104,19 +104,13 @@ class FileManager:
                 )
 
     def check_directory(self, path: str) -> None:
-        """Check that a path is a directory, or a link that may lead to one.
-
-        :raises Invalid: if it is a file.
-        """
+        """Check that a path is a directory, or a link that may lead to one."""
         entry = self.entry(path)
         if entry is not None and not entry.directory and not entry.symlink:
             raise Invalid(f"{path!r} on {self.label} is a file, so nothing can be below it")
 
     def content(self, path: str, entry: FileEntry) -> str:
-        """Return the text of a file.
-
-        :raises Invalid: if it is too large for the platform to return, or was not returned whole.
-        """
+        """Return the text of a file."""
         if is_large(entry):
             raise Invalid(
                 f"{path!r} on {self.label} has {entry.size} bytes; the file manager reads up to "

@@ -184,10 +184,7 @@ def pushes(direction: str | None) -> bool:
 
 
 async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Patterns) -> Tree:
-    """Read the tree that the other one follows, and warn of what is left out.
-
-    :raises NoSuchItem: when there is none.
-    """
+    """Read the tree that the other one follows, and warn of what is left out."""
     skipped: dict[str, str] = {}
     source = without_stray_links(await side.tree(patterns, skipped.__setitem__), skipped.__setitem__)
     if ROOT not in source:
@@ -256,10 +253,7 @@ def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
 
 
 def check_readable(side: Side, tree: Tree) -> None:
-    """Refuse a tree of which not all can be read.
-
-    :raises TransferFailed: naming what cannot be.
-    """
+    """Refuse a tree of which not all can be read."""
     if tree.unreadable:
         raise TransferFailed(describe_failures(describe_unreadable(side, tree)))
 
@@ -307,7 +301,6 @@ def plan_expected(
     """Plan for a service that does not exist yet, or shows nothing yet: everything is created.
 
     :param target: what is there all the same; the root alone if not given.
-    :raises TransferFailed: naming what of the source cannot be read.
     """
     check_readable(side, source)
     target = Tree({ROOT: TreeEntry(Kind.DIRECTORY)}) if target is None else target

@@ -213,7 +213,6 @@ def bring_back(
     :param missed: what would have shown the start.
     :param read_status: reads the status of a COMPLETED backup, and raises if its restore failed. A snapshot
         has none.
-    :raises WaitEnded: when it failed, or has not ended after ``wait_timeout``.
     """
     at_rest = BackupStatus.COMPLETED if read_status else None
     before = last = Observation(at_rest, newest_event(task, service))

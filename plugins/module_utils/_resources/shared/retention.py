@@ -120,10 +120,7 @@ def read_policy(options: Mapping[str, Any], pattern: str, zone: tzinfo) -> Polic
 
 
 def read_span(text: str | None) -> Span | None:
-    """Parse a duration such as ``2y5m7d3h``; ``None`` for ``None``.
-
-    :raises Invalid: if it is not one, repeats a unit, or is zero.
-    """
+    """Parse a duration such as ``2y5m7d3h``; ``None`` for ``None``."""
     if text is None or not text.strip():
         return None
     parts = re.findall(r"(\d+)([ymdh])", text)
@@ -242,10 +239,7 @@ def moment_of(decision: Decision) -> datetime:
 
 
 def check_max_delete(decisions: Sequence[Decision], max_delete: int | None) -> None:
-    """Check that no more copies would be deleted than ``max_delete``.
-
-    :raises Invalid: with both numbers. Nothing was deleted.
-    """
+    """Check that no more copies would be deleted than ``max_delete``."""
     doomed = [decision.copy.name for decision in decisions if not decision.keep]
     if max_delete is not None and len(doomed) > max_delete:
         raise Invalid(

@@ -75,10 +75,7 @@ def destination(task: Task[SecretsOptions], id: str) -> str | None:
 
 
 def check_destination(path: str | None, option: str = "secrets_dest") -> None:
-    """Check that a file can be written, before any secret exists.
-
-    :raises Invalid: if its folder is missing or not writable, or the path is not a regular file.
-    """
+    """Check that a file can be written, before any secret exists."""
     if path is None:
         return
     check_path(option, path, of_file=True)
@@ -99,10 +96,7 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
 
 
 def check_folder(task: Task[SecretsOptions]) -> None:
-    """Check the destination without writing anything, as in check mode.
-
-    :raises Invalid: if secrets could not be written there.
-    """
+    """Check the destination without writing anything, as in check mode."""
     check_destination(task.options.secrets_dest, "secrets_dir" if task.composition.part else "secrets_dest")
     path = destination(task, "any")
     if path is None:
@@ -155,8 +149,6 @@ def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterato
 
     The note is removed once the secrets are saved, or if the platform did not act. Otherwise, for example if
     the run is killed, it stays for the next task.
-
-    :raises Invalid: before the call, if secrets could not be saved.
     """
     check_writable(task)
     kept = SecretWriter(task, SecretNote.of(task.options.base_url, subject))
@@ -270,8 +262,6 @@ def write_private(path: str, content: dict[str, Any]) -> None:
     """Write JSON atomically with mode 0600. An existing file is renamed first.
 
     Several hosts of a play may name one file: each renames what the previous one wrote.
-
-    :raises OSError: if that fails.
     """
     turn = one_at_a_time(f"file:{os.path.realpath(path)}", "writing this file", LONGEST_WRITE)
     with turn, atomic_file(path) as file:
