@@ -36,6 +36,7 @@ from .shared.restore_points import BACKUPS, IN_MOTION, any_in_motion, was_comple
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import wait_until
 
+ReadBackups = Callable[[Account, str], list[Backup]]
 AFTER_MAKING = "Running this again makes another one"
 AFTER_RESTORE = "Check the files of the service before you use it, and restore another backup if need be"
 
@@ -229,12 +230,12 @@ def wait_for_backup(
     service: Service,
     id: str,
     advice: str = AFTER_MAKING,
-    read: Callable[[Account, str], list[Backup]] = Account.backups,
+    read: ReadBackups = Account.backups,
 ) -> Backup:
     """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed."""
     return wait_until(
         task,
-        lambda: backup_with_id(read(task.account, service.id), service, id),
+        lambda: read_backup(task, service, id, read),
         lambda backup: is_complete(backup, service, advice),
         lambda backup: f"backup {backup.name!r} of {label(service)} is {backup.status}",
         f"backup {id} of {label(service)}",
@@ -252,14 +253,11 @@ def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) ->
     return backup.status == BackupStatus.COMPLETED
 
 
-def read_backup(task: Task[BackupOptions], service: Service, id: str) -> Backup:
+def read_backup(
+    task: Task[BackupOptions], service: Service, id: str, read: ReadBackups = Account.backups
+) -> Backup:
     """Return the current state of a backup."""
-    return backup_with_id(task.account.backups(service.id), service, id)
-
-
-def backup_with_id(backups: Sequence[Backup], service: Service, id: str) -> Backup:
-    """Return the backup with this id."""
-    for backup in backups:
+    for backup in read(task.account, service.id):
         if backup.id == id:
             return backup
     raise WaitEnded(f"backup {id} of {label(service)} is no longer on the platform's list")

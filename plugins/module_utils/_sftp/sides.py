@@ -47,6 +47,7 @@ from .trees import (
     read_names,
     remote_tree,
     shown_entry,
+    unless_refused,
 )
 
 LARGE = 1024 * 1024
@@ -294,18 +295,16 @@ class Remote:
 
     async def push(self, source: Side, path: str, entry: TreeEntry, moved: Moved) -> None:
         """Put a file of the other side onto the server, with its holes if the server can have any."""
-        blocks = Blocks(entry.size, self._block, self.features.holes)
-        try:
-            await self._push(source, path, entry, blocks, moved)
-        except asyncssh.SFTPFailure:
-            if not blocks.skipped:
-                raise
-            self.features.holes = False
-            await self._push(source, path, entry, Blocks(entry.size, self._block, False), lambda count: None)
-
-    async def _push(self, source: Side, path: str, entry: TreeEntry, blocks: Blocks, moved: Moved) -> None:
-        async with source.reading(path) as read, self._turn(entry), self._placed(path, entry) as file:
-            await send(read, file, blocks, moved)
+        for holes in dict.fromkeys((self.features.holes, False)):
+            blocks = Blocks(entry.size, self._block, holes)
+            try:
+                async with source.reading(path) as read, self._turn(entry), self._placed(path, entry) as file:
+                    await send(read, file, blocks, moved)
+                return
+            except asyncssh.SFTPFailure:
+                if not blocks.skipped:
+                    raise
+                self.features.holes = False
 
     @asynccontextmanager
     async def _placed(self, path: str, entry: TreeEntry) -> AsyncIterator[Any]:
@@ -355,7 +354,8 @@ class Remote:
         except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
             raise asyncssh.SFTPNoSuchFile(GONE) from None
         except (asyncssh.SFTPOpUnsupported, asyncssh.SFTPFailure, asyncssh.SFTPFileAlreadyExists) as error:
-            in_place = await self._type_of(new)
+            found = await unless_refused(self.sftp.lstat(new), None)
+            in_place = None if found is None else int(found.type)
             unsupported = isinstance(error, asyncssh.SFTPOpUnsupported)
             if in_place not in ((*REPLACEABLE, None) if unsupported else REPLACEABLE):
                 raise
@@ -378,13 +378,6 @@ class Remote:
             raise
         with suppress(asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):  # another run found it first
             await self.sftp.remove(aside)
-
-    async def _type_of(self, path: bytes) -> int | None:
-        """Return the type of what is at a path; ``None`` if there is nothing."""
-        try:
-            return int((await self.sftp.lstat(path)).type)
-        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
-            return None
 
     @asynccontextmanager
     async def _removed_on_error(self, temporary: str) -> AsyncIterator[None]:

@@ -28,9 +28,9 @@ from ..shared.identify import near_miss
 from ..shared.limits import MAX_PROJECT_NAME
 from ..shared.money import read_amount
 from ..shared.names import same_name
+from ..shared.public_key import read_public_key
 from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
-from ..ssh_key import read_public_key
 from .document import Document, Entry
 from .graph import find_cycle
 from .hiding import HIDDEN_SECTION, PLAIN_SECTION, hides_command, with_hidden_environment
