@@ -20,11 +20,10 @@ from .restore_points.resources import (
     RestoreTrace,
     bring_back,
     deletion,
-    missing_from,
     named,
     quiet_seconds,
     result_of,
-    warn_of_missing,
+    vanished,
 )
 from .services.many_services import PlanOne
 from .shared.account import Account
@@ -151,7 +150,7 @@ def plan_making(
         with one_at_a_time(turn, doing, task.options.wait_timeout) as waited:
             other = find_concurrent_backup(task, service, name, everything) if waited else None
             made, gone = (other, []) if other else make_backup(task, service, everything, there)
-        result = to_result(made, vanished=gone)  # as the list told it at the end of the wait
+        result = to_result(made, gone=gone)  # as the list told it at the end of the wait
         if other is None:
             plan.reread = lambda: result
             return None
@@ -220,9 +219,8 @@ def make_backup(
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
     if task.options.wait and not is_complete(mine, service):
         mine = wait_for_backup(task, service, mine.id, read=read)
-    gone = missing_from((backup for backup in before if backup not in deleted), listed)
-    warn_of_missing(task, "backup", service, f"the making of {make.what}", gone)
-    return mine, gone
+    left = [backup for backup in before if backup not in deleted]
+    return mine, vanished(task, "backup", service, f"the making of {make.what}", before=left, now=listed)
 
 
 def wait_for_backup(

@@ -19,10 +19,9 @@ from .restore_points.resources import (
     RestoreTrace,
     bring_back,
     deletion,
-    missing_from,
     named,
     result_of,
-    warn_of_missing,
+    vanished,
 )
 from .services.many_services import PlanOne
 from .shared.account import Account
@@ -135,8 +134,7 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
 
     def reread() -> dict[str, Any]:
         now = task.account.snapshots(service.id)
-        gone = missing_from(everything, now)
-        warn_of_missing(task, "snapshot", service, f"the rollback to {name!r}", gone)
+        gone = vanished(task, "snapshot", service, f"the rollback to {name!r}", before=everything, now=now)
         return to_result(snapshot_with_name(task, now), overwrites, next(iter(traces), None), gone)
 
     return Plan(

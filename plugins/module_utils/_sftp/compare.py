@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from .errors import TransferFailed
-from .trees import MOST_BYTES, ROOT, Kind, Tree, TreeEntry, printable_path, within
+from .trees import MOST_BYTES, ROOT, Kind, Tree, TreeEntry, above, printable_path, within
 
 PERMISSIONS, SPECIAL = 0o777, 0o7000
 """The bits of a mode that are copied, and those that are set only if the user names them (setuid, sticky)."""
@@ -96,11 +96,8 @@ class TreeChanges:
     def spare(self, leftovers: Collection[str]) -> None:
         """Remove neither these temporary files nor the directories that they lie in."""
         self.leftovers = [path for path in self.leftovers if path not in leftovers]
-        for path in leftovers:
-            above = posixpath.dirname(path)
-            while above:
-                self.extra.pop(above, None)
-                above = posixpath.dirname(above)
+        for folder in (folder for path in leftovers for folder in above(path)):
+            self.extra.pop(folder, None)
 
     def __bool__(self) -> bool:
         return bool(self.desired or self.extra or self.leftovers)
@@ -153,11 +150,7 @@ def kept_paths(source: Tree, target: Tree) -> set[str]:
     spared = {path for path in source.excluded if patterns.excludes(path, True)} | source.left_out
     for path in target.entries if spared else ():
         if within(path, spared):
-            above = path
-            kept.add(path)
-            while above:
-                above = posixpath.dirname(above)
-                kept.add(above)
+            kept.update((path, *above(path)))
     return kept
 
 

@@ -47,11 +47,7 @@ class HostKeys:
     @property
     def name(self) -> str:
         """The server's name as known_hosts files write it."""
-        return self.written(self.host)
-
-    def written(self, host: str) -> str:
-        """Return a name or an address of the server as known_hosts files write it."""
-        return host if self.port == STANDARD_PORT else f"[{host}]:{self.port}"
+        return self.names()[0]
 
     def known(self, algorithms: list[str]) -> Any:
         """Return what the library checks the server's key against: ``None`` is anything.
@@ -87,7 +83,8 @@ class HostKeys:
 
     def names(self, address: str = "") -> list[str]:
         """Return the names of the server in such a file."""
-        return [self.written(host) for host in dict.fromkeys((self.host, address or self.host))]
+        hosts = dict.fromkeys((self.host, address or self.host))
+        return [host if self.port == STANDARD_PORT else f"[{host}]:{self.port}" for host in hosts]
 
     def matching(self, names: Sequence[str]) -> tuple[list[Any], ...]:
         """Return the keys that the file has for these names, those that vouch for others, and those revoked.

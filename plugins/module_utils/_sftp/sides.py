@@ -21,7 +21,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from functools import partial
 from typing import Any, TypeAlias
 
-from .blocks import Blocks, Moved, Read, block_size, fetch, holds, read_remote, read_whole, send
+from .blocks import Blocks, Moved, Read, block_size, copy, holds, read_local, read_remote, write_local
 from .leftovers import GONE, claimed, is_stale, put_in_place, replacing
 from .library import asyncssh
 from .local_folder import LocalFolder, change_mode
@@ -90,11 +90,7 @@ class Local:
     async def reading(self, path: str) -> AsyncIterator[Read]:
         """Open a file to read blocks of it."""
         with open(self.folder.open_file(path), "rb", buffering=0) as content:
-
-            async def read(offset: int, length: int) -> bytes:
-                return read_whole(content.fileno(), offset, length)
-
-            yield read
+            yield partial(read_local, content.fileno())
 
     async def make_parents(self) -> None:
         """Make the directories above the root, where they are missing."""
@@ -299,7 +295,7 @@ class Remote:
             blocks = Blocks(entry.size, self._block, holes)
             try:
                 async with source.reading(path) as read, self._turn(entry), self._placed(path, entry) as file:
-                    await send(read, file, blocks, moved)
+                    await copy(read, file.write, blocks, moved)
                 return
             except asyncssh.SFTPFailure:
                 if not blocks.skipped:
@@ -328,7 +324,8 @@ class Remote:
         made = 0o666 if entry.mode is None else PRIVATE
         async with self._open(path) as file, self._turn(entry):
             with target.folder.parent(path) as place, replacing(*place, made) as handle:
-                await fetch(file, handle, Blocks(entry.size, self._block), moved)
+                read, write = partial(read_remote, file), partial(write_local, handle)
+                await copy(read, write, Blocks(entry.size, self._block), moved)
                 if entry.mode is not None:
                     os.chmod(handle, entry.mode)
                 os.utime(handle, (entry.mtime, entry.mtime))

@@ -9,7 +9,7 @@ import asyncio
 import posixpath
 import re
 import stat
-from collections.abc import Awaitable, Callable, Collection, Container
+from collections.abc import Awaitable, Callable, Collection, Container, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -132,9 +132,7 @@ class Tree:
 
     def protect(self, path: str) -> None:
         """Keep the directories above something that takes no part."""
-        while path:
-            path = posixpath.dirname(path)
-            self.protected.add(path)
+        self.protected.update(above(path))
 
     def cannot_read(self, path: str, reason: str) -> None:
         """Note a directory that could not be read, and keep it with those above it."""
@@ -155,10 +153,7 @@ class Tree:
         for path, entry in self.entries.items():
             directory = entry.kind is Kind.DIRECTORY
             if patterns.includes(path if directory else original_path(path), directory):
-                above = path
-                while above not in needed:
-                    needed.add(above)
-                    above = posixpath.dirname(above)
+                needed.update((path, *above(path)))
         self.entries = {path: entry for path, entry in self.entries.items() if path in needed}
 
     def _is_replaced(self, path: str) -> bool:
@@ -175,6 +170,13 @@ def original_path(path: str) -> str:
 def join(root: str, path: str) -> str:
     """Return where an entry of a tree lies."""
     return posixpath.join(root, path) if path else root
+
+
+def above(path: str) -> Iterator[str]:
+    """Yield the directories that a path lies in, the root last."""
+    while path:
+        path = posixpath.dirname(path)
+        yield path
 
 
 def within(path: str, places: Container[str]) -> bool:

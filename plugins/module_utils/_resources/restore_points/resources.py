@@ -109,19 +109,19 @@ def result_of(
     copy: Backup | Snapshot | None,
     overwrites: str | None = None,
     trace: RestoreTrace | None = None,
-    vanished: Sequence[Backup | Snapshot] = (),
+    gone: Sequence[Backup | Snapshot] = (),
 ) -> dict[str, Any]:
     """Return what the result says about a service: its copy, and what bringing that back overwrites.
 
-    ``trace`` is what a restore or a rollback left behind, where it was waited for; ``vanished`` are the
-    copies that went though the task did not delete them.
+    ``trace`` is what a restore or a rollback left behind, where it was waited for; ``gone`` are the copies
+    that vanished though the task did not delete them.
     """
     return {
         one: copy.as_dict() if copy else None,
         "overwrites": overwrites,
         "start_seen": trace.start_seen if trace else None,
         "events": trace.events if trace else None,
-        "vanished": [gone.as_dict() for gone in vanished],
+        "vanished": [copy.as_dict() for copy in gone],
     }
 
 
@@ -151,25 +151,24 @@ def named(name: str, copies: Iterable[C]) -> list[C]:
     return [copy for copy in copies if same_name(copy.name, name)]
 
 
-def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
-    """Return the copies that no longer exist. Snapshots are identified by name."""
+def vanished(
+    task: Task[Options], kind: str, service: Service, what: str, *, before: Iterable[C], now: Iterable[C]
+) -> list[C]:
+    """Return the copies that disappeared with ``what``, which did not delete them, and warn of them.
+
+    Snapshots are identified by name.
+    """
     there = {copy.id or copy.name for copy in now}
-    return [copy for copy in before if (copy.id or copy.name) not in there]
-
-
-def warn_of_missing(
-    task: Task[Options], kind: str, service: Service, what: str, gone: Sequence[Backup | Snapshot]
-) -> None:
-    """Warn of copies that disappeared with ``what``, though the task did not delete them."""
-    if not gone:
-        return
-    named = [f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone]
-    task.warn(
-        f"after {what}, {len(gone)} {kind}{'s' if len(gone) > 1 else ''} of {label(service)} "
-        f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {first_of(named, MAX_NAMED_COPIES)}. "
-        "This task did not delete them: the platform may have deleted them to make room, or another run may "
-        "have"
-    )
+    gone = [copy for copy in before if (copy.id or copy.name) not in there]
+    if gone:
+        named = [f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone]
+        task.warn(
+            f"after {what}, {len(gone)} {kind}{'s' if len(gone) > 1 else ''} of {label(service)} "
+            f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {first_of(named, MAX_NAMED_COPIES)}. "
+            "This task did not delete them: the platform may have deleted them to make room, or another run "
+            "may have"
+        )
+    return gone
 
 
 # --- Restores ---------------------------------------------------------------------------------------
