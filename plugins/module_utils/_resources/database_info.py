@@ -41,12 +41,10 @@ class DatabaseInfoResource(Resource[DatabaseInfoOptions]):
         options = task.options
         if options.page < 0:
             raise Invalid(f"page is {options.page}; pages are counted from 0")
-        if options.schema and not options.table:
-            raise Invalid("schema names where a table is; set table as well")
-        if options.page and not options.table:
-            raise Invalid(
-                f"page is {options.page}, and table is not set; set table as well, or leave page out"
-            )
+        for name, value in (("schema", options.schema), ("page", options.page)):
+            if value and not options.table:
+                unset = "table is not set; set table as well"
+                raise Invalid(f"{name} is {value!r}, and {unset}, or leave {name} out")
         if options.table and not options.inventory:
             raise Invalid("table is looked up in the inventory; leave inventory at true to read a table")
         return Plan(result=read_database(task, known_id(task)))

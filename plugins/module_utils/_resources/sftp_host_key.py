@@ -31,9 +31,12 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
         """
         require()
         host, port = resolve_server(task)
-        if not host:
-            return plan_for_expected_service(task, port)
-        keys = HostKeys(os.path.expanduser(task.options.known_hosts), ACCEPT_NEW, host, port, task.warn)
+        path, service = os.path.expanduser(task.options.known_hosts), task.options.service
+        if not host:  # the service is still to be made, so its key will be new
+            result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}
+            step = Step(f"pin the key of service {service!r} in {path}", lambda: None)
+            return Plan(result=result, steps=[step], after=result)
+        keys = HostKeys(path, ACCEPT_NEW, host, port, task.warn)
         key = ask_for_key(keys, task.options.timeout)
         keys.accepts("", key)
         result = {
@@ -54,17 +57,6 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
 
 
 SFTP_HOST_KEY = SftpHostKeyResource()
-
-
-def plan_for_expected_service(task: Task[SftpServerOptions], port: int | None) -> Plan:
-    """Plan for a service that does not exist yet: its key will be new."""
-    path, service = os.path.expanduser(task.options.known_hosts), task.options.service
-    result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}
-    return Plan(
-        result=result,
-        steps=[Step(f"pin the key of service {service!r} in {path}", lambda: None)],
-        after=result,
-    )
 
 
 def resolve_server(task: Task[SftpServerOptions]) -> tuple[str, int]:

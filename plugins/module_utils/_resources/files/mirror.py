@@ -233,9 +233,9 @@ def with_known_times(task: Task[SftpSyncOptions], source: Tree) -> Tree:
     near = {
         path: replace(entry, mtime=min(max(entry.mtime, FIRST_TIME), LAST_TIME))
         for path, entry in source.entries.items()
-        if not 0 <= entry.mtime <= LAST_TIME
+        if not FIRST_TIME <= entry.mtime <= LAST_TIME
     }
-    files = [path for path, entry in near.items() if entry.kind is Kind.FILE]
+    files = [path for path, entry in near.items() if entry.kind is Kind.FILE and source.entries[path].mtime]
     if files:
         task.warn(
             "SFTP cannot store times before 1970 or after 2106, so these get the nearest one: "
@@ -278,12 +278,10 @@ def first_paths(paths: Collection[str]) -> str:
 def rules_of(task: Task[SftpSyncOptions], modes: Mapping[str, int | None], equal: Collection[str]) -> Rules:
     """Return what the mirror is to be. ``equal`` are files whose content was compared and is the same."""
     by_content = task.options.checksum
-    push = pushes(task.options.direction)
 
     def same(path: str, wished: TreeEntry, there: TreeEntry) -> bool:
-        times = (wished.mtime, there.mtime)
-        same_time = wished.mtime == there.mtime or (push and times == (0, FIRST_TIME))
-        return path in equal or (not by_content and wished.size == there.size and same_time)
+        alike = (wished.size, wished.mtime) == (there.size, there.mtime)
+        return path in equal or (alike and not by_content)
 
     return Rules(same, task.options.delete, task.options.preserve_modes, **modes)
 
