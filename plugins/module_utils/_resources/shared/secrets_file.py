@@ -194,20 +194,30 @@ class SecretWriter:
         if path is None:
             self._keep_until_returned(id, content, labels)
             return True
-        try:
-            self._write(path, content)
-        except Exception as error:  # whatever it is: nobody shows the secrets a second time
-            failure = f"{labels} could not be written to {path}: {reason(error)}"
-            return self._write_elsewhere(id, content, failure)
-        if not options.secrets_dest:
-            advice = "" if self.task.composition.part else ". Set secrets_dest to choose the place"
-            self.task.warn(f"{labels} can be read only once; kept in {path}{advice}")
+        failure = ""
+        for place in (path, default_path(id)):
+            try:
+                if failure:
+                    make_folder_of(place)
+                write_private(place, content)
+            except Exception as error:  # whatever it is: nobody shows the secrets a second time
+                said = ", nor" if failure else f"{labels} could not be written"
+                failure += f"{said} to {place}: {reason(error)}"
+                continue
+            self.task.effects.facts["secrets_file"] = place
+            if failure:
+                self.task.warn(f"{failure}. They were kept in {place} instead")
+            elif not options.secrets_dest:
+                advice = "" if self.task.composition.part else ". Set secrets_dest to choose the place"
+                self.task.warn(f"{labels} can be read only once; kept in {place}{advice}")
+            self.discard()
+            return True
+        if not options.return_secrets:
+            self.task.warn(f"{failure}. They are lost: {self.note.remedy}")
+            return False
+        self.task.warn(f"{failure}. They are only in the result, because return_secrets is set")
         self.discard()
         return True
-
-    def _write(self, path: str, content: dict[str, Any]) -> None:
-        write_private(path, content)
-        self.task.effects.facts["secrets_file"] = path
 
     def _keep_until_returned(self, id: str, content: dict[str, Any], labels: str) -> None:
         """Keep secrets that go into the result alone on disk until the task ends: it may be killed before.
@@ -227,24 +237,6 @@ class SecretWriter:
                 self.discard()
 
         self.task.closing.push(end)
-
-    def _write_elsewhere(self, id: str, content: dict[str, Any], failure: str) -> bool:
-        """Write secrets to the default place after all. Where that fails too, say that they are lost."""
-        path = default_path(id)
-        try:
-            make_folder_of(path)
-            self._write(path, content)
-        except Exception as error:
-            if not self.task.options.return_secrets:
-                self.task.warn(
-                    f"{failure}, nor to {path}: {reason(error)}. They are lost: {self.note.remedy}"
-                )
-                return False
-            self.task.warn(f"{failure}. They are only in the result, because return_secrets is set")
-        else:
-            self.task.warn(f"{failure}. They were kept in {path} instead")
-        self.discard()
-        return True
 
 
 def reason(error: Exception) -> str:
