@@ -218,7 +218,9 @@ class WriteStatement:
                     "the data before you run it again"
                 )
             raise
-        self.task.effects.nothing_changed = not self.had_effect()
+        # Only a lone statement that counts its rows can say that nothing was changed.
+        lone = self.statement.verb in CHANGES and not (self.statement.several or self.statement.ambiguous)
+        self.task.effects.nothing_changed = lone and self.result.row_count == 0
         if self.result.truncated:
             self.task.warn("the statement was carried out, but the platform did not return all of its rows")
 
@@ -226,11 +228,6 @@ class WriteStatement:
         """Write what the statement returned as CSV."""
         if self.result is not None:
             write_whole(path, as_csv(self.result))
-
-    def had_effect(self) -> bool:
-        """Tell whether anything was changed. Only a lone statement that counts its rows can deny it."""
-        lone = self.statement.verb in CHANGES and not (self.statement.several or self.statement.ambiguous)
-        return not (lone and self.result is not None and self.result.row_count == 0)
 
 
 def unknown_outcome(cause: HostedError) -> EffectUnverified:

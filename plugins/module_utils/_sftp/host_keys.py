@@ -11,6 +11,7 @@ import fcntl
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from .._api.errors import ConfigurationError
@@ -144,7 +145,7 @@ class HostKeys:
         line = f"{self.name} {self.offered.export_public_key().decode().strip()}\n".encode()
         try:
             make_private_folder(os.path.dirname(self.path))
-            with open(self.path, "ab+", buffering=0, opener=private) as file:
+            with open(self.path, "ab+", buffering=0, opener=partial(os.open, mode=0o600)) as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.seek(0)
                 there = file.read()
@@ -185,11 +186,6 @@ def prefer(algorithms: list[str], keys: Sequence[Any]) -> None:
     """Put the algorithms of these keys first."""
     kinds = {algorithm.decode() for key in keys for algorithm in key.sig_algorithms}
     algorithms.sort(key=lambda algorithm: algorithm not in kinds)
-
-
-def private(path: str, flags: int) -> int:
-    """Open a file, which is for this user alone if it is new."""
-    return os.open(path, flags, 0o600)
 
 
 def check_address(host: str, port: int) -> None:

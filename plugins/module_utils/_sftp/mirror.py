@@ -145,13 +145,16 @@ class Mirror:
             there = changes.there.get(path)
             await self.target.make_link(path, entry, there is None or there.kind is not Kind.LINK)
 
+        async def set_mode(path: str, entry: TreeEntry) -> None:
+            await self.target.set_mode(path, int(entry.mode or 0))
+
         await self._change("link", changes.links, link)
         await self._check_arrivals(changes)
         await self._remove_leftovers(changes)
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
         if self.remote.features.modes or self.direction == PULL:
-            await self._change("set the mode of", finished(changes), self._set_mode)
+            await self._change("set the mode of", finished(changes), set_mode)
 
     async def _check_arrivals(self, changes: TreeChanges) -> None:
         """See that what was written is there, before anything is deleted."""
@@ -248,9 +251,6 @@ class Mirror:
 
         await self._each("write", files, copy, count)
 
-    async def _set_mode(self, path: str, entry: TreeEntry) -> None:
-        await self.target.set_mode(path, int(entry.mode or 0))
-
     async def _remove(self, entries: Mapping[str, TreeEntry]) -> None:
         """Remove files and links, then directories, the deepest first."""
 
@@ -297,7 +297,8 @@ class Mirror:
         except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
             raise
         except (asyncssh.SFTPError, OSError) as error:
-            side = self._side_of(error)
+            from_source = isinstance(error, (Shrank, Unreadable))
+            side = self.source if from_source else self.local if isinstance(error, OSError) else self.remote
             if side is self.source:
                 what = "read"
             reason = await side.explain_full_disk(error, path, entry) if side is self.target else ""
@@ -308,12 +309,6 @@ class Mirror:
             self.failures[path] = (
                 f"cannot {what} {place}: {clean(said or str(error)) or type(error).__name__}"
             )
-
-    def _side_of(self, error: Exception) -> Side:
-        """Return the side that an error came from."""
-        if isinstance(error, (Shrank, Unreadable)):
-            return self.source
-        return self.local if isinstance(error, OSError) else self.remote
 
 
 def same_size(entry: TreeEntry, there: TreeEntry | None) -> bool:
