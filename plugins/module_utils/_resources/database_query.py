@@ -127,7 +127,7 @@ def read_all_pages(task: Task[DatabaseQueryOptions], id: str, statement: Stateme
     while last.truncated or len(last.rows or []) >= MAX_ROWS:
         if not last.rows:
             raise UnexpectedAnswer(f"the page from row {len(rows)} on is truncated and empty; stopped")
-        if not statement.is_ordered:
+        if "ORDER" not in statement.outer_words:
             raise Invalid(
                 f"there are {MAX_ROWS} rows or more, and without an order the same row may be on two pages "
                 "and another on none. Add an ORDER BY that gives every row a distinct position"

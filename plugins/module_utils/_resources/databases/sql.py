@@ -146,11 +146,6 @@ class Statement:
                 found.add(token.text.upper())
         return found
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether its rows come in an order that was asked for."""
-        return "ORDER" in self.outer_words
-
     def page(self, limit: int, offset: int) -> str:
         """Return the statement for some of its rows."""
         if self.verb not in PAGEABLE:
