@@ -115,7 +115,7 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
         if path in target.excluded:
             raise TransferFailed(
                 f"{printable_path(path)} is a directory there, which exclude leaves alone, but not here; "
-                "rename it here, or leave out the slash at the end of the pattern to exclude both"
+                "rename it at the source, or leave out the slash at the end of the pattern to exclude both"
             )
         desired = source.entries[path]
         there = target.entries.get(path)

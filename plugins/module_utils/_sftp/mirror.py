@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._api.text import clean, megabytes
-from .arrivals import Arrivals
 from .blocks import Shrank
 from .compare import TreeChanges
 from .errors import TransferFailed
@@ -157,10 +156,28 @@ class Mirror:
             await self._change("set the mode of", finished(changes), set_mode)
 
     async def _check_arrivals(self, changes: TreeChanges) -> None:
-        """See that what was written is there, before anything is deleted."""
-        arrivals = Arrivals(self.target, changes, self.failures)
-        folders = dict.fromkeys(arrivals.written, TreeEntry(Kind.DIRECTORY))
-        await self._each("list", folders, arrivals.check, self._count("check", folders, with_bytes=False))
+        """See that what was written is there, whole and as something of its own, before anything is deleted.
+
+        A server may confirm what it does not keep, for want of room. A file system may also keep a file under
+        the name of another one that differs in capitals alone, which would look like something to delete. So
+        the directories that were written to are listed once more.
+        """
+        written: dict[str, dict[str, TreeEntry]] = {}
+        for path, entry in {**changes.directories, **changes.files, **changes.links}.items():
+            if not within(path, self.failures) and (path != ROOT or entry.kind is not Kind.DIRECTORY):
+                written.setdefault(posixpath.dirname(path), {})[path] = entry
+
+        async def check(folder: str, _folder: TreeEntry) -> None:
+            listed = {} if ROOT in written[folder] else await self.target.listing(folder)
+            for path, entry in written[folder].items():
+                if is_whole(entry, listed.get(posixpath.basename(path))):
+                    continue
+                if reason := why_not_listed(path, entry, await self.target.look(path)):
+                    place = f"{printable_path(self.target.at(path))} {self.target.where}"
+                    self.failures[path] = f"cannot write {place}: {reason}"
+
+        folders = dict.fromkeys(written, TreeEntry(Kind.DIRECTORY))
+        await self._each("list", folders, check, self._count("check", folders, with_bytes=False))
 
     async def leave_running(self, target: Tree) -> None:
         """Take out of the leftovers of the target what another run may be writing."""
@@ -330,3 +347,24 @@ def finished(changes: TreeChanges) -> dict[str, TreeEntry]:
     """Return what gets its permissions at the end: new directories once they are filled, changed ones."""
     new = {path: entry for path, entry in changes.directories.items() if entry.mode is not None}
     return {**new, **changes.modes}
+
+
+def is_whole(entry: TreeEntry, found: TreeEntry | None) -> bool:
+    """Tell whether something that was written is there, with all of its bytes if it is a file."""
+    return found is not None and (entry.kind is not Kind.FILE or found.size == entry.size)
+
+
+def why_not_listed(path: str, entry: TreeEntry, found: TreeEntry | None) -> str:
+    """Say why something that was written is not listed as that; nothing if it is a single file."""
+    if found is None:
+        return (
+            "it was written without an error, but is not there; find out whether something else removes it, "
+            "then run this again"
+        )
+    if not is_whole(entry, found):
+        return (
+            f"{entry.size} bytes were written without an error, but it has {found.size}; find out whether "
+            "space or a quota is used up, or whether something else writes to it, then run this again"
+        )
+    one = "it is the same there as a name in other capitals or characters; rename one of them"
+    return "" if path == ROOT else one
