@@ -31,9 +31,8 @@ options:
       - Values for the statement. They are inserted as literals in the syntax of the engine, so they cannot inject SQL.
         They are never shown. Supported for postgresql, mysql, mariadb and sqlite; refused for other engines.
       - A value can be a string, a number, true, false, null, a date, or a list for C(IN (:names)).
-      - MySQL and MariaDB get a string with a backslash in hex. Where they take only a plain string, that does not work,
-        so a statement that sets the password of a user, such as with C(IDENTIFIED BY :password), is refused if a value
-        has a backslash.
+      - MySQL and MariaDB get a string with a backslash in hex. Where they take only a plain string, such as with
+        C(IDENTIFIED BY :password), they refuse the statement then.
     type: dict
     default: {}
   read_only:

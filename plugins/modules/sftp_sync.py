@@ -22,8 +22,8 @@ description:
   - Copies symbolic links as links and never follows them. A link that leads out of the tree is left out with a warning.
     What is left out with a warning is not deleted from O(dest) either.
   - Tests what the server supports beyond reading and writing with its own files inside O(dest), which are removed
-    afterwards. The guide to SFTP says what happens where a server keeps no links, times or permissions, or finds names
-    regardless of case.
+    afterwards. The guide to SFTP says what happens where a server keeps no links, times or permissions, or takes names
+    that differ in capitals alone for one.
   - Several runs may write to one O(dest) at the same time if each has files of its own and none sets O(delete). A later
     run removes the temporary files of an interrupted transfer, on a server one hour after the last write to them.
   - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP, the
@@ -125,8 +125,8 @@ options:
       - Patterns of the files and directories to leave out, in the form of O(include), over which they take precedence.
         Excluded items are neither copied nor deleted, unless O(delete_excluded) is set.
       - If a pattern that ends with a slash matches a directory of O(src), a link or file of that name in O(dest) is
-        kept too. If it matches a directory of O(dest), and O(src) has a link or file of that name, the task fails and
-        deletes nothing.
+        kept too. If it matches a directory of O(dest), and O(src) has a link or file of that name, the task fails
+        before it changes anything.
       - With O(delete) and without O(delete_excluded), a pattern that matches nothing on either side causes a warning.
     type: list
     elements: str

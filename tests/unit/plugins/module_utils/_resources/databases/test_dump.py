@@ -274,7 +274,7 @@ def test_the_key_of_a_restricted_dump_is_no_content(tmp_path: Path, tools: Path)
         file.write_text(text)
         return script.content_digest(file, script.POSTGRESQL)
 
-    program(tools, "pg_restore", 'test "$1 $2 $3" = "--file=- --single-transaction --" && exec cat "$4"')
+    program(tools, "pg_restore", 'test "$1 $2" = "--file=- --single-transaction" && exec cat "$6"')
     assert digest("\\restrict a1\nCOPY\n\\unrestrict a1\n") == digest(
         "\\restrict b2\nCOPY\n\\unrestrict b2\n"
     )
