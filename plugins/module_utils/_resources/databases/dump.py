@@ -558,17 +558,19 @@ def is_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes]) -> bool:
 # --- Reading a dump ---------------------------------------------------------------------------------
 
 
-def content_digest(dump: Path, engine: Engine) -> str:
-    """Read a dump to its end; return a checksum of what it says.
+def content_digest(dump: Path, engine: Engine, *, elsewhere: bool = True) -> str:
+    """Read a dump to its end; return a checksum of what it says, whenever it was made.
 
-    It is the same for another database with the same content, and whenever the dump was made.
+    :param elsewhere: whether it is the same for another database with the same content. Otherwise owners and
+        rights count, and what its server and program say of themselves.
+    :raises NoDumpError: if it is not whole.
     """
     summing = hashlib.sha256()
     try:
-        for number, line in enumerate(restorable(dump, engine)):
+        for number, line in enumerate(restorable(dump, engine) if elsewhere else statements(dump, engine)):
             # Further down in a dump of PostgreSQL, such a line is a row.
-            may_differ = engine.compress or number <= PREAMBLE
-            if not (may_differ and OF_THE_SERVER.match(line)):
+            may_differ = engine.compress or (elsewhere and number <= PREAMBLE)
+            if not (may_differ and (OF_THE_SERVER.match(line) if elsewhere else line.startswith(COMPLETED))):
                 summing.update(line)
     except (OSError, EOFError, zlib.error) as error:
         raise NoDumpError(f"the dump {dump.name} cannot be read back: {error}") from None
@@ -577,13 +579,13 @@ def content_digest(dump: Path, engine: Engine) -> str:
 
 def restorable(dump: Path, engine: Engine) -> Iterator[bytes]:
     """Yield the lines of a dump as they are restored: all of it will belong to whoever does that."""
-    for number, line in enumerate(statements(dump, engine)):
+    for number, line in enumerate(statements(dump, engine, owners=False)):
         if number > PREAMBLE or not NEWER.match(line):
             yield line
 
 
-def statements(dump: Path, engine: Engine) -> Iterator[bytes]:
-    """Yield the lines of a dump as they would be restored, without the owners and rights that it names.
+def statements(dump: Path, engine: Engine, owners: bool = True) -> Iterator[bytes]:
+    """Yield the lines of a dump as they would be restored, with the owners and rights that it names or not.
 
     Dumps of MariaDB and MySQL name none. Those of PostgreSQL are one transaction, which their last statement
     ends: without that, the large objects in them have some of their own.
@@ -593,10 +595,11 @@ def statements(dump: Path, engine: Engine) -> Iterator[bytes]:
             yield from pieces(file)
         return
     program = find_program(engine, (READER,))
+    options = () if owners else WITHOUT_OWNERS
     with (
         tempfile.TemporaryFile() as words,
         subprocess.Popen(  # noqa: S603 - the engine's own program
-            [program, "--file=-", "--single-transaction", *WITHOUT_OWNERS, "--", str(dump)],
+            [program, "--file=-", "--single-transaction", *options, "--", str(dump)],
             env=surroundings(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

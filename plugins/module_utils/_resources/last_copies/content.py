@@ -258,7 +258,7 @@ class DumpContent:
 
     def _digest(self, dump: Path) -> str:
         try:
-            return content_digest(dump, self.source.engine)
+            return content_digest(dump, self.source.engine, elsewhere=False)
         except NoDumpError as error:
             raise TransferFailed(str(error)) from None
 
