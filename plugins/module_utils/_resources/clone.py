@@ -31,8 +31,8 @@ from .blueprints.parts import Part
 from .clones.database import DATABASE, address_of, await_database
 from .clones.environments import read_environments
 from .clones.files import FilesResource
-from .clones.options import CloneOptions, FilledOptions, Rename, check_options
-from .clones.rules import blueprint_of, names_of, original_of, own_values
+from .clones.options import CloneOptions, FilledOptions, check_options
+from .clones.rules import blueprint_of, names_of, own_values
 from .clones.source import Data, SourceProject, read_source
 from .clones.target import CloneRecord, MadeRecord, check_target
 from .service import SERVICE, ServiceResource
@@ -77,16 +77,16 @@ def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembl
     :raises Invalid: if something is missing that the platform does not show, or if it must not go there.
     """
     options = task.options
-    own = own_values(options, source)
+    own = own_values(options.overrides, source.wanted, source.key_of)
     described = options.src is not None or options.blueprint is not None
     file = read_contents(read_file(options)) if described else None
     check_variables(source, own)
     environments = read_environments(task, source, file)
-    names = names_of(options.rename or Rename(), source, own)
+    names = names_of(options.rename, source.wanted, own, source.key_of)
     record = CloneRecord.read(options, options.project)
     there = check_target(task, source, names, record)
     warn_of_other_names(task, names, there)
-    data, states = blueprint_of(options, source, environments, names, there)
+    data, states = blueprint_of(options, source, own, environments, names=names, there=there)
     return CloneAssembly(task, data, states, source, record)
 
 
@@ -101,11 +101,8 @@ def tighten(task: Task[CommitmentOptions], project: str) -> None:
 
 
 def check_data(task: Task[CloneOptions], source: SourceProject) -> None:
-    """Refuse to clone without their content what nobody said to clone so.
-
-    :raises Invalid: naming it.
-    """
-    without = {original_of(source, each, "without_data").key for each in task.options.without_data}
+    """Refuse to clone without their content what nobody said to clone so."""
+    without = {source.key_of(each, "without_data") for each in task.options.without_data}
     empty = [
         f"{each.label} of family {each.record['family']}"
         for each in source.originals
@@ -120,10 +117,7 @@ def check_data(task: Task[CloneOptions], source: SourceProject) -> None:
 
 
 def check_variables(source: SourceProject, own: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse to order without its variables what is known to have some.
-
-    :raises Invalid: naming it.
-    """
+    """Refuse to order without its variables what is known to have some."""
     missing = [
         f"{each.label} lacks {', '.join(each.referring)}"
         for each in source.originals
@@ -212,10 +206,7 @@ class FilledAssembly(Assembly):
         return self.record.ordering(self.made_for(key), self.task.client.clock)
 
     def check_made(self, key: str, id: str) -> None:
-        """Refuse what is there by the name of a service, unless it was made for this or may be used for it.
-
-        :raises Invalid: naming it.
-        """
+        """Refuse what is there by the name of a service, unless it was made for this or may be used."""
         made = self.made[key]
         if not self.record.takes(self.made_for(key), id, made.task.account):
             raise Invalid(
@@ -317,7 +308,7 @@ class CloneAssembly(FilledAssembly):
         super().__init__(task, read_contents(Document(data, "")), states, record)
         self.data, self.source = data, source
         self.originals = {each.key: each for each in source.originals}
-        self.without = {original_of(source, each, "without_data").key for each in task.options.without_data}
+        self.without = {source.key_of(each, "without_data") for each in task.options.without_data}
 
     def remember(self) -> None:
         """Keep which clones there are to be, and their ids as far as they are known."""
@@ -406,10 +397,7 @@ class ImageResource(Resource[ImageOptions]):
     name = "image"
 
     def plan(self, task: Task[ImageOptions]) -> Plan:
-        """Plan the copy if the clone's repository lacks the digest.
-
-        :raises NoSuchItem: if the source's repository lacks it.
-        """
+        """Plan the copy if the clone's repository lacks the digest."""
         options = task.options
         source = open_repository(task, options.source_slug)
         if source.digest_of(options.digest) is None:

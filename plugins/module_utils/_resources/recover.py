@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, ClassVar
 
 from .._api.errors import HostedError
@@ -24,6 +25,7 @@ from .blueprints.document import Entry, read_source
 from .blueprints.members import Member
 from .blueprints.parts import Part
 from .clone import FilledAssembly, tighten
+from .clones.rules import names_of, own_values
 from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
@@ -36,8 +38,8 @@ from .recoveries.rules import (
     is_beside,
     key_of,
     keys_of,
-    names_of,
     projects_of,
+    wanted_of,
 )
 from .recoveries.target import Target, find_target
 from .service import SERVICE
@@ -83,7 +85,9 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     started = time.monotonic()
     document = read_source(task.options)
     file = read_contents(document)
-    names = names_of(task.options, file)
+    wanted, keys = wanted_of(file), partial(key_of, file)
+    own = own_values(task.options.overrides, wanted, keys)
+    names = names_of(task.options.rename, wanted, own, keys, "recovery", beside=False)
     project = task.options.project or file.project
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
@@ -91,7 +95,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     if task.options.drill:
         record.check_claim(task.client, project)
     target = find_target(task, file, names, record)
-    contents, states = contents_of(task.options, file, names, target.there, target.kept)
+    contents, states = contents_of(task.options, file, own, names=names, there=target.there, kept=target.kept)
     check_neighbors(task, document, contents)
     chosen = choose_copies(task, file, target)
     contents, sources = find_images(task, file, contents, target.there)
@@ -104,10 +108,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
 
 
 def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Chosen]:
-    """Return the copy of each service that is to get one, by key.
-
-    :raises Invalid: naming all that have none.
-    """
+    """Return the copy of each service that is to get one, by key."""
     options = task.options
     without = keys_of(file, options.without_data, "without_data")
     given = {key_of(file, key, "copies_of"): str(value) for key, value in (options.copies_of or {}).items()}
@@ -170,8 +171,6 @@ def find_images(
     """Find the images of applications that are to be made and that no archive brings.
 
     Return what is made with the digest of each image, and by key the slug whose repository has it.
-
-    :raises Invalid: naming all that are not there.
     """
     slugs, sources = {each.key: each.name for each in file.applications}, dict[str, str]()
     missing: list[str] = []

@@ -156,10 +156,7 @@ def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:
 
 
 def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
-    """Refuse to go on where that would lose something.
-
-    :raises Invalid: with what to do first.
-    """
+    """Refuse to go on where that would lose something."""
     content = record.content
     if record.phase is Phase.RETURNING:
         raise Invalid(
@@ -221,10 +218,7 @@ def is_name_free(task: Task[RelocateOptions], record: Relocation) -> bool:
 
 
 def check_name(name: str, origin: Origin) -> None:
-    """Refuse the name of the old service: no task could tell the two apart by it.
-
-    :raises Invalid: with the reason.
-    """
+    """Refuse the name of the old service: no task could tell the two apart by it."""
     if same_name(name, origin.service.name):
         raise Invalid(
             f"name is {name!r}, that of {origin.label}. Both are in one project until the old one is "
@@ -268,10 +262,7 @@ def numbered(name: str) -> Iterator[str]:
 
 
 def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> None:
-    """Refuse to order without its variables what is known to have some.
-
-    :raises Invalid: naming them.
-    """
+    """Refuse to order without its variables what is known to have some."""
     if record.content.new_id is not None or task.options.variables:
         return
     edges = [edge for edge in origin.graph.edges or [] if edge.from_ == origin.id]
@@ -291,10 +282,7 @@ def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocat
 
 
 def check_readable(work: Work) -> None:
-    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered.
-
-    :raises HostedError: if it cannot be read.
-    """
+    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered."""
     plans = {Data.FILES: work.plan_files, Data.DATABASE: work.plan_database}
     plan = plans.get(work.origin.data)
     if plan is not None and work.record.content.new_id is None:
@@ -344,10 +332,7 @@ def no_way_back(task: Task[RelocateOptions], record: Relocation) -> Invalid:
 
 
 def check_not_moved_on(task: Task[RelocateOptions], record: Relocation) -> None:
-    """Refuse a way back from a service that was itself relocated: another one is in its place.
-
-    :raises Invalid: naming the relocation to go back from first.
-    """
+    """Refuse a way back from a service that was itself relocated: another one is in its place."""
     content = record.content
     later = Relocation.of(task.options, content.new_id) if content.new_id else None
     if later is not None and later.phase not in (Phase.NONE, Phase.RETURNED):
@@ -359,10 +344,7 @@ def check_not_moved_on(task: Task[RelocateOptions], record: Relocation) -> None:
 
 
 def plan_finished(task: Task[RelocateOptions], record: Relocation) -> Plan:
-    """Plan the deletion of the one that is not in service.
-
-    :raises Invalid: if no relocation is remembered.
-    """
+    """Plan the deletion of the one that is not in service."""
     if record.phase is Phase.NONE:
         raise Invalid(
             f"no relocation of service {record.content.old_id} is remembered on this controller. Nothing was "

@@ -126,10 +126,7 @@ def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
 
 @contextmanager
 def explained(what: str, advice: str = EMPTY) -> Iterator[None]:
-    """Say what cannot be done, and what to do, where there is no dump.
-
-    :raises TransferFailed: with both.
-    """
+    """Say what cannot be done, and what to do, where there is no dump."""
     try:
         yield
     except NoDumpError as error:

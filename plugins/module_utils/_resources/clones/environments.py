@@ -10,104 +10,98 @@ those that this controller has written. If one of them is not given, nothing is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..._api.models import App
-from ..applications.environment_rules import REFERENCE, redirected
+from ..applications.environment_rules import redirected, references
 from ..blueprints.contents import Contents
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..shared.fingerprints import Fingerprints, state_folder
 from ..shared.names import same_name
+from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import CloneOptions
 from .source import Original, SourceProject
 
-Variables = Mapping[str, Any]
 Given = tuple[dict[str, Any], dict[str, Any]]
 """The variables that may be shown, and those that are secret."""
+NOTHING: Given = ({}, {})
 
 
-@dataclass
-class Environments:
-    """What each application of the clone has as its environment."""
+def read_environments(
+    task: Task[CloneOptions], source: SourceProject, file: Contents | None
+) -> dict[str, Given]:
+    """Return the environments of the clone by key, with references that name keys of the clone.
 
-    source: SourceProject
-    given: dict[str, Given] = field(default_factory=dict)
-    """By key of the source."""
-
-    def of(self, original: Original) -> Given:
-        """Return the environment of an application, with references that name keys of the clone."""
-        plain, secret = self.given.get(original.key, ({}, {}))
-        return self._inside(original, plain), self._inside(original, secret)
-
-    def _inside(self, original: Original, variables: Variables) -> dict[str, Any]:
-        """Return variables whose references lead to what stands in the clone for their targets.
-
-        :raises Invalid: for one to something of the source that is not cloned.
-        """
-
-        def value_of(name: str, value: Any) -> Any:
-            if not isinstance(value, str):
-                return value
-            return REFERENCE.sub(
-                lambda found: f"${{{self._key_of(original, name, found[1])}.{found[2]}}}", value
-            )
-
-        return {name: value_of(name, value) for name, value in variables.items()}
-
-    def _key_of(self, original: Original, variable: str, target: str) -> str:
-        """Return the key of what a reference names by its alias, key, name or slug in the source."""
-        place = f"variable {variable} of {original.label} refers to {target!r}"
-        everything = [*self.source.originals, *self.source.others]
-        named = [each for each in everything if target == each.alias or target in each.names]
-        if len(named) > 1:
-            raise Invalid(
-                f"{place}, which names {', '.join(each.label for each in named)}; write an alias or key"
-            )
-        if not named:
-            return target  # a neighbor in the target project, or nothing, which the blueprint finds out
-        if named[0] in self.source.others:
-            raise Invalid(
-                f"{place}, {named[0].label}, which is not cloned. Clone it as well, or give {variable} "
-                "another value: a clone must not use what belongs to its source"
-            )
-        return named[0].key
-
-
-def read_environments(task: Task[CloneOptions], source: SourceProject, file: Contents | None) -> Environments:
-    """Return the environments of the clone: from the options, and before that from the file of the source.
+    They come from the options, and before that from the file of the source.
 
     :raises Invalid: for variables that are known and not given, all of them at once.
     """
-    found = Environments(source)
-    options = task.options
-    if file is not None:
-        take_from_file(found, source, file, options.copy_secrets)
-    for at, given in ((0, options.environments), (1, options.secret_environments)):
-        for wanted, variables in (given or {}).items():
-            original = application_of(source, wanted, "environments" if at == 0 else "secret_environments")
-            plain, secret = found.given.setdefault(original.key, ({}, {}))
+    found = from_file(source, file, task.options.copy_secrets) if file else {}
+    for at, option in enumerate(("environments", "secret_environments")):
+        for wanted, variables in (getattr(task.options, option) or {}).items():
+            given = found.setdefault(application_of(source, wanted, option).key, ({}, {}))
             for name, value in variables.items():
-                (secret if at == 0 else plain).pop(name, None)
-                (plain, secret)[at][name] = value
-    check_given(task, found)
+                given[1 - at].pop(name, None)
+                given[at][name] = value
+    check_given(task, source, found)
+    for each in source.originals:
+        if each.key in found:
+            plain, secret = (inside(source, each, part) for part in found[each.key])
+            found[each.key] = plain, secret
     return found
 
 
-def take_from_file(found: Environments, source: SourceProject, file: Contents, secrets: bool) -> None:
-    """Take the environments that a blueprint of the source describes. Its secrets only if that is said."""
-    by_key = keys_in_source(source, file)
+def from_file(source: SourceProject, file: Contents, secrets: bool) -> dict[str, Given]:
+    """Return the environments that a blueprint of the source describes. Its secrets only if that is said."""
+    by_key, found = keys_in_source(source, file), dict[str, Given]()
     for entry in file.applications:
         original = source.of(entry.name)
-        if original is None or original.app is None:
-            continue
-        given: list[dict[str, Any]] = []
-        for section in (PLAIN_SECTION, HIDDEN_SECTION) if secrets else (PLAIN_SECTION,):
-            variables = entry.values.get(section) or {}
-            given.append({name: redirected(value, by_key) for name, value in variables.items()})
-        found.given[original.key] = given[0], given[1] if secrets else {}
+        if original is not None and original.app is not None:
+            plain, secret = (
+                all_redirected(entry.values.get(section) or {}, by_key)
+                for section in (PLAIN_SECTION, HIDDEN_SECTION)
+            )
+            found[original.key] = plain, secret if secrets else {}
+    return found
+
+
+def all_redirected(variables: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, Any]:
+    """Return variables whose references name other aliases where ``aliases`` has one."""
+    return {
+        name: redirected(value, aliases) if isinstance(value, str) else value
+        for name, value in variables.items()
+    }
+
+
+def inside(source: SourceProject, original: Original, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return variables whose references lead to what stands in the clone for their targets.
+
+    :raises Invalid: for one to something of the source that is not cloned.
+    """
+    texts = {name: value for name, value in variables.items() if isinstance(value, str)}
+    keys = {target: key_of(source, original, name, target) for name, target, _field in references(texts)}
+    return all_redirected(variables, keys)
+
+
+def key_of(source: SourceProject, original: Original, variable: str, target: str) -> str:
+    """Return the key of what a reference names by its alias, key, name or slug in the source."""
+    place = f"variable {variable} of {original.label} refers to {target!r}"
+    everything = [*source.originals, *source.others]
+    named = [each for each in everything if target == each.alias or target in each.names]
+    if len(named) > 1:
+        raise Invalid(
+            f"{place}, which names {', '.join(each.label for each in named)}; write an alias or key"
+        )
+    if not named:
+        return target  # a neighbor in the target project, or nothing, which the blueprint finds out
+    if named[0] in source.others:
+        raise Invalid(
+            f"{place}, {named[0].label}, which is not cloned. Clone it as well, or give {variable} "
+            "another value: a clone must not use what belongs to its source"
+        )
+    return named[0].key
 
 
 def keys_in_source(source: SourceProject, file: Contents) -> dict[str, str]:
@@ -122,10 +116,7 @@ def keys_in_source(source: SourceProject, file: Contents) -> dict[str, str]:
 
 
 def application_of(source: SourceProject, wanted: str, option: str) -> Original:
-    """Return the application that an option names.
-
-    :raises Invalid: if none of that name is cloned.
-    """
+    """Return the application that an option names."""
     found = source.of(wanted)
     if found is None or found.app is None:
         known = ", ".join(sorted(each.name for each in source.originals if each.app)) or "none"
@@ -133,20 +124,19 @@ def application_of(source: SourceProject, wanted: str, option: str) -> Original:
     return found
 
 
-def check_given(task: Task[CloneOptions], found: Environments) -> None:
-    """Check that each variable that is known to be there is given.
-
-    :raises Invalid: naming all that are not.
-    """
-    without = [application_of(found.source, each, "without_environment").key
-               for each in task.options.without_environment]  # fmt: skip
+def check_given(task: Task[CloneOptions], source: SourceProject, environments: Mapping[str, Given]) -> None:
+    """Check that each variable that is known to be there is given."""
+    options = task.options
+    without = [
+        application_of(source, each, "without_environment").key for each in options.without_environment
+    ]
     missing: list[str] = []
     unknown: list[str] = []
-    for original in found.source.originals:
+    for original in source.originals:
         if original.app is None or original.key in without:
             continue
-        given = {name for part in found.given.get(original.key, ({}, {})) for name in part}
-        lacking = sorted({*original.referring, *written_names(task, original.app)} - given)
+        given = {name for part in environments.get(original.key, NOTHING) for name in part}
+        lacking = sorted(known_names(options, original.app, original.referring) - given)
         if lacking:
             missing.append(f"{original.label} lacks {', '.join(lacking)}")
         elif not given:
@@ -165,7 +155,7 @@ def check_given(task: Task[CloneOptions], found: Environments) -> None:
         )
 
 
-def written_names(task: Task[CloneOptions], app: App) -> Iterable[str]:
-    """Return the variables of an application that this controller has written."""
-    options = task.options
-    return Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id).prints
+def known_names(options: StateDirOptions, app: App, referring: Iterable[str]) -> set[str]:
+    """Return the variables that an application is known to have: these refer, or were written from here."""
+    last = Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id)
+    return {*referring, *last.prints}

@@ -292,8 +292,6 @@ def open_target(task: Task[CopyOptions], stack: ExitStack, id: str) -> SftpSessi
     """Log in to a service that may be new.
 
     What serves its files may start, and learn the keys of the account, a little after the service does.
-
-    :raises HostedError: why it still does not let the account in.
     """
     pauses, waited = iter(PAUSES), 0
     while True:

@@ -60,10 +60,7 @@ class CloneOptions(FilledOptions):
 
 
 def check_options(options: CloneOptions) -> None:
-    """Check what can be checked before anybody is asked.
-
-    :raises Invalid: naming what is wrong.
-    """
+    """Check what can be checked before anybody is asked."""
     check_filled(options, "environments", "secret_environments")
     if options.copy_secrets and options.src is None and options.blueprint is None:
         raise Invalid(
@@ -75,7 +72,6 @@ def check_filled(options: FilledOptions, *by_key: str) -> None:
     """Check what every task needs whose services get what they hold from elsewhere.
 
     :param by_key: the options that have a dictionary by key, besides ``overrides``.
-    :raises Invalid: naming what is wrong.
     """
     check_max_parallel(options.max_parallel)
     if not options.wait:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..._api.text import composed, counted
@@ -14,9 +14,12 @@ from ..applications.lookup import check_slug
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member
 from ..shared.task_errors import Invalid
-from .environments import Environments
+from .environments import NOTHING, Given
 from .options import CloneOptions, Rename
-from .source import Original, SourceProject
+from .source import Original, SourceProject, Wanted
+
+Own = Mapping[str, Mapping[str, Any]]
+"""What is said of single services, by key."""
 
 FORGOTTEN = ("id", "allow_duplicate_name", "slug", "name", "state")
 """What of the source does not hold for its clone."""
@@ -27,7 +30,9 @@ TAG_DIGITS = 12
 def blueprint_of(
     options: CloneOptions,
     source: SourceProject,
-    environments: Environments,
+    own: Own,
+    environments: Mapping[str, Given],
+    *,
     names: Mapping[str, str],
     there: Mapping[str, Member],
 ) -> tuple[dict[str, Any], dict[str, str]]:
@@ -36,11 +41,11 @@ def blueprint_of(
     :param names: the name or slug of each clone, by key.
     :param there: those that are there already, by key. Their ids decide: a platform may change names.
     """
-    own = own_values(options, source)
     sections: dict[str, dict[str, Any]] = {}
     states: dict[str, str] = {}
     for original in source.originals:
-        values = values_of(options, original, environments) | own[original.key]
+        values = values_of(options, original, environments.get(original.key, NOTHING))
+        values |= own[original.key]
         state = values.pop("state", original.exported.values.get("state"))
         if (state and state != "suspended") or "state" in own[original.key]:
             states[original.key] = str(state)
@@ -58,30 +63,7 @@ def identity(original: Original, names: Mapping[str, str], there: Member | None)
     return {**named, "id": there.id} if there else named
 
 
-def own_values(options: CloneOptions, source: SourceProject) -> dict[str, dict[str, Any]]:
-    """Return what ``overrides`` say, by key.
-
-    :raises Invalid: for an entry of something that is not cloned.
-    """
-    own: dict[str, dict[str, Any]] = {each.key: {} for each in source.originals}
-    for wanted, values in (options.overrides or {}).items():
-        own[original_of(source, wanted, "overrides").key] = dict(values)
-    return own
-
-
-def original_of(source: SourceProject, wanted: str, option: str) -> Original:
-    """Return what an option names.
-
-    :raises Invalid: if it is not cloned.
-    """
-    found = source.of(wanted)
-    if found is None:
-        known = ", ".join(sorted(each.name for each in source.originals))
-        raise Invalid(f"{option} names {wanted!r}, which is not cloned; what is cloned: {known}")
-    return found
-
-
-def values_of(options: CloneOptions, original: Original, environments: Environments) -> dict[str, Any]:
+def values_of(options: CloneOptions, original: Original, environment: Given) -> dict[str, Any]:
     """Return what the blueprint says of a service, but for its name and for what is said of it alone."""
     values = {name: value for name, value in original.exported.values.items() if name not in FORGOTTEN}
     values |= {"host": host} if (host := host_of(options, original)) else {}
@@ -91,7 +73,7 @@ def values_of(options: CloneOptions, original: Original, environments: Environme
     if options.public is not None:
         values["public"] = options.public
     if original.app:
-        plain, secret = environments.of(original)
+        plain, secret = environment
         values |= {PLAIN_SECTION: plain} if plain else {}
         values |= {HIDDEN_SECTION: secret} if secret else {}
         values |= {"image": image} if (image := image_of(original)) else {}
@@ -119,29 +101,48 @@ def image_of(original: Original) -> dict[str, Any] | None:
 # --- Names --------------------------------------------------------------------------------------------
 
 
-def names_of(rename: Rename, source: SourceProject, own: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the name or slug of each clone by key.
+KeyOf = Callable[[str, str], str]
+"""Returns the key of what an option names, given that and the name of the option."""
 
-    :raises Invalid: for those that are not possible.
+
+def own_values(overrides: Mapping[str, Any] | None, wanted: Sequence[Wanted], key_of: KeyOf) -> Own:
+    """Return what ``overrides`` say, by key."""
+    own: dict[str, dict[str, Any]] = {each.key: {} for each in wanted}
+    for name, values in (overrides or {}).items():
+        own[key_of(name, "overrides")] = dict(values)
+    return own
+
+
+def names_of(
+    rename: Rename | None,
+    wanted: Sequence[Wanted],
+    own: Own,
+    key_of: KeyOf,
+    whole: str = "clone",
+    *,
+    beside: bool = True,
+) -> dict[str, str]:
+    """Return the name or slug of each thing that is made, by key.
+
+    :param beside: whether what it is made from keeps its slug.
     """
-    given = {original_of(source, wanted, "rename.names").key: str(name)
-             for wanted, name in (rename.names or {}).items()}  # fmt: skip
+    rename = rename or Rename()
+    given = {key_of(each, "rename.names"): str(name) for each, name in (rename.names or {}).items()}
     names = {}
-    for each in source.originals:
-        said = own[each.key].get("slug" if each.app else "name")
-        names[each.key] = str(said or given.get(each.key) or renamed(each.name, rename))
-    problems = [problem for each in source.originals if (problem := problem_of(each, names[each.key]))]
+    for each in wanted:
+        said = own[each.key].get("slug" if each.is_app else "name")
+        names[each.key] = str(said or given.get(each.key) or renamed(each.was, rename))
+    problems = [found for each in wanted if (found := problem_of(each, names[each.key], beside))]
     problems += same_names(names)
     if problems:
-        raise Invalid(f"{counted(len(problems), 'name')} of the clone cannot be used: {'; '.join(problems)}")
+        raise Invalid(
+            f"{counted(len(problems), 'name')} of the {whole} cannot be used: {'; '.join(problems)}"
+        )
     return names
 
 
 def renamed(name: str, rename: Rename) -> str:
-    """Return a name after the rules.
-
-    :raises Invalid: for a pattern that is none.
-    """
+    """Return a name after the rules."""
     if rename.pattern is not None:
         try:
             name = re.sub(rename.pattern, rename.replacement or "", name)
@@ -152,19 +153,19 @@ def renamed(name: str, rename: Rename) -> str:
     return f"{rename.prefix or ''}{name}{rename.suffix or ''}"
 
 
-def problem_of(original: Original, name: str) -> str | None:
-    """Return what is wrong with the name of a clone; ``None`` if nothing is."""
-    if original.app is None:
-        return None if name.strip() else f"{original.label} would have no name"
-    if name == original.app.slug:
+def problem_of(wanted: Wanted, name: str, beside: bool) -> str | None:
+    """Return what is wrong with a name; ``None`` if nothing is."""
+    if not wanted.is_app:
+        return None if name.strip() else f"{wanted.label} would have no name"
+    if beside and name == wanted.was:
         return (
-            f"{original.label} would have the same slug, and slugs are unique across all accounts; "
+            f"{wanted.label} would have the same slug, and slugs are unique across all accounts; "
             "set rename, such as {suffix: -staging}"
         )
     try:
         check_slug(name)
     except Invalid as error:
-        return f"{original.label}: {error.message}"
+        return f"{wanted.label}: {error.message}"
     return None
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._api.models import App, Edge, Project, Service
 from ..._api.values import Family, ScanStatus, ServiceStatus
@@ -79,6 +79,22 @@ class Original:
         return sorted({name for names in (self.variables or {}).values() for name in names})
 
 
+class Wanted(NamedTuple):
+    """What there is to be in a project."""
+
+    key: str
+    made_for: str
+    """By what the record knows it."""
+    was: str
+    """Its name or slug in what it is made from."""
+    is_app: bool
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        return f"{'application' if self.is_app else 'service'} {self.was!r}"
+
+
 @dataclass(frozen=True)
 class SourceProject:
     """The project that is cloned, as far as it is."""
@@ -90,6 +106,11 @@ class SourceProject:
     """What stays behind."""
     export: Export
 
+    @property
+    def wanted(self) -> list[Wanted]:
+        """What there is to be in the clone."""
+        return [Wanted(each.key, each.id, each.name, each.app is not None) for each in self.originals]
+
     def of(self, wanted: str) -> Original | None:
         """Return what a user names; ``None`` if it is not cloned.
 
@@ -97,12 +118,17 @@ class SourceProject:
         """
         return pick(self.originals, wanted)
 
+    def key_of(self, wanted: str, option: str) -> str:
+        """Return the key of what an option names."""
+        found = self.of(wanted)
+        if found is None:
+            known = ", ".join(sorted(each.name for each in self.originals))
+            raise Invalid(f"{option} names {wanted!r}, which is not cloned; what is cloned: {known}")
+        return found.key
+
 
 def pick(found: Sequence[Original], wanted: str) -> Original | None:
-    """Return what a user names by its id or, if that fits nothing, by a name; ``None`` if nothing fits.
-
-    :raises Ambiguous: if several have the name.
-    """
+    """Return what a user names by its id or, if that fits nothing, by a name; ``None`` if nothing fits."""
     fitting = [each for each in found if wanted == each.id]
     fitting = fitting or [each for each in found if wanted in each.names]
     if len(fitting) > 1:
@@ -112,10 +138,7 @@ def pick(found: Sequence[Original], wanted: str) -> Original | None:
 
 
 def read_source(task: Task[CloneOptions]) -> SourceProject:
-    """Read what is cloned.
-
-    :raises HostedError: if anything of it cannot be cloned, or not be read.
-    """
+    """Read what is cloned."""
     account = task.account
     project = account.project(task.options.source)
     listing = read_project(account, project, ServiceQuery(settings=True, commands=True, metrics=True))
@@ -150,11 +173,7 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
 
 
 def chosen(everything: Sequence[Original], wanted: Sequence[str] | None) -> list[Original]:
-    """Return what is cloned: what is named, by id, slug, name or key, or all.
-
-    :raises NoSuchItem: if one is not there, or there is none at all.
-    :raises Ambiguous: if a name is that of several.
-    """
+    """Return what is cloned: what is named, by id, slug, name or key, or all."""
     if not everything:
         raise NoSuchItem("the source has no service and no application, so there is nothing to clone")
     if wanted is None:
@@ -179,10 +198,7 @@ def variables_of(id: str, edges: Iterable[Edge]) -> dict[str, list[str]]:
 
 
 def check_ready(originals: Iterable[Original]) -> None:
-    """Check that what is cloned is there and whole.
-
-    :raises Invalid: naming what is not.
-    """
+    """Check that what is cloned is there and whole."""
     unready = [
         f"{each.label} has status {each.record['status']}"
         for each in originals
@@ -216,10 +232,7 @@ def data_of(account: Account, record: Mapping[str, Any], apps: Mapping[str, App]
 
 
 def is_database(account: Account, service: Service) -> bool:
-    """Tell whether a service is a database.
-
-    :raises Invalid: if that cannot be read.
-    """
+    """Tell whether a service is a database."""
     try:
         return find_connection(account, service) is not None
     except Invalid as error:

@@ -169,10 +169,7 @@ class FileContent:
 
 
 def check_readable(remote: Remote, tree: Tree) -> None:
-    """Refuse a service of which not all can be read.
-
-    :raises TransferFailed: naming what cannot be.
-    """
+    """Refuse a service of which not all can be read."""
     if tree.unreadable:
         said = describe_failures(describe_unreadable(remote, tree))
         raise TransferFailed(
@@ -267,10 +264,7 @@ Content: TypeAlias = "FileContent | DumpContent"
 
 
 def check_room(content: Content, root: str, shared: bool) -> None:
-    """Refuse a copy that does not fit on the disk, unless an earlier one shares its files.
-
-    :raises Invalid: with both figures.
-    """
+    """Refuse a copy that does not fit on the disk, unless an earlier one shares its files."""
     root, free = room_at(root)
     if content.size is not None and content.size > free and not shared:
         raise Invalid(

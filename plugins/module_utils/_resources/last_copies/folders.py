@@ -54,10 +54,7 @@ class CopyFolder:
     """Whether it is the collection's own, which is made with the folders above it."""
 
     def begin(self) -> str:
-        """Make the folder for a new copy, and remove what runs that were cut off have left; return its path.
-
-        :raises TransferFailed: where that is not possible.
-        """
+        """Make the folder for a new copy, and remove what runs that were cut off have left."""
         try:
             if self.own:
                 make_private_folder(self.root)
@@ -71,10 +68,7 @@ class CopyFolder:
             raise unwritable(self.path, error) from None
 
     def place(self, partial: str, made_at: float) -> str:
-        """Give a verified copy its name, for good; return its path.
-
-        :raises TransferFailed: where that is not possible.
-        """
+        """Give a verified copy its name, for good; return its path."""
         final = self.free_path(made_at)
         try:
             os.rename(partial, final)
@@ -106,7 +100,6 @@ def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder
     """Return where the copies of a service go, if they can be written there. Writes nothing.
 
     :param own: whether it is the collection's own folder. Those above any other one have to be there.
-    :raises Invalid: saying what is wrong with the folder.
     """
     root = os.path.realpath(os.path.abspath(os.path.expanduser(path)))
     check_no_system_folder(path, root)

@@ -146,10 +146,7 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
 
 
 def read_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> Content:
-    """Return what there is to copy of a service.
-
-    :raises Invalid: if there is nothing that could be copied.
-    """
+    """Return what there is to copy of a service."""
     service = view.service
     if service.family == Family.APP and (dump := dump_content(task, view, settings)):
         return dump
@@ -184,10 +181,7 @@ def open_files(task: Task[ServiceOptions], view: View, access: SftpAccess) -> Fi
 
 
 def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> DumpContent | None:
-    """Return the dump of a database that this machine reaches; ``None`` for a service that is none.
-
-    :raises Invalid: if it cannot be dumped from here, or the product is a database all the same.
-    """
+    """Return the dump of a database that this machine reaches; ``None`` for a service that is none."""
     try:
         connection = find_connection(task.account, view.service)
     except Invalid as error:

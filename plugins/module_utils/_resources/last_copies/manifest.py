@@ -67,10 +67,7 @@ class Manifest:
 
 
 def read_manifest(folder: str) -> Manifest:
-    """Read the list of a copy back.
-
-    :raises TransferFailed: if there is none, or not a whole one.
-    """
+    """Read the list of a copy back."""
     try:
         with open(os.path.join(folder, MANIFEST), encoding="utf-8") as file:
             content = json.load(file)
@@ -86,10 +83,7 @@ def read_manifest(folder: str) -> Manifest:
 
 
 def check_copy(folder: str, expected: Manifest) -> None:
-    """Read a copy back from the disk, list included, and compare it with what it is to hold.
-
-    :raises TransferFailed: naming what is missing, is too much, or differs.
-    """
+    """Read a copy back from the disk, list included, and compare it with what it is to hold."""
     if read_manifest(folder) != expected:
         raise TransferFailed(f"the list {MANIFEST} of the copy is not the one that was written")
     wanted = {entry.path: entry for entry in expected.entries}
@@ -116,10 +110,7 @@ def name_some(paths: Sequence[str]) -> str:
 
 
 def entries_on_disk(root: str, below: str = "") -> Iterator[tuple[str, Entry]]:
-    """Yield everything below a folder, with checksums. Links are not followed.
-
-    :raises TransferFailed: if something cannot be read.
-    """
+    """Yield everything below a folder, with checksums. Links are not followed."""
     try:
         for name in os.listdir(os.path.join(root, below)):
             path = os.path.join(below, name)

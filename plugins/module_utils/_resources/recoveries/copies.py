@@ -123,10 +123,7 @@ class Chosen:
 
 
 def read_shelves(folder: str) -> list[Shelf]:
-    """Return what is in a folder of copies.
-
-    :raises NoSuchItem: if there is no such folder, or nothing in it.
-    """
+    """Return what is in a folder of copies."""
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -198,10 +195,7 @@ class Choice:
         return [each for each in shelf.copies if each.moment <= latest]
 
     def given(self, label: str, wanted: str) -> Chosen:
-        """Return the copy that a user names, by its shelf or as SHELF/COPY.
-
-        :raises NoSuchItem: if it is not there.
-        """
+        """Return the copy that a user names, by its shelf or as SHELF/COPY."""
         id, _slash, name = wanted.partition("/")
         shelf = next((each for each in self.shelves if each.id == id), None)
         if shelf is None:
@@ -216,11 +210,7 @@ class Choice:
         return Chosen(shelf, copy)
 
     def known(self, label: str, projects: Sequence[str], name: str, is_app: bool) -> Chosen:
-        """Return the newest copy of a service that the descriptions of the shelves name.
-
-        :raises NoSuchItem: if there is none.
-        :raises Ambiguous: if it may be that of another service.
-        """
+        """Return the newest copy of a service that the descriptions of the shelves name."""
         own = [each for each in self.shelves if each.is_of(projects, name, is_app)]
         if not own:
             raise NoSuchItem(f"there is no copy of {label}; there are {self.list_shelves()}")
@@ -247,10 +237,7 @@ class Choice:
         return chosen
 
     def filled(self, label: str, own: Iterable[Shelf]) -> list[Shelf]:
-        """Return shelves without the copies of what this recovery itself had not filled yet.
-
-        :raises NoSuchItem: if nothing is left.
-        """
+        """Return shelves without the copies of what this recovery itself had not filled yet."""
         found, left_out = [], []
         for shelf in own:
             rest = [each for each in shelf.copies if not self._lacked(shelf, each)]
@@ -274,10 +261,7 @@ class Choice:
         return any(since <= copy.moment and not (until and until <= copy.moment) for since, until in spans)
 
     def newest(self, label: str, shelf: Shelf) -> Chosen:
-        """Return the newest copy of a shelf that counts.
-
-        :raises NoSuchItem: if there is none.
-        """
+        """Return the newest copy of a shelf that counts."""
         found = self.counting(shelf)
         if not shelf.copies:
             there = ", ".join(each.name for each in shelf.undated)
@@ -363,7 +347,6 @@ def check_content(chosen: Chosen, product: str | None) -> None:
     Role `backups` copies a database as a dump or not at all.
 
     :param product: what the blueprint orders for it.
-    :raises Invalid: naming the copy.
     """
     engine = chosen.shelf.about.get("engine")
     other = "; name another copy in copies_of"

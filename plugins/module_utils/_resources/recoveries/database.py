@@ -112,10 +112,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
         return Plan(result=result, steps=steps, before=state if same else {"content": "another"}, after=state)
 
     def _check_replaceable(self, options: DumpOptions, service: Service, rows: Sequence[int]) -> None:
-        """Refuse to replace what this recovery has not written itself, or what may be in use by now.
-
-        :raises Invalid: with what is there.
-        """
+        """Refuse to replace what this recovery has not written itself, or what may be in use by now."""
         key, record = options.key, self._target.record
         if not rows or key in self._target.overwrite:
             return
@@ -167,8 +164,6 @@ def own_address(task: Task[DumpOptions], service: Service) -> dict[str, Any]:
 
     An internal name is known only inside of a project. Where two projects have the same, it leads to that of
     the project that this machine is in.
-
-    :raises Invalid: if no address is left.
     """
     facts = address_of(task, service)
     others = {address for other in other_databases(task, service) for address in addresses(other)}

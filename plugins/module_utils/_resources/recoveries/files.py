@@ -63,10 +63,7 @@ class PushWork(CopyWork):
     task: Task[PushOptions]
 
     async def check(self) -> dict[str, int]:
-        """Read all files of the service, and compare their content with that of the copy.
-
-        :raises EffectUnverified: if anything differs.
-        """
+        """Read all files of the service, and compare their content with that of the copy."""
         there = await self.mirror.target.tree(Patterns(), lambda path, why: None)
         files = {path: entry for path, entry in self.source.entries.items() if entry.kind is Kind.FILE}
         differing = files.keys() - await self.mirror.same_content(files, there.entries)
@@ -134,8 +131,6 @@ class RecoveredFiles(Resource[PushOptions]):
         """Tell whether somebody uses a service that never got its content, so that it is left as it is.
 
         Long after a run that failed, it may have been filled by hand, or have made a world of its own.
-
-        :raises Invalid: if it is not to be kept.
         """
         key, record = task.options.key, self._target.record
         newer = written_since(found, record.in_use_since(key))

@@ -30,10 +30,7 @@ class RecoverOptions(FilledOptions):
 
 
 def check_options(options: RecoverOptions) -> None:
-    """Check what can be checked before anybody is asked.
-
-    :raises Invalid: naming what is wrong.
-    """
+    """Check what can be checked before anybody is asked."""
     check_filled(options)
     if options.drill and options.overwrite:
         raise Invalid("a drill overwrites nothing; leave out overwrite, or drill")
@@ -43,10 +40,7 @@ def check_options(options: RecoverOptions) -> None:
 
 
 def latest_of(options: RecoverOptions) -> datetime | None:
-    """Return the moment after which no copy counts; ``None`` if all do.
-
-    :raises Invalid: for a text that is no moment.
-    """
+    """Return the moment after which no copy counts; ``None`` if all do."""
     if options.before is None:
         return None
     found = parse_moment(options.before)

@@ -77,8 +77,6 @@ class RecoveryRecord(MadeRecord):
         """Refuse to touch a drill that another run makes, or that is in another account.
 
         With the token of another account, nothing of it would be found, and so all of it be forgotten.
-
-        :raises Invalid: naming the process of the run, or saying that the token is another's.
         """
         if self.account is not None and account_of(client) not in (None, self.account):
             raise Invalid(

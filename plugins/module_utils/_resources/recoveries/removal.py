@@ -12,9 +12,9 @@ from ..._api.models import ServiceSummary
 from ..blueprints.members import Members, read_members
 from ..blueprints.parts import Part
 from ..blueprints.removal import Deleters, deletion_parts, project_deletion
-from ..clones.target import describe, found_elsewhere, locations, recognize
+from ..clones.target import describe, found_elsewhere, locations, members_named, recognize
 from ..shared.change import BILLED_SECONDS
-from ..shared.identify import existing, label, project_with_name
+from ..shared.identify import existing, label
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
@@ -27,10 +27,7 @@ from .record import RecoveryRecord
 def removal_parts(
     task: Task[RecoverOptions], project: str, record: RecoveryRecord, deleters: Deleters
 ) -> list[Part]:
-    """Return the parts that delete a drill.
-
-    :raises Invalid: if what is there was not made by a drill, or if something else is in its project.
-    """
+    """Return the parts that delete a drill."""
     if not record.known:
         warn_of_unknown(task, project)
         return []
@@ -61,10 +58,7 @@ def removal_parts(
 
 
 def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord) -> None:
-    """Give an order whose response was lost the time to be carried out, before the drill is forgotten.
-
-    :raises Invalid: if a service appears that the drill may have ordered.
-    """
+    """Give an order whose response was lost the time to be carried out, before the drill is forgotten."""
     lost = {record.names.get(key, ""): sent for key, sent in record.sent.items() if key not in record.ids}
     sent = [moment for moment in map(parse_moment, lost.values()) if moment is not None]
     ages = [(task.client.clock.now() - moment).total_seconds() for moment in sent]
@@ -92,11 +86,10 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
 
 def warn_of_unknown(task: Task[RecoverOptions], project: str) -> None:
     """Warn of a project with services that no drill from this controller is known to have made."""
-    found = project_with_name(task.account.projects(), project)
-    members = read_members(task.account, found.id) if found else None
+    members = members_named(task.account, project)
     if members and members.found:
         task.warn(
-            f"project {project!r} has {describe(list(members.found))}, and no drill from this controller "
+            f"project {project!r} has {describe(members.found)}, and no drill from this controller "
             "made it. Nothing was deleted. If a drill from another controller did, delete it there, or with "
             "its state_dir"
         )
@@ -137,5 +130,4 @@ def find_members(task: Task[RecoverOptions], project: str, record: RecoveryRecor
     """
     if record.project_id is not None:
         return read_members(task.account, record.project_id)
-    found = project_with_name(task.account.projects(), project)
-    return read_members(task.account, found.id) if found else None
+    return members_named(task.account, project)

@@ -9,12 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..applications.lookup import check_slug
 from ..blueprints.contents import Contents
 from ..blueprints.document import Entry
 from ..blueprints.members import Member
-from ..clones.options import Rename
-from ..clones.rules import renamed, same_names
+from ..clones.source import Wanted
 from ..shared.task_errors import Invalid
 from .options import RecoverOptions
 
@@ -25,10 +23,7 @@ def entries_of(contents: Contents) -> list[Entry]:
 
 
 def key_of(contents: Contents, wanted: str, option: str) -> str:
-    """Return the key of what an option names by its key, name or slug.
-
-    :raises Invalid: if the file does not describe it.
-    """
+    """Return the key of what an option names by its key, name or slug."""
     entries = entries_of(contents)
     found = [each for each in entries if wanted == each.key] or [
         each for each in entries if wanted == each.name
@@ -44,41 +39,18 @@ def keys_of(contents: Contents, wanted: Iterable[str], option: str) -> set[str]:
     return {key_of(contents, each, option) for each in wanted}
 
 
-def names_of(options: RecoverOptions, contents: Contents) -> dict[str, str]:
-    """Return by key what everything is called in the project that is made.
-
-    :raises Invalid: for names that are not possible.
-    """
-    rename, entries = options.rename or Rename(), entries_of(contents)
-    own_values = overrides_of(options, contents)
-    given = {key_of(contents, each, "rename.names"): str(name) for each, name in (rename.names or {}).items()}
-    own: dict[str, str] = {}
-    for entry in entries:
-        field = "slug" if entry.section == "applications" else "name"
-        said = own_values[entry.key].get(field) or given.get(entry.key)
-        own[entry.key] = str(said or renamed(entry.name, rename))
-        if field == "slug":
-            check_slug(own[entry.key])
-    problems = same_names(own)
-    if problems:
-        raise Invalid(f"names of the recovery cannot be used: {'; '.join(problems)}")
-    return own
-
-
-def overrides_of(options: RecoverOptions, contents: Contents) -> dict[str, dict[str, Any]]:
-    """Return what ``overrides`` say, by key.
-
-    :raises Invalid: for an entry that the file does not describe.
-    """
-    own: dict[str, dict[str, Any]] = {each.key: {} for each in entries_of(contents)}
-    for wanted, values in (options.overrides or {}).items():
-        own[key_of(contents, wanted, "overrides")] = dict(values)
-    return own
+def wanted_of(contents: Contents) -> list[Wanted]:
+    """Return what there is to be of a project."""
+    return [
+        Wanted(each.key, each.key, each.name, each.section == "applications") for each in entries_of(contents)
+    ]
 
 
 def contents_of(
     options: RecoverOptions,
     file: Contents,
+    own: Mapping[str, Mapping[str, Any]],
+    *,
     names: Mapping[str, str],
     there: Mapping[str, Member],
     kept: Collection[str] = (),
@@ -87,7 +59,6 @@ def contents_of(
 
     :param kept: the keys of what is there and left as it is.
     """
-    own = overrides_of(options, file)
     states: dict[str, str] = {}
     node = {"host": options.host} if options.host else {}
 

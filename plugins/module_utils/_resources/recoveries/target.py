@@ -12,22 +12,21 @@ from typing import Any
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
 from ..blueprints.contents import Contents
-from ..blueprints.members import Member, Members, check_no_id, read_members
+from ..blueprints.members import Member, Members, check_no_id
 from ..clones.target import (
-    Wanted,
     check_not_elsewhere,
     check_own,
-    check_slugs,
     describe,
     find_there,
+    members_named,
     recognize,
 )
-from ..shared.identify import label, project_with_name
+from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import RecoverOptions
 from .record import RecoveryRecord
-from .rules import entries_of, is_beside, keys_of, projects_of
+from .rules import is_beside, keys_of, projects_of, wanted_of
 
 
 @dataclass(frozen=True)
@@ -75,10 +74,7 @@ class Target:
         return service
 
     def check_may_write(self, key: str, id: str) -> None:
-        """Check that a service was made by the recovery, right before it is written to.
-
-        :raises Invalid: if it was there before.
-        """
+        """Check that a service was made by the recovery, right before it is written to."""
         member = self.there.get(key)
         expected = member is not None and member.id == id and (self.is_own(key) or key in self.overwrite)
         if not expected and id in self.known:
@@ -96,34 +92,26 @@ def find_target(
     :raises Invalid: if it must not go there.
     """
     options = task.options
-    name, projects = options.project or file.project, task.account.projects()
-    check_no_id(name, projects)
+    name = options.project or file.project
+    check_no_id(name, task.account.projects())
     check_drill(options, file, record)
-    found = project_with_name(projects, name)
-    members = read_members(task.account, found.id) if found else None
+    members = members_named(task.account, name)
     if members:
         recognize(task, record, members)
         check_made_by_drill(options, members, record)
-    entries = entries_of(file)
+    wanted = wanted_of(file)
     # A drill has to delete what it made, also what its file does not name any more.
-    keys = record.ids.keys() if options.drill else {each.key for each in entries}
-    made = [id for key, id in record.ids.items() if key in keys]
-    check_not_elsewhere(task.account, record, made, members)
-    wanted = [Wanted(each.key, each.key, names[each.key], each.section == "applications") for each in entries]
-    there = find_there(wanted, members, record)
+    made_for = record.ids if options.drill else [each.key for each in wanted]
+    check_not_elsewhere(task.account, record, made_for, members)
+    there = find_there(task, wanted, names, members, record)
     known = frozenset(each.id for each in task.account.services())
-    overwrite = frozenset(keys_of(file, options.overwrite, "overwrite"))
-    target = Target(record, there, known, overwrite)
+    target = Target(record, there, known, frozenset(keys_of(file, options.overwrite, "overwrite")))
     check_existing(options, target)
-    check_slugs(task.account, (each.name for each in wanted if each.is_app and each.key not in there))
     return target
 
 
 def check_drill(options: RecoverOptions, file: Contents, record: RecoveryRecord) -> None:
-    """Keep drills and what is meant to last apart.
-
-    :raises Invalid: saying how.
-    """
+    """Keep drills and what is meant to last apart."""
     if options.drill and (options.project in projects_of(file) or not is_beside(options, file)):
         raise Invalid(
             f"a drill is deleted afterwards, so it must not be in project {file.project!r} itself; set "
@@ -138,10 +126,7 @@ def check_drill(options: RecoverOptions, file: Contents, record: RecoveryRecord)
 
 
 def check_made_by_drill(options: RecoverOptions, members: Members, record: RecoveryRecord) -> None:
-    """Refuse a drill in a project that no drill made, or that holds anything else by now.
-
-    :raises Invalid: naming it.
-    """
+    """Refuse a drill in a project that no drill made, or that holds anything else by now."""
     if not options.drill:
         return
     project = members.project
@@ -159,10 +144,7 @@ def check_made_by_drill(options: RecoverOptions, members: Members, record: Recov
 
 
 def check_existing(options: RecoverOptions, target: Target) -> None:
-    """Refuse what is there and was not made by the recovery, unless it is said what becomes of it.
-
-    :raises Invalid: naming it.
-    """
+    """Refuse what is there and was not made by the recovery, unless it is said what becomes of it."""
     foreign = [target.there[key] for key in sorted(target.kept)]
     if foreign and options.existing == "refuse":
         are = "is" if len(foreign) == 1 else "are"

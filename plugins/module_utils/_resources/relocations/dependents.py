@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service
 from ..._api.values import ContainerState, ServiceStatus
-from ..applications.environment_rules import REFERENCE, redirected
+from ..applications.environment_rules import REFERENCE
+from ..clones.environments import all_redirected, known_names
 from ..services.view import read_state
-from ..shared.fingerprints import Fingerprints, state_folder
 from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.relocation_record import Relocation
@@ -67,13 +67,7 @@ class Dependent:
     def environment(self, names: Collection[str], alias: str) -> dict[str, Any]:
         """Return the options of its environment. References to any of ``names`` lead to an alias."""
         aliases = dict.fromkeys(names, alias)
-        plain, secret = (
-            {
-                name: redirected(each, aliases) if isinstance(each, str) else each
-                for name, each in part.items()
-            }
-            for part in (self.plain, self.secret)
-        )
+        plain, secret = (all_redirected(part, aliases) for part in (self.plain, self.secret))
         return {"slug": self.slug, "variables": plain or None, "secret_variables": secret or None}
 
 
@@ -153,10 +147,7 @@ def dependent_of(options: RelocateOptions, app: App, referring: Collection[str])
 
 
 def check_others(origin: Origin, ids: Sequence[str]) -> None:
-    """Refuse if services refer to the old one that are no applications: nothing can change that.
-
-    :raises Invalid: naming them.
-    """
+    """Refuse if services refer to the old one that are no applications: nothing can change that."""
     names = {node.id: node.name for node in origin.graph.nodes or []}
     if ids:
         named = ", ".join(f"service {names.get(id) or id!r} ({id})" for id in sorted(ids))
@@ -168,10 +159,7 @@ def check_others(origin: Origin, ids: Sequence[str]) -> None:
 
 
 def check_named(options: RelocateOptions, found: Sequence[Dependent]) -> None:
-    """Refuse an environment of an application that does not refer to the service: it would not be written.
-
-    :raises Invalid: naming it, and those that do.
-    """
+    """Refuse an environment of an application that does not refer to the service: it would not be written."""
     known = {name for each in found for name in (each.slug, each.app.id)} | set(options.without_dependents)
     for name in ("environments", "secret_environments"):
         unknown = sorted(set(getattr(options, name) or {}) - known)
@@ -184,13 +172,10 @@ def check_named(options: RelocateOptions, found: Sequence[Dependent]) -> None:
 
 
 def check_given(task: Task[RelocateOptions], found: Sequence[Dependent]) -> None:
-    """Check that each variable that is known to be there is given.
-
-    :raises Invalid: naming all that are not.
-    """
+    """Check that each variable that is known to be there is given."""
     missing = []
     for each in found:
-        lacking = sorted(known_names(task, each) - {*each.plain, *each.secret})
+        lacking = sorted(known_names(task.options, each.app, each.referring) - {*each.plain, *each.secret})
         if lacking:
             missing.append(f"{each.label} lacks {', '.join(lacking)}")
     if missing:
@@ -203,10 +188,7 @@ def check_given(task: Task[RelocateOptions], found: Sequence[Dependent]) -> None
 
 
 def check_references(found: Sequence[Dependent], names: Collection[str], label: str) -> None:
-    """Check that each environment that is given refers to the service: it may be that of another time.
-
-    :raises Invalid: naming the application.
-    """
+    """Check that each environment that is given refers to the service: it may be that of another time."""
     for each in found:
         if each.referring and not each.refers_to(names):
             known = " or ".join(f"${{{name}.FIELD}}" for name in sorted(names))
@@ -217,13 +199,6 @@ def check_references(found: Sequence[Dependent], names: Collection[str], label: 
             )
 
 
-def known_names(task: Task[RelocateOptions], dependent: Dependent) -> set[str]:
-    """Return the variables that an application is known to have: these refer, or were written from here."""
-    options, app = task.options, dependent.app
-    last = Fingerprints.read(state_folder(options.state_dir), options.base_url, dependent.slug, app.id)
-    return {*dependent.referring, *last.prints}
-
-
 def as_it_runs(task: Task[RelocateOptions], dependent: Dependent) -> Dependent:
     """Return an application with the image that it runs now: another one may have been deployed since."""
     app = task.account.app_if_any(dependent.slug)
@@ -231,10 +206,7 @@ def as_it_runs(task: Task[RelocateOptions], dependent: Dependent) -> Dependent:
 
 
 def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Release:
-    """Return the release by which the image that an application runs is deployed again, and no other one.
-
-    :raises Invalid: if the platform does not show one.
-    """
+    """Return the release by which the image that an application runs is deployed again, and no other one."""
     digest = str(dependent.app.digest)
     source = task.account.settings(dependent.app.id).source
     declared = task.account.releases(dependent.slug)

@@ -27,10 +27,7 @@ from .work import Work
 
 
 def read_new(work: Work) -> Service | None:
-    """Return the new service, if it is there.
-
-    :raises Invalid: if it is gone although it was in service.
-    """
+    """Return the new service, if it is there."""
     content = work.record.content
     if content.new_id is None:
         return None
@@ -50,10 +47,7 @@ def read_new(work: Work) -> Service | None:
 
 
 def check_as_asked(work: Work, there: Service) -> None:
-    """Check that the new service is what the task asks for: an earlier task ordered it, perhaps another one.
-
-    :raises Invalid: naming what differs, or a price over ``max_monthly``.
-    """
+    """Check that the new service is what the task asks for: an earlier task may have ordered another one."""
     order = wanted_order(work.task, work.origin)
     found = differing(asked_of(order), there, work.record.content.asked)
     if found:
@@ -68,10 +62,7 @@ def check_as_asked(work: Work, there: Service) -> None:
 
 
 def check_ordered(work: Work, id: str) -> None:
-    """Check that what has the name of the new service is that: it had not when the name was chosen.
-
-    :raises Invalid: if no order of this explains it, unless one of the name is to be adopted.
-    """
+    """Check that what has the name of the new service is that: it had not when the name was chosen."""
     if work.task.options.existing == "adopt":
         return
     if not any(each.id == id for each in of_order(work.task, work.record)):
@@ -83,10 +74,7 @@ def check_ordered(work: Work, id: str) -> None:
 
 
 def check_kept(task: Task[RelocateOptions], record: Relocation) -> None:
-    """Check that a service that was relocated is what the task asks for.
-
-    :raises Invalid: naming what differs.
-    """
+    """Check that a service that was relocated is what the task asks for."""
     content = record.content
     service = task.account.service(content.new_id) if content.new_id else None
     if service is None:

@@ -55,10 +55,7 @@ class RelocateOptions(
 
 
 def check_options(options: RelocateOptions) -> None:
-    """Check what can be checked before anybody is asked.
-
-    :raises Invalid: naming what is wrong.
-    """
+    """Check what can be checked before anybody is asked."""
     if options.new_project is not None:
         raise Invalid(
             f"new_project is {options.new_project!r}: the platform itself moves a service between projects, "
@@ -81,10 +78,7 @@ def check_options(options: RelocateOptions) -> None:
 
 
 def check_state(options: RelocateOptions) -> None:
-    """Refuse options that another state uses, as somebody may rely on them.
-
-    :raises Invalid: naming them.
-    """
+    """Refuse options that another state uses, as somebody may rely on them."""
     for name, states in STATES_OF.items():
         if getattr(options, name) and options.state not in states:
             fitting = " or ".join(states)

@@ -61,10 +61,7 @@ class Origin:
 
 
 def read_origin(task: Task[RelocateOptions], record: Relocation) -> Origin:
-    """Read the service that is relocated.
-
-    :raises Invalid: if it cannot be relocated, with the way around that there is.
-    """
+    """Read the service that is relocated."""
     account, id, known = task.account, record.content.old_id, record.content.data
     service = account.existing_service(id)
     apps = account.apps_by_id()
@@ -85,10 +82,7 @@ def read_origin(task: Task[RelocateOptions], record: Relocation) -> Origin:
 
 
 def check_relocatable(task: Task[RelocateOptions], origin: Origin) -> None:
-    """Refuse to relocate what cannot be stopped, copied or suspended, before anything is ordered.
-
-    :raises Invalid: naming what it lacks.
-    """
+    """Refuse to relocate what cannot be stopped, copied or suspended, before anything is ordered."""
     service = origin.service
     if service.status != ServiceStatus.ACTIVE:
         raise Invalid(

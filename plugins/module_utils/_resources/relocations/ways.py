@@ -211,10 +211,7 @@ def warn_of_use(work: Work) -> None:
 
 
 def check_in_service(work: Work) -> None:
-    """Check that the new service is in service right before the old one is suspended.
-
-    :raises Invalid: if it is not.
-    """
+    """Check that the new service is in service right before the old one is suspended."""
     service = work.task.account.existing_service(work.new_id)
     problem = None
     if service.status != ServiceStatus.ACTIVE:
@@ -302,10 +299,7 @@ def as_before_steps(work: Work) -> list[Step]:
 
 
 def check_back(work: Work, new: Service | None) -> None:
-    """Refuse a way back that would leave the old service half overwritten, or overwrite what it got since.
-
-    :raises Invalid: with what to do instead.
-    """
+    """Refuse a way back that would leave the old service half overwritten, or overwrite what it got since."""
     content, copy_back = work.record.content, work.task.options.copy_back
     if content.copying_back and not copy_back:
         raise Invalid(
@@ -428,10 +422,7 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
 
 
 def leftover(record: Relocation) -> tuple[str, str]:
-    """Return the id of the service that is not in service, and of the one that is.
-
-    :raises Invalid: if the relocation is under way.
-    """
+    """Return the id of the service that is not in service, and of the one that is."""
     if record.pair is not None:
         return record.pair
     content = record.content
@@ -445,10 +436,7 @@ def leftover(record: Relocation) -> tuple[str, str]:
 def check_not_needed(
     task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str
 ) -> None:
-    """Check that nobody uses the service to delete, also if its deletion was begun before and refused.
-
-    :raises Invalid: if somebody does, or if the other one is not in service.
-    """
+    """Check that nobody uses the service to delete, also if its deletion was begun before and refused."""
     if left is None and record.phase is Phase.FINISHED:  # it is gone: only the note of that is missing
         return
     other = task.account.service(kept)
@@ -470,10 +458,7 @@ def check_not_needed(
 
 
 def check_not_used(record: Relocation, left: Service) -> None:
-    """Check that the service was not in service in between: it looks as it was left.
-
-    :raises Invalid: if it was suspended again later.
-    """
+    """Check that the service was not in service in between: it looks as it was left."""
     content = record.content
     if not used_since(content, left):
         return
@@ -503,10 +488,7 @@ def suspended_since(service: Service | None) -> str | None:
 
 
 def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str) -> None:
-    """Check that a service may be deleted. Its date is not looked at again once the deletion was begun.
-
-    :raises Invalid: if its date is not over, somebody uses it, or the other one is not in service.
-    """
+    """Check that a service may be deleted. Its date is not looked at again once the deletion was begun."""
     check_not_needed(task, record, left, kept)
     if record.phase is Phase.FINISHED:
         return
@@ -526,10 +508,7 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
 
 
 def check_discarded(task: Task[RelocateOptions], record: Relocation) -> None:
-    """Check that what only the new service holds may be lost with it.
-
-    :raises Invalid: if it was in service, was not copied back, and the task does not discard it.
-    """
+    """Check that what only the new service holds may be lost with it."""
     content = record.content
     if content.newer and not task.options.discard_newer:
         raise Invalid(

@@ -216,10 +216,7 @@ class Work:
         return plan_with(self.task, self.modules.database, given, Effects())
 
     def check_writable(self, target: str | None) -> None:
-        """Refuse to copy to a suspended service: it would be left as it is, and be switched to all the same.
-
-        :raises Invalid: saying so.
-        """
+        """Refuse to copy to a suspended service: it would be left as it is, and switched to all the same."""
         if target is not None:
             check_in_use(self.task.account.existing_service(target))
 
@@ -452,10 +449,7 @@ class Work:
 
 
 def check_in_use(service: Service) -> None:
-    """Refuse to copy from or to a suspended service, whose files and rows the platform need not show.
-
-    :raises Invalid: saying so.
-    """
+    """Refuse to copy from or to a suspended service, whose files and rows the platform need not show."""
     if service.status == ServiceStatus.SUSPENDED:
         raise Invalid(f"{label(service)} was suspended meanwhile. Resume it, and run this again")
 

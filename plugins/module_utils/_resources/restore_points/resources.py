@@ -144,10 +144,7 @@ def named(name: str, copies: Iterable[C]) -> list[C]:
 
 
 def check_new_name(name: str) -> None:
-    """Check that a platform that tidies names would store a new one as it is sent.
-
-    :raises Invalid: for blanks at its ends, and control characters.
-    """
+    """Check that a platform that tidies names would store a new one as it is sent."""
     if name != name.strip() or any(category(char) == "Cc" for char in name):
         raise Invalid(f"name is {name!r}; it must not begin or end with a blank, or hold a control character")
 
@@ -259,8 +256,6 @@ def trace_of(
     """Return what ``what`` left behind.
 
     A restore or a rollback that failed may leave everything as it was. What would tell is an event.
-
-    :raises WaitEnded: when the journal says that it failed.
     """
     last = before.event  # an old failure is no sign, so where it is not known, nothing is
     gained = None if last is None else none_on_error(lambda: events_since(task, service, last))

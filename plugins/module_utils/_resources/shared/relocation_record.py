@@ -187,10 +187,7 @@ def content_from(found: Any) -> Content | None:
 
 
 def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
-    """Return the relocation of a service that may be gone, or that made a service, by id or name.
-
-    :raises Ambiguous: if several fit.
-    """
+    """Return the relocation of a service that may be gone, or that made a service, by id or name."""
     found = read_relocations(options, RecordFile.all_in(FOLDER, WHAT, options.state_dir)).relocations
     exact = [each for each in found if wanted in (each.content.old_id, each.content.new_id)]
     fitting = exact or [each for each in found if wanted in (each.content.old_name, each.content.new_name)]
@@ -309,7 +306,6 @@ def successor_of(
 
     :param exists: tells whether there is a service with an id.
     :param id: the id of the one left over; ``None`` if it is gone, so that its name tells.
-    :raises Ambiguous: if several had the name.
     """
     left = {each.left_id: each for each in map(successor_in, known_relocations(options).relocations) if each}
     fitting = [
@@ -346,10 +342,7 @@ def successor_in(record: Relocation) -> Successor | None:
 
 
 def check_not_stopped(options: Options, id: str | None) -> None:
-    """Refuse to work on a service that a relocation has stopped: what is written to it then is lost.
-
-    :raises Invalid: with the ways on.
-    """
+    """Refuse to work on a service that a relocation has stopped: what is written to it then is lost."""
     for content in (each.content for each in known_relocations(options).relocations):
         if content.phase == Phase.STOPPED and content.old_id == id:
             raise Invalid(
