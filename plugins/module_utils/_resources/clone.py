@@ -11,7 +11,6 @@ between its own, so that a run that was killed goes on, and nothing is ordered t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -54,7 +53,6 @@ class CloneResource(OnBlueprint[CloneOptions]):
     rules: ClassVar[dict[str, Any]] = {}
 
     def plan(self, task: Task[CloneOptions]) -> Plan:
-        """Read the source, plan every part of the clone, and return the union of their plans."""
         check_options(task.options)
         task.composition = replace(task.composition, copies=True)
         CloneRecord.take_turns(task, task.options.project)
@@ -163,7 +161,6 @@ class FilledAssembly(Assembly):
     def __init__(
         self, task: Task[Any], contents: Contents, states: Mapping[str, str], record: MadeRecord
     ) -> None:
-        """``states`` says by key whether a service runs once what it holds is there."""
         super().__init__(task, contents)
         self.states, self.record = states, record
 
@@ -201,10 +198,6 @@ class FilledAssembly(Assembly):
         """Return by what the record knows an entry."""
         return key
 
-    def ordering(self, key: str) -> AbstractContextManager[None]:
-        """Remember that a service is ordered, while the call that does so is made."""
-        return self.record.ordering(self.made_for(key), self.task.client.clock)
-
     def check_made(self, key: str, id: str) -> None:
         """Refuse what is there by the name of a service, unless it was made for this or may be used."""
         made = self.made[key]
@@ -215,7 +208,6 @@ class FilledAssembly(Assembly):
             )
 
     def note_id(self, key: str, id: str) -> None:
-        """Remember the id of a service that was made or found."""
         self.record.note_id(self.made_for(key), id)
 
     def add_image_copy(self, entry: Entry, source_slug: str) -> Part:
@@ -258,7 +250,6 @@ class FilledAssembly(Assembly):
         self.add_content(entry, [self.made[entry.key]])
 
     def add_application(self, entry: Entry) -> None:
-        """Add an application."""
         super().add_application(entry)
         self.note(entry)
 
@@ -268,7 +259,7 @@ class FilledAssembly(Assembly):
         made.note = partial(self.note_id, entry.key)
         made.task.composition = replace(
             made.task.composition,
-            creating=partial(self.ordering, entry.key),
+            creating=partial(self.record.ordering, self.made_for(entry.key), self.task.client.clock),
             adopting=partial(self.check_made, entry.key),
             created=made.note,
         )
@@ -311,7 +302,6 @@ class CloneAssembly(FilledAssembly):
         self.without = {source.key_of(each, "without_data") for each in task.options.without_data}
 
     def remember(self) -> None:
-        """Keep which clones there are to be, and their ids as far as they are known."""
         record = self.record
         record.source = self.source.project.id
         for entry in (*self.contents.services, *self.contents.applications):
@@ -322,7 +312,6 @@ class CloneAssembly(FilledAssembly):
         record.write()
 
     def made_for(self, key: str) -> str:
-        """Return the id of the original."""
         return self.originals[key].id
 
     def check_made(self, key: str, id: str) -> None:
@@ -348,7 +337,6 @@ class CloneAssembly(FilledAssembly):
         return self.add_image_copy(entry, self.originals[entry.key].name)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
-        """Add the copy of what a service holds."""
         original = self.originals[entry.key]
         if entry.key in self.without:
             return None

@@ -18,20 +18,22 @@ from functools import partial
 from typing import Any, ClassVar
 
 from .._api.errors import HostedError
+from .._api.models import ServiceSummary
 from .applications.repository import open_repository
 from .blueprint import DELETERS, OnBlueprint, check_neighbors, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Entry, read_source
-from .blueprints.members import Member
+from .blueprints.members import Member, Members, read_members
 from .blueprints.parts import Part
+from .blueprints.removal import deletion_parts, project_deletion
 from .clone import FilledAssembly, tighten
 from .clones.rules import names_of, own_values
+from .clones.target import describe, found_elsewhere, locations, members_named, recognize
 from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
 from .recoveries.options import RecoverOptions, check_options, latest_of
 from .recoveries.record import RecoveryRecord
-from .recoveries.removal import removal_parts, still_there
 from .recoveries.rules import (
     contents_of,
     entries_of,
@@ -43,8 +45,13 @@ from .recoveries.rules import (
 )
 from .recoveries.target import Target, find_target
 from .service import SERVICE
+from .shared.change import BILLED_SECONDS
+from .shared.identify import existing, label
+from .shared.names import same_name
 from .shared.plan import Plan, Step, Task
+from .shared.restore_points import parse_moment
 from .shared.task_errors import Invalid
+from .shared.waiting import poll_for
 
 CONTENT = ("files", "database")
 """The parts that bring what a service holds."""
@@ -64,7 +71,6 @@ class RecoverResource(OnBlueprint[RecoverOptions]):
     }
 
     def plan(self, task: Task[RecoverOptions]) -> Plan:
-        """Plan every part of the project and what it holds, or the deletion of a drill."""
         check_options(task.options)
         if task.options.state == "absent":
             return plan_removal(task)
@@ -243,7 +249,6 @@ class RecoveryAssembly(FilledAssembly):
         """Add nothing: the keys are there already."""
 
     def remember(self) -> None:
-        """Keep what there is to be, and the ids as far as they are known."""
         record, entries = self.record, entries_of(self.contents)
         record.drill = self.task.options.drill
         if record.drill:
@@ -267,14 +272,12 @@ class RecoveryAssembly(FilledAssembly):
             super().note_id(key, id)
 
     def in_registry(self, entry: Entry) -> Part:
-        """Add the copy of an image out of the repository that still has it, and return it."""
         source = self.sources.get(entry.key)
         if source is None or source == entry.name:
             return self.made[entry.key]
         return self.add_image_copy(entry, source)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
-        """Add what brings the content of a copy."""
         chosen = self.chosen.get(entry.key)
         if chosen is None:
             return None
@@ -346,7 +349,7 @@ def plan_removal(task: Task[RecoverOptions]) -> Plan:
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
     record.check_claim(task.client, project)
-    parts = planned(task, removal_parts(task, project, record, DELETERS))
+    parts = planned(task, removal_parts(task, project, record))
     plan = whole_plan(task, Contents(project), parts, "drill")
     if record.known and record.drill:
         left = still_there(task, record, parts.found)
@@ -356,3 +359,89 @@ def plan_removal(task: Task[RecoverOptions]) -> Plan:
         elif not parts.found or any(part.section == "project" for part in parts.found):
             plan.steps = [*plan.steps, Step("forget the drill", record.forget, changes=False)]
     return plan
+
+
+def removal_parts(task: Task[RecoverOptions], project: str, record: RecoveryRecord) -> list[Part]:
+    """Return the parts that delete a drill."""
+    # A drill that was killed may not know the id of its project. There was none of its name when it began.
+    by_id = record.project_id
+    members = read_members(task.account, by_id) if by_id else members_named(task.account, project)
+    found = members.found if members else ()
+    if not record.known:
+        if found:
+            task.warn(
+                f"project {project!r} has {describe(found)}, and no drill from this controller made it. "
+                "Nothing was deleted. If a drill from another controller did, delete it there, or with its "
+                "state_dir"
+            )
+        return []
+    if not record.drill:
+        raise Invalid(
+            f"project {project!r} was made by a recovery that is meant to last, so nothing was deleted. "
+            "state: absent deletes drills. hosted.services.blueprint deletes what a blueprint describes"
+        )
+    if moved := found_elsewhere(task.account, record.ids.values(), members):
+        task.warn(
+            f"the drill made {', '.join(map(label, moved))}, which is in another project by now and stays. "
+            "If nobody needs it, delete it with hosted.services.service"
+        )
+    if members is None:
+        return []
+    recognize(task, record, members)
+    going = [each for each in found if record.made(each)]
+    staying = [each for each in found if not record.made(each)]
+    with_backups = {"delete_backups": True}  # those of a plan that runs for the whole account
+    deleting = [(each.name, each, with_backups) for each in going]
+    parts = deletion_parts(task, members, deleting, DELETERS)
+    if staying:
+        task.warn(
+            f"project {members.project.name!r} stays: it has {describe(staying)}, which the drill did not "
+            "make"
+        )
+        return parts
+    deletion = project_deletion(task, members.project, parts, DELETERS.project)
+    deletion.prepare = lambda part: await_lost_orders(part.task, members, record)
+    return [*parts, deletion]
+
+
+def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord) -> None:
+    """Give an order whose response was lost the time to be carried out, before the drill is forgotten."""
+    lost = {record.names.get(key, ""): sent for key, sent in record.sent.items() if key not in record.ids}
+    sent = [moment for moment in map(parse_moment, lost.values()) if moment is not None]
+    ages = [(task.client.clock.now() - moment).total_seconds() for moment in sent]
+    left = BILLED_SECONDS - min(ages, default=BILLED_SECONDS)
+    if left <= 0:
+        return
+    known = {each.id for each in members.found}
+    late: list[ServiceSummary] = []
+
+    def may_be_late(each: ServiceSummary) -> bool:
+        return each.id not in known and any(same_name(each.name, name) for name in lost)
+
+    def appears() -> bool:
+        found = existing(task.account.members(members.project))
+        late[:] = [each for each in found if may_be_late(each)]
+        return bool(late)
+
+    task.progress(f"watching for up to {left:.0f} s for a service of an order whose response was lost")
+    if poll_for(appears, left):
+        raise Invalid(
+            f"{label(late[0])} appeared late, from an order whose response was lost. Project "
+            f"{members.project.name!r} stays. Run this again, which deletes the service"
+        )
+
+
+def still_there(task: Task[RecoverOptions], record: RecoveryRecord, parts: Sequence[Part]) -> Invalid | None:
+    """Return the error for what the drill made and these parts do not delete, as it was moved.
+
+    Nobody but the record knows that a drill made it, so the drill is not forgotten before it is gone.
+    """
+    going = {part.arguments(part).get("id") for part in parts}
+    found = found_elsewhere(task.account, [id for id in record.ids.values() if id not in going], None)
+    if not found:
+        return None
+    return Invalid(
+        f"the drill made {locations(task.account, found)}, outside its project by now and still billed. It "
+        "was not deleted, as somebody may use it, and the drill is not forgotten. Delete it with "
+        f"hosted.services.service and run this again. To keep it, remove {record.path}"
+    )

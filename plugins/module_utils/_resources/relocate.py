@@ -28,7 +28,7 @@ from .relocations.dependents import check_references, read_dependents
 from .relocations.new_service import check_adopts, check_kept, find_made, of_order
 from .relocations.options import WHERE_TO, RelocateOptions, check_options
 from .relocations.origin import Origin, check_relocatable, differences, read_origin
-from .relocations.ways import in_service_since, plan_back, plan_end, plan_there, used_since, view
+from .relocations.ways import in_service_since, newer_in, plan_back, plan_end, plan_there, used_since, view
 from .relocations.work import Modules, Work
 from .service import SERVICE
 from .services.on_service import service_id
@@ -50,11 +50,9 @@ class RelocateResource(Resource[RelocateOptions]):
     result_key = "relocation"
 
     def secret_values(self, options: Mapping[str, Any]) -> Any:
-        """Return the values of secret environments, and of the order."""
         return [options.get("secret_environments"), options.get("variables")]
 
     def plan(self, task: Task[RelocateOptions]) -> Plan:
-        """Plan what is left to do on the way that the state names."""
         check_options(task.options)
         task.composition = replace(task.composition, copies=True)
         record = find_record(task)
@@ -122,10 +120,7 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
 
 
 def start_over(record: Relocation) -> None:
-    """Begin a relocation anew whose service went back, and whose new one is deleted.
-
-    :raises Invalid: if that is being deleted.
-    """
+    """Begin a relocation anew whose service went back, and whose new one is deleted."""
     content = record.content
     if not content.gone:
         raise Invalid(
@@ -166,24 +161,18 @@ def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
     if record.phase is not Phase.RETURNED or task.options.overwrite:
         return
     left = task.account.staying(content.new_id) if content.new_id else None
-    used = None
-    if content.newer:
-        used = f"was in service from {content.switched_at} to {content.since}"
-    elif left is not None and used_since(content, left):
-        used = f"may have been used since {content.since}, when it was suspended"
+    used = newer_in(content) if content.newer else None
+    if left is not None and not used and used_since(content, left):
+        used = f"{label(left)} may have been used since {content.since}, when it was suspended"
     if used:
         raise Invalid(
-            f"service {content.new_name!r} ({content.new_id}) {used}, and holds what was "
-            "written to it then and is nowhere else. Nothing was done. To overwrite it, set overwrite: true; "
-            "to keep it, copy it elsewhere first"
+            f"{used}. Nothing was done. To overwrite it, set overwrite: true; to keep what it holds, copy "
+            "that elsewhere first"
         )
 
 
 def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin) -> None:
-    """Decide how the new service is named, and find it if it is there.
-
-    :raises Invalid: if a service has the name that the relocation did not make.
-    """
+    """Decide how the new service is named, and find it if it is there."""
     content, options = record.content, task.options
     services = existing(task.account.services())
     expected = record.phase is not Phase.NONE and not is_name_free(task, record)
@@ -191,7 +180,12 @@ def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin)
         content.sent = None
         content.old_name, content.project_id = origin.service.name, origin.service.project_id
         content.new_name = options.name or next_name(task, origin, services)
-        check_name(content.new_name, origin)
+        if same_name(content.new_name, content.old_name):
+            raise Invalid(
+                f"name is {content.new_name!r}, that of {origin.label}. Both are in one project until the "
+                "old one is deleted, and a task that names them would fit both. Nothing was ordered. Give "
+                "another name, or none"
+            )
     elif options.name and not same_name(options.name, content.new_name):
         task.warn(
             f"the relocation was begun with the name {content.new_name!r} for the new service, so name "
@@ -217,16 +211,6 @@ def is_name_free(task: Task[RelocateOptions], record: Relocation) -> bool:
     return name is not None and not same_name(name, content.new_name) and not of_order(task, record)
 
 
-def check_name(name: str, origin: Origin) -> None:
-    """Refuse the name of the old service: no task could tell the two apart by it."""
-    if same_name(name, origin.service.name):
-        raise Invalid(
-            f"name is {name!r}, that of {origin.label}. Both are in one project until the old one is "
-            "deleted, and a task that names them would fit both. Nothing was ordered. Give another name, or "
-            "none"
-        )
-
-
 def next_name(task: Task[RelocateOptions], origin: Origin, services: list[ServiceSummary]) -> str:
     """Return the old name with the next number that no service has.
 
@@ -243,13 +227,7 @@ def next_name(task: Task[RelocateOptions], origin: Origin, services: list[Servic
             f"{label(each)} is there already. If a relocation ordered it whose record is not on this "
             "controller, nothing more has to be ordered: existing: adopt takes it"
         )
-    return free_name(origin.service.name, services)
-
-
-def free_name(name: str, services: list[ServiceSummary]) -> str:
-    """Return a name that no service has: the old one with the next number."""
-    taken = {each.name for each in services}
-    return next(each for each in numbered(name) if each not in taken)
+    return next(name for name in numbered(origin.service.name) if name not in by_name)
 
 
 def numbered(name: str) -> Iterator[str]:
@@ -283,10 +261,8 @@ def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocat
 
 def check_readable(work: Work) -> None:
     """Look at what is going to be copied, so that what cannot be read is found before anything is ordered."""
-    plans = {Data.FILES: work.plan_files, Data.DATABASE: work.plan_database}
-    plan = plans.get(work.origin.data)
-    if plan is not None and work.record.content.new_id is None:
-        work.foreseen = "; ".join(plan(work.old, None).actions) or None
+    if work.origin.data is not Data.NONE and work.record.content.new_id is None:
+        work.foreseen = "; ".join(work.plan_copy(work.old, None).actions) or None
 
 
 # --- Back, and the end ----------------------------------------------------------------------------------

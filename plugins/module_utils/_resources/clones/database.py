@@ -45,10 +45,6 @@ class DatabaseResource(Resource[DatabaseOptions]):
     result_key = "database"
 
     def plan(self, task: Task[DatabaseOptions]) -> Plan:
-        """Dump both databases, and plan a restore if they differ.
-
-        :raises Invalid: if a database cannot be dumped from here.
-        """
         options = task.options
         original = task.account.existing_service(options.source_id)
         with copying(original):
@@ -120,7 +116,6 @@ def warn_if_closed(task: Task[Any], what: str, public: bool) -> None:
 
 
 def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
-    """Return how to connect to the database of a service."""
     return connection_facts(task.account.database_connection(service.id), read_settings(task, service))
 
 

@@ -116,7 +116,6 @@ def keys_in_source(source: SourceProject, file: Contents) -> dict[str, str]:
 
 
 def application_of(source: SourceProject, wanted: str, option: str) -> Original:
-    """Return the application that an option names."""
     found = source.of(wanted)
     if found is None or found.app is None:
         known = ", ".join(sorted(each.name for each in source.originals if each.app)) or "none"

@@ -106,7 +106,6 @@ KeyOf = Callable[[str, str], str]
 
 
 def own_values(overrides: Mapping[str, Any] | None, wanted: Sequence[Wanted], key_of: KeyOf) -> Own:
-    """Return what ``overrides`` say, by key."""
     own: dict[str, dict[str, Any]] = {each.key: {} for each in wanted}
     for name, values in (overrides or {}).items():
         own[key_of(name, "overrides")] = dict(values)

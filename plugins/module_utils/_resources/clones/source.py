@@ -50,7 +50,6 @@ class Original:
 
     @property
     def id(self) -> str:
-        """Its id."""
         return self.exported.id
 
     @property
@@ -60,12 +59,10 @@ class Original:
 
     @property
     def name(self) -> str:
-        """Its slug or its name."""
         return self.app.slug if self.app else str(self.record["name"])
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         return f"{'application' if self.app else 'service'} {self.name!r}"
 
     @property
@@ -91,7 +88,6 @@ class Wanted(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         return f"{'application' if self.is_app else 'service'} {self.was!r}"
 
 
@@ -108,14 +104,10 @@ class SourceProject:
 
     @property
     def wanted(self) -> list[Wanted]:
-        """What there is to be in the clone."""
         return [Wanted(each.key, each.id, each.name, each.app is not None) for each in self.originals]
 
     def of(self, wanted: str) -> Original | None:
-        """Return what a user names; ``None`` if it is not cloned.
-
-        :raises Ambiguous: if several have the name.
-        """
+        """Return what a user names; ``None`` if it is not cloned."""
         return pick(self.originals, wanted)
 
     def key_of(self, wanted: str, option: str) -> str:
@@ -138,7 +130,6 @@ def pick(found: Sequence[Original], wanted: str) -> Original | None:
 
 
 def read_source(task: Task[CloneOptions]) -> SourceProject:
-    """Read what is cloned."""
     account = task.account
     project = account.project(task.options.source)
     listing = read_project(account, project, ServiceQuery(settings=True, commands=True, metrics=True))
@@ -232,7 +223,6 @@ def data_of(account: Account, record: Mapping[str, Any], apps: Mapping[str, App]
 
 
 def is_database(account: Account, service: Service) -> bool:
-    """Tell whether a service is a database."""
     try:
         return find_connection(account, service) is not None
     except Invalid as error:

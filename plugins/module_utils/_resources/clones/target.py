@@ -70,7 +70,6 @@ class MadeRecord:
 
     @classmethod
     def what(cls) -> str:
-        """Return what is remembered, for messages."""
         return f"what the {cls.subject} made"
 
     @classmethod
@@ -78,21 +77,17 @@ class MadeRecord:
         """Wait until no other task of this controller works on the project; let none begin until this ends.
 
         Called before the record is read: what the other did is in it.
-
-        :raises Invalid: if the other does not end.
         """
         if not task.check_mode:
             task.closing.enter_context(cls.turn(task.options.base_url, project))
 
     @classmethod
     def turn(cls, base_url: str | None, project: str) -> AbstractContextManager[bool]:
-        """Return the lock of a project."""
         subject = f"{cls.folder}:{state_key(base_url, project)}"
         return one_at_a_time(subject, f"working on the {cls.subject} in project {project!r}")
 
     @classmethod
     def kept(cls) -> list[str]:
-        """Return the names of what is written."""
         return [each.name for each in fields(cls) if each.init and each.name != "path"]
 
     def write(self) -> None:
@@ -126,7 +121,6 @@ class MadeRecord:
             yield
 
     def note_id(self, original: str, id: str) -> None:
-        """Note the id of what was made."""
         with self.lock:
             self.ids[original] = id
             self.sent.pop(original, None)
@@ -164,7 +158,6 @@ class MadeRecord:
         return True
 
     def made(self, member: Member) -> bool:
-        """Tell whether a service was made for this."""
         return member.id in self.ids.values()
 
 
@@ -320,7 +313,6 @@ def check_not_elsewhere(
 
 
 def locations(account: Account, services: Iterable[Service]) -> str:
-    """Return services for a message, with where each is."""
     return ", ".join(f"{each.name!r} ({account.location(each)})" for each in services)
 
 
@@ -342,5 +334,4 @@ def check_foreign(task: Task[CloneOptions], foreign: Sequence[Member], ids: Cont
 
 
 def describe(members: Sequence[Member]) -> str:
-    """Return services for a message."""
     return ", ".join(each.label for each in members)

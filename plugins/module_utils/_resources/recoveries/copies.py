@@ -54,7 +54,6 @@ class Copy:
         return not any(files for _folder, _folders, files in os.walk(self.path))
 
     def age(self, now: datetime) -> int:
-        """Return how many seconds ago it was made."""
         return max(0, round((now - self.moment).total_seconds()))
 
 
@@ -72,7 +71,6 @@ class Shelf:
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         names = [str(self.about[name]) for name in ("project", "slug", "name") if self.about.get(name)]
         other = self.about.get("id", self.id)
         if other != self.id:
@@ -159,14 +157,11 @@ def read_shelf(path: str) -> Shelf:
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             about = json.loads(file.read(LONGEST_DESCRIPTION))
     copies.sort(key=lambda each: (each.moment, each.name))
-    return Shelf(id := os.path.basename(path), copies, undated, description_of(id, about))
-
-
-def description_of(id: str, about: Any) -> dict[str, Any]:
-    """Return what the description of a shelf says; of one that belongs to another shelf, only that."""
-    if not isinstance(about, dict):
-        return {}
-    return about if about.get("id", id) == id else {"id": about["id"]}
+    id = os.path.basename(path)
+    about = about if isinstance(about, dict) else {}
+    if about.get("id", id) != id:  # it belongs to another shelf, and says nothing of this one
+        about = {"id": about["id"]}
+    return Shelf(id, copies, undated, about)
 
 
 def patterns_of(found: Any) -> list[str]:
@@ -326,7 +321,6 @@ class Choice:
             )
 
     def list_shelves(self) -> str:
-        """Return the shelves for messages."""
         return f"copies of {first_of([each.label for each in self.shelves], NAMED)}"
 
 
@@ -351,14 +345,9 @@ def check_content(chosen: Chosen, product: str | None) -> None:
     engine = chosen.shelf.about.get("engine")
     other = "; name another copy in copies_of"
     if chosen.dump is None:
-        kind = str(engine) if engine else product if is_dumped(product) else None
+        kind = engine or next((product for name in ENGINES if name in (product or "").lower()), None)
         if kind is not None:
             raise Invalid(f"{chosen.copy.path} holds no dump, and the service is a {kind} database{other}")
         return
     if not os.path.getsize(chosen.dump):
         raise Invalid(f"{chosen.dump} is empty, so it is no dump{other}")
-
-
-def is_dumped(product: str | None) -> bool:
-    """Tell whether a product is a database that is copied as a dump."""
-    return product is not None and any(engine in product.lower() for engine in ENGINES)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from ..._api.models import Service
 from ..._api.text import counted
 from ..._api.values import Family
 from ..clones.database import address_of, explained, holds, warn_if_closed
-from ..databases.dump import MARIADB, POSTGRESQL, Engine, find_source
+from ..databases.dump import MARIADB, POSTGRESQL, find_source
 from ..databases.engine import find_connection
 from ..databases.restore import HeldDump, check_client, count_rows, kept_dump, restore
 from ..shared.identify import label
@@ -51,12 +51,9 @@ class RecoveredDatabase(Resource[DumpOptions]):
         self._target = target
 
     def plan(self, task: Task[DumpOptions]) -> Plan:
-        """Read the dump to its end, and plan to restore it.
-
-        :raises HostedError: if it is not whole, or if the database is not to be written to.
-        """
+        """Read the dump to its end, and plan to restore it."""
         options = task.options
-        engine = engine_of_dump(options.dump)
+        engine = POSTGRESQL if options.dump.endswith(POSTGRESQL.file) else MARIADB
         held = task.closing.enter_context(ExitStack())
         with restoring(options):
             check_client(engine)
@@ -114,12 +111,13 @@ class RecoveredDatabase(Resource[DumpOptions]):
     def _check_replaceable(self, options: DumpOptions, service: Service, rows: Sequence[int]) -> None:
         """Refuse to replace what this recovery has not written itself, or what may be in use by now."""
         key, record = options.key, self._target.record
+        in_use = record.in_use_since(key)
         if not rows or key in self._target.overwrite:
             return
         why = None
         if not record.may_replace(key, service.id):
             why = "which this recovery did not write"
-        elif options.existing != "replace" and is_past(record.in_use_since(key)):
+        elif options.existing != "replace" and in_use and in_use < datetime.now(UTC):
             why = (
                 "and this recovery began to restore it more than an hour ago, so somebody may have used it "
                 "since"
@@ -132,18 +130,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
             )
 
 
-def is_past(moment: datetime | None) -> bool:
-    """Tell whether a moment is over."""
-    return moment is not None and moment < datetime.now(UTC)
-
-
-def engine_of_dump(path: str) -> Engine:
-    """Return an engine that reads a dump, by its name."""
-    return POSTGRESQL if path.endswith(POSTGRESQL.file) else MARIADB
-
-
 def described(options: DumpOptions, dump: HeldDump) -> str:
-    """Return a dump for messages."""
     copy = Path(options.dump).parent.name
     return f"the dump of {options.name!r} from copy {copy} ({counted(dump.size, 'byte')})"
 
@@ -166,11 +153,12 @@ def own_address(task: Task[DumpOptions], service: Service) -> dict[str, Any]:
     the project that this machine is in.
     """
     facts = address_of(task, service)
-    others = {address for other in other_databases(task, service) for address in addresses(other)}
-    for host, port in (("host", "port"), ("public_host", "public_port")):
-        if address(facts, host, port) in others:
-            facts |= {host: None, port: None}
-    if not [*addresses(facts)]:
+    others = {found for other in other_databases(task, service) for found in addresses(other).values()}
+    own = addresses(facts)
+    for place, found in own.items():
+        if found in others:
+            facts |= dict.fromkeys(place)
+    if others.issuperset(own.values()):
         raise Invalid(
             f"every address of the database of {label(service)} is that of another service, too, so nothing "
             "was restored. Open it to the Internet: public: true in overrides"
@@ -178,16 +166,11 @@ def own_address(task: Task[DumpOptions], service: Service) -> dict[str, Any]:
     return facts
 
 
-def addresses(facts: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Yield where a database may answer."""
-    for host, port in (("host", "port"), ("public_host", "public_port")):
-        if found := address(facts, host, port):
-            yield found
-
-
-def address(facts: Mapping[str, Any], host: str, port: str) -> tuple[str, int] | None:
-    """Return an address; ``None`` if there is none."""
-    return (str(facts[host]), int(facts[port])) if facts.get(host) and facts.get(port) else None
+def addresses(facts: Mapping[str, Any]) -> dict[tuple[str, str], tuple[str, int]]:
+    """Return where a database may answer, by the names of host and port."""
+    places = (("host", "port"), ("public_host", "public_port"))
+    known = [(host, port) for host, port in places if facts.get(host) and facts.get(port)]
+    return {(host, port): (str(facts[host]), int(facts[port])) for host, port in known}
 
 
 def other_databases(task: Task[DumpOptions], service: Service) -> Iterable[Mapping[str, Any]]:

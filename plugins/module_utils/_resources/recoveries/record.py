@@ -94,7 +94,6 @@ class RecoveryRecord(MadeRecord):
 
     @contextmanager
     def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:
-        """Note when an order is sent; see :meth:`MadeRecord.ordering`."""
         with self.lock:
             self.touch(original)
             if gone := self.ids.get(original):
@@ -178,6 +177,5 @@ class RecoveryRecord(MadeRecord):
         return None if touched is None else touched + IN_USE
 
     def forget(self) -> None:
-        """Remove the record."""
         with suppress(FileNotFoundError):
             os.unlink(self.path)

@@ -18,7 +18,6 @@ from .options import RecoverOptions
 
 
 def entries_of(contents: Contents) -> list[Entry]:
-    """Return what a project is made of."""
     return [*contents.services, *contents.applications]
 
 
@@ -35,7 +34,6 @@ def key_of(contents: Contents, wanted: str, option: str) -> str:
 
 
 def keys_of(contents: Contents, wanted: Iterable[str], option: str) -> set[str]:
-    """Return the keys of what an option lists."""
     return {key_of(contents, each, option) for each in wanted}
 
 

@@ -36,8 +36,6 @@ class Target:
     record: RecoveryRecord
     there: Mapping[str, Member] = field(default_factory=dict)
     """By key: what stands for an entry."""
-    known: frozenset[str] = frozenset()
-    """The ids of all services of the account before anything was made."""
     overwrite: frozenset[str] = frozenset()
     """The keys whose content is replaced, whoever made it."""
 
@@ -62,35 +60,26 @@ class Target:
         return member is not None and (key in self.overwrite or self.record.held_anything(member.id))
 
     def read_own(self, task: Task[Any]) -> Service:
-        """Return the service that a part is about to write to, read again.
-
-        :raises Invalid: if it is not to be written to, or suspended.
-        """
+        """Return the service that a part is about to write to, read again."""
         options = task.options
         service = check_own(task, options.service, None, options.project_id, "recovery")
-        self.check_may_write(options.key, service.id)
+        there = self.there.get(options.key)
+        told_to = options.key in self.overwrite and there is not None and there.id == service.id
+        if not told_to and service.id not in self.record.ids.values():
+            raise Invalid(
+                f"service {service.id} was there before, and this recovery did not make it, so nothing was "
+                f"written to it. If what it holds is to be replaced by a copy, name {options.key!r} in "
+                "overwrite"
+            )
         if service.status == ServiceStatus.SUSPENDED:
             raise Invalid(f"{label(service)} is suspended, so it cannot get its content; resume it first")
         return service
-
-    def check_may_write(self, key: str, id: str) -> None:
-        """Check that a service was made by the recovery, right before it is written to."""
-        member = self.there.get(key)
-        expected = member is not None and member.id == id and (self.is_own(key) or key in self.overwrite)
-        if not expected and id in self.known:
-            raise Invalid(
-                f"service {id} was there before, and this recovery did not make it, so nothing was written "
-                f"to it. If what it holds is to be replaced by a copy, name {key!r} in overwrite"
-            )
 
 
 def find_target(
     task: Task[RecoverOptions], file: Contents, names: Mapping[str, str], record: RecoveryRecord
 ) -> Target:
-    """Return where a recovery goes.
-
-    :raises Invalid: if it must not go there.
-    """
+    """Return where a recovery goes."""
     options = task.options
     name = options.project or file.project
     check_no_id(name, task.account.projects())
@@ -104,8 +93,7 @@ def find_target(
     made_for = record.ids if options.drill else [each.key for each in wanted]
     check_not_elsewhere(task.account, record, made_for, members)
     there = find_there(task, wanted, names, members, record)
-    known = frozenset(each.id for each in task.account.services())
-    target = Target(record, there, known, frozenset(keys_of(file, options.overwrite, "overwrite")))
+    target = Target(record, there, frozenset(keys_of(file, options.overwrite, "overwrite")))
     check_existing(options, target)
     return target
 

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service
-from ..._api.values import ContainerState, ServiceStatus
+from ..._api.values import ServiceStatus
 from ..applications.environment_rules import REFERENCE
 from ..clones.environments import all_redirected, known_names
-from ..services.view import read_state
 from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.relocation_record import Relocation
@@ -46,17 +45,14 @@ class Dependent:
 
     @property
     def slug(self) -> str:
-        """Its slug."""
         return str(self.app.slug)
 
     @property
     def label(self) -> str:
-        """What it is, for messages."""
         return f"application {self.slug!r}"
 
     @property
     def deployable(self) -> bool:
-        """Whether it can be deployed now."""
         return bool(self.app.digest) and self.app.status == ServiceStatus.ACTIVE
 
     def refers_to(self, names: Collection[str]) -> bool:
@@ -72,10 +68,7 @@ class Dependent:
 
 
 def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> list[Dependent]:
-    """Return the applications that refer to the old service or, on the way, to the new one.
-
-    :raises Invalid: for what refers to it and cannot be rewritten, and for variables that are not given.
-    """
+    """Return the applications that refer to the old service or, on the way, to the new one."""
     options = task.options
     ours = {origin.id, record.content.new_id} - {None}
     referring = referring_to(origin.graph, ours)
@@ -172,7 +165,6 @@ def check_named(options: RelocateOptions, found: Sequence[Dependent]) -> None:
 
 
 def check_given(task: Task[RelocateOptions], found: Sequence[Dependent]) -> None:
-    """Check that each variable that is known to be there is given."""
     missing = []
     for each in found:
         lacking = sorted(known_names(task.options, each.app, each.referring) - {*each.plain, *each.secret})
@@ -220,8 +212,3 @@ def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Rel
         f"be deployed with its new environment. Declare {digest} with hosted.services.app_release under a "
         "tag of its own, or list it in without_dependents"
     )
-
-
-def is_running(task: Task[RelocateOptions], dependent: Dependent) -> bool:
-    """Tell whether an application runs."""
-    return read_state(task, dependent.app.id) in (ContainerState.RUNNING, ContainerState.STARTING)

@@ -39,10 +39,8 @@ def read_new(work: Work) -> Service | None:
             f"{work.new_name} ({content.new_id}), which took the place of {work.origin.label}, was deleted. "
             "Nothing was done. state: returned brings the old one back into service"
         )
-    gone, found = content.new_id, only_of_name(work.task, work.record)
-    content.new_id = found.id if found else None
-    if found and found.id != gone:
-        check_adopts(work.task, label(found), f"not the one that was ordered before, {gone}, which is gone")
+    content.new_id = content.sent = None  # so that nothing of its name is taken for it, unless that is said
+    find_made(work.task, work.record)
     return work.task.account.existing_service(content.new_id) if content.new_id else None
 
 
@@ -89,7 +87,6 @@ def check_kept(task: Task[RelocateOptions], record: Relocation) -> None:
 
 
 def told(found: Mapping[str, tuple[Any, Any]]) -> str:
-    """Return what differs, for messages."""
     return ", ".join(f"{name} {is_!r}, not {wanted!r}" for name, (is_, wanted) in found.items())
 
 
@@ -104,7 +101,7 @@ def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
     if content.new_id is not None or not content.new_name or not content.project_id:
         return
     if record.phase is Phase.NONE:
-        found = only_of_name(task, record)
+        found = only_service(services_by_name(task, record), content.new_name)
         content.new_id = found.id if found else None
         return
     own = of_order(task, record)
@@ -116,7 +113,13 @@ def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
     if own:
         content.new_id = own[0].id
     elif same := services_by_name(task, record):
-        leave_or_adopt(task, record, same)
+        told = ", ".join(f"{label(each)}, created at {each.created_at}," for each in same)
+        if task.options.state != "relocated":  # on the way back, it stays as it is
+            task.warn(f"{told} is not known to be the one that was ordered for this, and stays as it is")
+            return
+        check_adopts(task, told, "not known to be the one that was ordered for this")
+        only = only_service(same, content.new_name)
+        content.new_id = only.id if only else None
 
 
 def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
@@ -125,33 +128,7 @@ def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSum
     return [each for each in found if came_up(each.created_at, record.content.sent)]
 
 
-def leave_or_adopt(task: Task[RelocateOptions], record: Relocation, same: list[ServiceSummary]) -> None:
-    """Decide about services of the new name that did not come up with the order.
-
-    On the way back, they stay as they are.
-
-    :raises Invalid: on the way there, unless one is to be adopted.
-    """
-    content = record.content
-    found = f"{', '.join(map(label, same))}, created at {', '.join(str(each.created_at) for each in same)},"
-    if task.options.state != "relocated":
-        task.warn(f"{found} is not known to be the one that was ordered for this, and stays as it is")
-        return
-    check_adopts(task, found, "not known to be the one that was ordered for this")
-    only = only_service(same, content.new_name)
-    content.new_id = only.id if only else None
-
-
-def only_of_name(task: Task[RelocateOptions], record: Relocation) -> ServiceSummary | None:
-    """Return the service in the project that has the new name.
-
-    :raises Ambiguous: if several have it.
-    """
-    return only_service(services_by_name(task, record), record.content.new_name)
-
-
 def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
-    """Return the services in the project that have the new name."""
     project = task.account.project(str(record.content.project_id))
     return with_name(task.account.members(project), str(record.content.new_name), None)
 
@@ -159,7 +136,7 @@ def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[Se
 def check_adopts(task: Task[RelocateOptions], named: str, doubt: str) -> None:
     """Refuse a service of the new name that no relocation is known to have made, unless it is to be adopted.
 
-    :raises Invalid: saying so. ``doubt`` is what speaks against it.
+    :param doubt: what speaks against it.
     """
     if task.options.existing != "adopt":
         raise Invalid(

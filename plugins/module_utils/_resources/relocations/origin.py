@@ -39,12 +39,10 @@ class Origin:
 
     @property
     def id(self) -> str:
-        """Its id."""
         return self.service.id
 
     @property
     def label(self) -> str:
-        """Its name and id, for messages."""
         return label(self.service)
 
     @property
@@ -77,7 +75,7 @@ def read_origin(task: Task[RelocateOptions], record: Relocation) -> Origin:
         data = Data.NONE
     else:
         data = Data(known) if known else data_of(account, {"id": id, "name": service.name}, apps)
-    running = read_state(task, id) in (ContainerState.RUNNING, ContainerState.STARTING)
+    running = read_state(task, id) in ContainerState.UP
     return Origin(service, read_settings(task, service), graph, apps, data, running)
 
 
@@ -109,10 +107,7 @@ def check_relocatable(task: Task[RelocateOptions], origin: Origin) -> None:
 
 
 def wanted_order(task: Task[RelocateOptions], origin: Origin) -> dict[str, Any]:
-    """Return what is ordered: as the old service is, but for what the task says.
-
-    :raises Invalid: if the platform does not show something that an order needs.
-    """
+    """Return what is ordered: as the old service is, but for what the task says."""
     options, service = task.options, origin.service
     product = options.product or (service.product.slug if service.product else None)
     same_product = service.product is not None and product == service.product.slug
@@ -154,17 +149,6 @@ def asked_by_task(options: RelocateOptions) -> dict[str, Any]:
     return asked_of({**vars(options), "dimensions": size})
 
 
-def facts_of(service: Service) -> dict[str, tuple[Any, ...]]:
-    """Return how a service is: by name, each of the ways to say it."""
-    host, runtime, size = service.host, service.runtime, service.dimensions
-    return {
-        "host": (host.id, host.label) if host else (),
-        "product": (service.product.slug,) if service.product else (),
-        "runtime": (runtime.id, runtime.slug) if runtime else (),
-        **{name: (value,) for name, value in (size.as_dict() if size else {}).items()},
-    }
-
-
 def differing(
     asked: Mapping[str, Any], service: Service, ordered: Mapping[str, Any] | None = None
 ) -> dict[str, tuple[Any, Any]]:
@@ -172,8 +156,14 @@ def differing(
 
     :param ordered: what the service was ordered with: the platform may have made something else of it.
     """
+    host, runtime, size = service.host, service.runtime, service.dimensions
+    facts: dict[str, tuple[Any, ...]] = {  # by name, each of the ways to say it
+        "host": (host.id, host.label) if host else (),
+        "product": (service.product.slug,) if service.product else (),
+        "runtime": (runtime.id, runtime.slug) if runtime else (),
+        **{name: (value,) for name, value in (size.as_dict() if size else {}).items()},
+    }
     found: dict[str, tuple[Any, Any]] = {}
-    facts = facts_of(service)
     for name, value in asked.items():
         if value is None or (ordered is not None and ordered.get(name) == value):
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -69,8 +69,8 @@ def plan_there(work: Work) -> Plan:
     if phase in BEFORE_SWITCH:
         steps += rescued(switching_steps(work), work.rescue)
         steps.append(work.note(Phase.SWITCHED, lambda: {"switched_at": work.now(), "newer": True}))
-    else:
-        warn_of_use(work)
+    elif work.task.check_mode and not work.task.options.discard_newer and (used := work.used_since()):
+        work.task.warn(used)  # a plan for real may not wait for a late state
     steps += rescued(steps_in_service(work, rates), work.hint_at_both_ways)
     steps += work.unpause_others()  # after all else: one that needs the old service does not run any more
     steps.append(work.note(Phase.RELOCATED, partial(left_over, work, work.old.id)))
@@ -146,7 +146,9 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
         facts["asked"] = asked_of(wanted_order(work.task, work.origin))
     steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]
     if order is not None:
-        steps += ordering_steps(work, costing(order.steps, rates.both))
+        first, *later = costing(order.steps, rates.both)
+        id_known = work.note(None, lambda: {"new_id": work.task.effects.facts.pop("service_id")})
+        steps += [first, id_known, *later]
     elif there is not None:
         if there.status == ServiceStatus.SUSPENDED:
             steps += costing(work.plan_service(id=there.id, state="resumed").steps, rates.both)
@@ -158,30 +160,20 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
     return steps + work.copy_steps(work.foreseen or while_running)
 
 
-def ordering_steps(work: Work, steps: Iterable[Step]) -> list[Step]:
-    """Return the steps of an order, and the one that remembers the id of the service right after it."""
-    first, *later = steps
-    return [first, work.note(None, lambda: {"new_id": work.task.effects.facts.pop("service_id")}), *later]
-
-
 def switching_steps(work: Work) -> list[Step]:
     """Return the steps for which the old service is stopped. If one fails, it is started again."""
     copy = work.copy_steps(f"copy what has changed in {work.origin.label} since")
-    if work.origin.data is Data.DATABASE:  # which is dumped while it runs, and nothing writes to it
-        copy = [*work.pause_steps(), *start_for_dump(work), *copy, *work.compare_steps()]
     stop = work.bring(work.old.id, work.origin.label, "stopped")
-    moved = [*copy, stop] if work.origin.data is Data.DATABASE else [stop, *copy]
+    moved = [stop, *copy]
+    if work.origin.data is Data.DATABASE:  # which is dumped while it runs, and nothing writes to it
+        start = [work.bring(work.old.id, work.origin.label, "started")]
+        if work.record.phase is Phase.STOPPED:  # an earlier run may have been killed at its stop
+            start = work.start_again()
+        moved = [*work.pause_steps(), *start, *copy, *work.compare_steps(), stop]
     steps = [work.note(Phase.STOPPED, lambda: {"running": work.ran_until_now()}), *moved]
     if ran_before(work):
         steps += [work.bring(None, work.new_name, "started"), work.healthy_step()]
     return [*steps, work.still_stopped_step()]
-
-
-def start_for_dump(work: Work) -> list[Step]:
-    """Return the steps after which a database runs: an earlier run may have been killed at its stop."""
-    if work.record.phase is Phase.STOPPED:
-        return work.start_again()
-    return [work.bring(work.old.id, work.origin.label, "started")]
 
 
 def ran_before(work: Work) -> bool:
@@ -202,12 +194,6 @@ def steps_in_service(work: Work, rates: Rates) -> list[Step]:
         *work.not_used_steps(),
         work.suspend(work.old.id, work.origin.label, rates.after),
     ]
-
-
-def warn_of_use(work: Work) -> None:
-    """Foresee in check mode that the old service was started since. A plan may not wait for a late state."""
-    if work.task.check_mode and not work.task.options.discard_newer and (used := work.used_since()):
-        work.task.warn(used)
 
 
 def check_in_service(work: Work) -> None:
@@ -391,7 +377,6 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
     """Plan the deletion of the one that is not in service, once its date is over.
 
     :param service: deletes it, with its own guards.
-    :raises Invalid: if that would delete what is, or may be, needed.
     """
     content = record.content
     shown = view(record)
@@ -404,17 +389,11 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
         check_not_referred_to(task, found)
     given = {"id": left, "state": "absent", "delete_backups": task.options.delete_backups}
     deletion = plan_with(task, service, given)
-
-    def note_before() -> None:
-        record.write(Phase.FINISHED, deleting=left)
-
-    def note_after() -> None:
-        record.write(gone=True)
-
+    begin, end = (lambda: record.write(Phase.FINISHED, deleting=left)), (lambda: record.write(gone=True))
     steps = [
-        Step(f"remember that service {left} is deleted", note_before, changes=False),
+        Step(f"remember that service {left} is deleted", begin, changes=False),
         *deletion.steps,
-        Step("remember that it is deleted", note_after, changes=False),
+        Step("remember that it is deleted", end, changes=False),
     ]
     if not any(step.changes for step in deletion.steps):
         deletion.cost = None
@@ -437,7 +416,8 @@ def check_not_needed(
     task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str
 ) -> None:
     """Check that nobody uses the service to delete, also if its deletion was begun before and refused."""
-    if left is None and record.phase is Phase.FINISHED:  # it is gone: only the note of that is missing
+    content, finished = record.content, record.phase is Phase.FINISHED
+    if left is None and finished:  # it is gone: only the note of that is missing
         return
     other = task.account.service(kept)
     if other is None or other.status != ServiceStatus.ACTIVE:
@@ -446,28 +426,21 @@ def check_not_needed(
             f"service {kept}, which is to be in service in its place, is {status}. Nothing was deleted. The "
             "relocation can go back with state: returned"
         )
-    begun = record.phase is Phase.FINISHED and left is not None and left.status == ServiceStatus.DELETING
-    if left is not None and left.status != ServiceStatus.SUSPENDED and not begun:
+    if left is None or (finished and left.status == ServiceStatus.DELETING):
+        return
+    if left.status != ServiceStatus.SUSPENDED:
         raise Invalid(
             f"{label(left)} was suspended by the relocation and has status {left.status} now, so somebody "
             "may use it. Nothing was deleted. Suspend it and set discard_newer: true, or delete it with "
             "hosted.services.service"
         )
-    if left is not None and not begun and not task.options.discard_newer:
-        check_not_used(record, left)
-
-
-def check_not_used(record: Relocation, left: Service) -> None:
-    """Check that the service was not in service in between: it looks as it was left."""
-    content = record.content
-    if not used_since(content, left):
-        return
-    raise Invalid(
-        f"{label(left)} was suspended at {content.suspended_at or content.since}, and again at "
-        f"{suspended_since(left) or 'a time that is not shown'}, so somebody used it in between, and it may "
-        "hold what is nowhere else. Nothing was deleted. To delete it as well, set discard_newer: true; to "
-        "keep that, copy it elsewhere first"
-    )
+    if not task.options.discard_newer and used_since(content, left):
+        raise Invalid(
+            f"{label(left)} was suspended at {content.suspended_at or content.since}, and again at "
+            f"{suspended_since(left) or 'a time that is not shown'}, so somebody used it in between, and it "
+            "may hold what is nowhere else. Nothing was deleted. To delete it as well, set discard_newer: "
+            "true; to keep that, copy it elsewhere first"
+        )
 
 
 def used_since(content: Content, left: Service) -> bool:
@@ -482,6 +455,14 @@ def used_since(content: Content, left: Service) -> bool:
     return moment - first > (NO_TIME if noted else CLOCKS_DIFFER)
 
 
+def newer_in(content: Content) -> str:
+    """Say that the new service holds what is nowhere else."""
+    return (
+        f"service {content.new_name!r} ({content.new_id}) was in service from {content.switched_at} to "
+        f"{content.since}, and holds what was written to it then and is nowhere else"
+    )
+
+
 def suspended_since(service: Service | None) -> str | None:
     """Return when a service was suspended, as far as the platform shows it."""
     return service.dates.suspended_at if service and service.dates else None
@@ -492,9 +473,13 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
     check_not_needed(task, record, left, kept)
     if record.phase is Phase.FINISHED:
         return
-    if left is not None and record.returned:
-        check_discarded(task, record)
-    due = due_date(task, record)
+    content = record.content
+    if left and record.phase is Phase.RETURNED and content.newer and not task.options.discard_newer:
+        raise Invalid(
+            f"{newer_in(content)}. Nothing was deleted. To delete it as well, set discard_newer: true; to "
+            "keep it, copy it elsewhere first"
+        )
+    due = record.delete_after(task.options.keep_days)
     if due is None or task.options.keep_days == 0:
         return
     now = task.platform_now()
@@ -507,31 +492,11 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
         )
 
 
-def check_discarded(task: Task[RelocateOptions], record: Relocation) -> None:
-    """Check that what only the new service holds may be lost with it."""
-    content = record.content
-    if content.newer and not task.options.discard_newer:
-        raise Invalid(
-            f"service {content.new_name!r} ({content.new_id}) was in service from {content.switched_at} to "
-            f"{content.since}, and holds what was written to it then and is nowhere else. Nothing was "
-            "deleted. To delete it as well, set discard_newer: true; to keep it, copy it elsewhere first"
-        )
-
-
-def due_date(task: Task[RelocateOptions], record: Relocation) -> datetime | None:
-    """Return when a service may be deleted: as the task says now, or as it was said when it was suspended."""
-    since = parse_moment(record.content.since)
-    if task.options.keep_days is None or since is None:
-        return record.delete_after
-    return since + timedelta(days=task.options.keep_days)
-
-
 # --- Results --------------------------------------------------------------------------------------------
 
 
 def view(record: Relocation) -> dict[str, Any]:
-    """Return the relocation for results."""
-    content, due = record.content, record.delete_after
+    content, due = record.content, record.delete_after()
     return {
         "phase": str(record.phase),
         "name": content.old_name,

@@ -29,7 +29,7 @@ from ..shared.relocation_record import Phase, Relocation, written
 from ..shared.runner import perform_step
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import QUIET_SECONDS, poll_for
-from .dependents import Dependent, as_it_runs, is_running, release_in_service
+from .dependents import Dependent, as_it_runs, release_in_service
 from .options import RelocateOptions
 from .origin import Origin
 
@@ -93,7 +93,6 @@ class Work:
 
     @property
     def old(self) -> Service:
-        """The service that is relocated."""
         return self.origin.service
 
     @property
@@ -111,7 +110,6 @@ class Work:
 
     @property
     def new_name(self) -> str:
-        """The name of the new service, for messages."""
         return f"service {self.record.content.new_name!r}"
 
     @property
@@ -122,7 +120,6 @@ class Work:
         return {name for name in (*known, self.origin.alias, content.old_name, content.new_name) if name}
 
     def aliases(self) -> dict[str, str]:
-        """Return the aliases in the project."""
         return aliases_of(self.task.account.graph(str(self.old.project_id)))
 
     # --- Steps ------------------------------------------------------------------------------------------
@@ -137,7 +134,6 @@ class Work:
         return Step(summary, lambda: self.record.write(phase, **facts()), changes=False)
 
     def plan_service(self, **given: Any) -> Plan:
-        """Return the plan of module service."""
         return plan_with(self.task, self.modules.service, given)
 
     def bring(self, id: str | None, name: str, state: str, **given: Any) -> Step:
@@ -170,28 +166,35 @@ class Work:
 
     def pair(self, back: bool) -> tuple[Service, str]:
         """Return the service to copy from, and the id of the one to copy to."""
-        return (
-            (self.task.account.existing_service(self.new_id), self.old.id)
-            if back
-            else (self.old, self.new_id)
-        )
+        if back:
+            return self.task.account.existing_service(self.new_id), self.old.id
+        return self.old, self.new_id
 
     def copy_steps(self, summary: str, *, back: bool = False) -> list[Step]:
         """Return the steps that make what one service holds like what the other one does."""
-        plans = {Data.FILES: self.plan_files, Data.DATABASE: self.plan_database}
-        plan = plans.get(self.origin.data)
-        return [Expansion(summary, lambda: plan(*self.pair(back)).steps)] if plan else []
+        if self.origin.data is Data.NONE:
+            return []
+        return [Expansion(summary, lambda: self.plan_copy(*self.pair(back)).steps)]
 
-    def plan_files(self, source: Service, target: str | None) -> Plan:
-        """Plan the copy of files."""
+    def plan_copy(self, source: Service, target: str | None) -> Plan:
+        """Plan the copy of files, or the restore of a dump once the database to restore into answers.
+
+        :raises Invalid: for a suspended service, whose files and rows the platform need not show. It would
+            be left as it is, and switched to all the same.
+        """
         options = self.task.options
-        check_in_use(source)
-        self.check_writable(target)
-        given = {
-            "source_id": source.id,
+        for each in (source, self.task.account.existing_service(target) if target else source):
+            if each.status == ServiceStatus.SUSPENDED:
+                raise Invalid(f"{label(each)} was suspended meanwhile. Resume it, and run this again")
+        given: dict[str, Any] = {"source_id": source.id, "service": target}
+        given["project_id"] = self.old.project_id
+        if self.origin.data is Data.DATABASE:
+            if target is not None:
+                await_database(cast(Task[Any], self.task), target)
+            given["public"] = self.origin.public if options.public is None else options.public
+            return plan_with(self.task, self.modules.database, given, Effects())
+        given |= {
             "source_name": source.name,
-            "service": target,
-            "project_id": self.old.project_id,
             "private_key_file": options.private_key_file,
             "delete": True,
             "checksum": options.checksum,
@@ -200,32 +203,12 @@ class Work:
         }
         return plan_with(self.task, self.modules.files, given, Effects())
 
-    def plan_database(self, source: Service, target: str | None) -> Plan:
-        """Plan the restore of a dump, once the database to restore into answers."""
-        check_in_use(source)
-        self.check_writable(target)
-        public = self.origin.public if self.task.options.public is None else self.task.options.public
-        given = {
-            "source_id": source.id,
-            "service": target,
-            "project_id": self.old.project_id,
-            "public": public,
-        }
-        if target is not None:
-            await_database(cast(Task[Any], self.task), target)
-        return plan_with(self.task, self.modules.database, given, Effects())
-
-    def check_writable(self, target: str | None) -> None:
-        """Refuse to copy to a suspended service: it would be left as it is, and switched to all the same."""
-        if target is not None:
-            check_in_use(self.task.account.existing_service(target))
-
     def compare_steps(self, *, back: bool = False) -> list[Step]:
         """Return the step that compares two databases again: nothing may write to the one that is left."""
 
         def compare() -> None:
             source, target = self.pair(back)
-            if self.plan_database(source, target).steps:
+            if self.plan_copy(source, target).steps:
                 raise EffectUnverified(
                     f"something else than the applications that refer to it writes to {label(source)} while "
                     "it is copied. Stop that, and run this again"
@@ -234,7 +217,6 @@ class Work:
         return [Step("compare both databases once more", compare, changes=False)]
 
     def healthy_step(self) -> Step:
-        """Return the step that waits until the new service is healthy."""
 
         def wait() -> None:
             service = self.task.account.existing_service(self.new_id)
@@ -301,7 +283,8 @@ class Work:
 
     def ran_until_now(self) -> list[str]:
         """Return the ids of the applications that run, or did until a run stopped them or the service."""
-        running = [each.app.id for each in self.dependents if is_running(self.task, each)]
+        ids = [each.app.id for each in self.dependents]
+        running = [id for id in ids if read_state(self.task, id) in ContainerState.UP]
         return sorted({*self.started_before(), *running})
 
     def started_before(self) -> list[str]:
@@ -381,7 +364,6 @@ class Work:
         return id not in self.record.content.running and read_state(self.task, id) == ContainerState.STOPPED
 
     def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
-        """Return the steps that write one environment."""
         id = to or self.new_id
         alias = self.aliases().get(id)
         if alias is None:
@@ -421,7 +403,6 @@ class Work:
     # --- Back again -----------------------------------------------------------------------------------------
 
     def perform(self, steps: Iterable[Step]) -> None:
-        """Do what steps say, outside of a plan."""
         for step in steps:
             perform_step(step, self.task, self.task.client)
 
@@ -446,12 +427,6 @@ class Work:
             f". {self.origin.label} {state}, and nothing that refers to it was changed. {self.new_name} is "
             "billed and not in use: run this again to go on, or with state: returned to suspend it"
         )
-
-
-def check_in_use(service: Service) -> None:
-    """Refuse to copy from or to a suspended service, whose files and rows the platform need not show."""
-    if service.status == ServiceStatus.SUSPENDED:
-        raise Invalid(f"{label(service)} was suspended meanwhile. Resume it, and run this again")
 
 
 def plan_with(

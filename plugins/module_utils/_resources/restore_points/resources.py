@@ -139,7 +139,6 @@ def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", b
 
 
 def named(name: str, copies: Iterable[C]) -> list[C]:
-    """Return the copies of this name."""
     return [copy for copy in copies if same_name(copy.name, name)]
 
 
@@ -232,7 +231,6 @@ def await_restore(
 
 
 def describe_observation(sight: Observation) -> str:
-    """Say where things stand."""
     return f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
 
 

@@ -10,7 +10,7 @@ on from there, or back.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -136,13 +136,7 @@ class Relocation:
 
     @property
     def phase(self) -> Phase:
-        """How far it is."""
         return Phase(self.content.phase)
-
-    @property
-    def returned(self) -> bool:
-        """Whether the old service is the one in service, so that the new one is left over."""
-        return self.phase is Phase.RETURNED
 
     @property
     def pair(self) -> tuple[str, str] | None:
@@ -151,7 +145,7 @@ class Relocation:
         left = content.deleting
         if left is None and self.phase is Phase.RELOCATED:
             left = content.old_id
-        if left is None and self.returned:
+        if left is None and self.phase is Phase.RETURNED:
             left = content.new_id
         if left is None:
             return None
@@ -168,11 +162,11 @@ class Relocation:
             return [content.old_id]
         return [id for id in (content.old_id, content.new_id) if id and self.phase is Phase.RETURNING]
 
-    @property
-    def delete_after(self) -> datetime | None:
-        """When the one that is not in service may be deleted; ``None`` before it is suspended."""
+    def delete_after(self, days: int | None = None) -> datetime | None:
+        """Return when the one that is not in service may be deleted; ``None`` before it is suspended."""
         begun = parse_moment(self.content.since)
-        return None if begun is None else begun + timedelta(days=self.content.keep_days)
+        days = self.content.keep_days if days is None else days
+        return None if begun is None else begun + timedelta(days=days)
 
 
 def content_from(found: Any) -> Content | None:
@@ -188,7 +182,7 @@ def content_from(found: Any) -> Content | None:
 
 def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
     """Return the relocation of a service that may be gone, or that made a service, by id or name."""
-    found = read_relocations(options, RecordFile.all_in(FOLDER, WHAT, options.state_dir)).relocations
+    found = known_relocations(options).relocations
     exact = [each for each in found if wanted in (each.content.old_id, each.content.new_id)]
     fitting = exact or [each for each in found if wanted in (each.content.old_name, each.content.new_name)]
     unfinished = [each for each in fitting if not each.content.gone]
@@ -250,14 +244,9 @@ def known_relocations(options: Options) -> Known:
     """
     places = dict.fromkeys((state_dir_of(options), None))
     files = {file.path: file for place in places for file in RecordFile.all_in(FOLDER, WHAT, place)}
-    return read_relocations(options, files.values())
-
-
-def read_relocations(options: Options, files: Iterable[RecordFile]) -> Known:
-    """Return the relocations on a platform that these files remember."""
     platform = normalized_url(options.base_url or "")
     known = Known([], [])
-    for file in files:
+    for file in files.values():
         content = content_from(file.read())
         if content is None and os.path.exists(file.path):
             known.damaged.append(file.path)
