@@ -19,16 +19,14 @@ from .restore_points.resources import (
     RestorePointOptions,
     RestorePointResource,
     RestoreTrace,
-    await_restore,
     deletion,
     missing_from,
     named,
     observe_restore,
     quiet_seconds,
     result_of,
-    trace_of,
     warn_of_missing,
-    warn_unseen,
+    watch_restore,
 )
 from .services.many_services import PlanOne
 from .shared.account import Account
@@ -340,11 +338,7 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
     :raises WaitEnded: if it failed, or has not ended after ``wait_timeout``.
     """
     what = f"the restore of {label(service)} from backup {backup.name!r}"
-    before = last = observe_restore(task, service, backup.status)
-
-    def status() -> str:
-        return read_backup(task, service, backup.id).status
-
+    before = observe_restore(task, service, backup.status)
     restore = Change(
         what=what,
         route=r.BACKUP_RESTORE,
@@ -358,21 +352,14 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
     if not task.options.wait:
         return []
 
-    def read() -> Observation:
-        nonlocal last
-        now = status()
-        last = (
-            observe_restore(task, service, now, last) if now == BackupStatus.COMPLETED else Observation(now)
-        )
-        return last
+    def status() -> str:
+        return read_backup(task, service, backup.id).status
 
     def under_way(sight: Observation) -> bool:
         return not is_complete(backup.model_copy(update={"status": sight.status}), service, AFTER_RESTORE)
 
-    passage = await_restore(task, what, read, before, under_way)
-    if not passage.began:
-        warn_unseen(task, what, "the backup did not become RESTORING")
-    return [trace_of(task, service, what, before, seen=passage.began)]
+    missed = "the backup did not become RESTORING"
+    return [watch_restore(task, service, what, before, missed, status=status, under_way=under_way)]
 
 
 def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence[Backup]) -> Backup:

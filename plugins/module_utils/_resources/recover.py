@@ -32,14 +32,16 @@ from .clones.target import describe, found_elsewhere, locations, members_named, 
 from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
-from .recoveries.options import RecoverOptions, check_options, latest_of
 from .recoveries.record import RecoveryRecord
 from .recoveries.rules import (
+    RecoverOptions,
+    check_options,
     contents_of,
     entries_of,
     is_beside,
     key_of,
     keys_of,
+    latest_of,
     projects_of,
     wanted_of,
 )
@@ -106,8 +108,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     chosen = choose_copies(task, file, target)
     contents, sources = find_images(task, file, contents, target.there)
     task.guard.tighten(contents.budget)
-    if task.options.max_monthly is not None:
-        tighten(task, contents.project)
+    tighten(task, contents.project)
     assembly = RecoveryAssembly(task, contents, sources=sources, states=states, target=target, chosen=chosen)
     assembly.started = started
     return assembly.plan("recovery")
@@ -115,31 +116,24 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
 
 def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Chosen]:
     """Return the copy of each service that is to get one, by key."""
-    options = task.options
+    options, described, projects = task.options, wanted_of(file), projects_of(file)
+    entries = {each.key: each for each in entries_of(file)}
     without = keys_of(file, options.without_data, "without_data")
     given = {key_of(file, key, "copies_of"): str(value) for key, value in (options.copies_of or {}).items()}
-    wanted = [
-        each
-        for each in entries_of(file)
-        if each.key not in without and target.lacks_content(each.key) and can_hold(task, each)
-    ]
+    lacking = [each for each in described if each.key not in without and target.lacks_content(each.key)]
+    wanted = [each for each in lacking if can_hold(task, entries[each.key])]
     if not wanted:
         return {}
     shelves, unfilled = read_shelves(options.copies or ""), target.record.unfilled()
     choice = Choice(shelves, latest_of(options), unfilled=unfilled)
     chosen: dict[str, Chosen] = {}
     missing: list[str] = []
-    for entry in wanted:
-        label = f"{entry.section.removesuffix('s')} {entry.name!r}"
-        is_app = entry.section == "applications"
+    for each in wanted:
         try:
-            found = (
-                choice.given(label, given[entry.key])
-                if entry.key in given
-                else choice.known(label, projects_of(file), entry.name, is_app)
-            )
-            check_content(found, entry.values.get("product"))
-            chosen[entry.key] = found
+            copy = given.get(each.key)
+            found = choice.known(each, projects) if copy is None else choice.given(each.label, copy)
+            check_content(found, entries[each.key].values.get("product"))
+            chosen[each.key] = found
         except HostedError as error:
             missing.append(error.message)
     if missing:
@@ -147,13 +141,7 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
             f"{'; '.join(missing)}. Nothing was ordered. copies_of says by key which copy a service gets; "
             "without_data lists services to recover without what they hold"
         )
-    names = [(entry.name, entry.section == "applications") for entry in entries_of(file)]
-    projects = projects_of(file)
-    choice.warn_of_newer(
-        [each.shelf for each in chosen.values()],
-        lambda shelf: any(shelf.is_of(projects, name, is_app) for name, is_app in names),
-        projects,
-    )
+    choice.warn_of_newer([each.shelf for each in chosen.values()], described, projects)
     choice.warn_of_writable(options.copies or "", chosen.values())
     for remark in choice.remarks:
         task.warn(remark)
@@ -390,8 +378,7 @@ def removal_parts(task: Task[RecoverOptions], project: str, record: RecoveryReco
     recognize(task, record, members)
     going = [each for each in found if record.made(each)]
     staying = [each for each in found if not record.made(each)]
-    with_backups = {"delete_backups": True}  # those of a plan that runs for the whole account
-    deleting = [(each.name, each, with_backups) for each in going]
+    deleting = [(each.name, each, {"delete_backups": True}) for each in going]  # also those of other plans
     parts = deletion_parts(task, members, deleting, DELETERS)
     if staying:
         task.warn(

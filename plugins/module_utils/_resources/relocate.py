@@ -22,7 +22,7 @@ from .._api.values import ServiceStatus
 from .app_deploy import APP_DEPLOY
 from .clones.database import DATABASE
 from .clones.files import FilesResource
-from .clones.source import Data
+from .clones.source import Data, referring_names
 from .environment import ENVIRONMENT
 from .relocations.dependents import check_references, read_dependents
 from .relocations.new_service import check_adopts, check_kept, find_made, of_order
@@ -243,9 +243,7 @@ def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocat
     """Refuse to order without its variables what is known to have some."""
     if record.content.new_id is not None or task.options.variables:
         return
-    edges = [edge for edge in origin.graph.edges or [] if edge.from_ == origin.id]
-    names = sorted({name for edge in edges for name in edge.through or ()})
-    if names:
+    if names := referring_names(origin.id, origin.graph.edges or []):
         raise Invalid(
             f"the platform does not show the variables of the order of {origin.label}, and these are not "
             f"given: {', '.join(names)}. Nothing was ordered. Give all of them in variables"

@@ -14,19 +14,16 @@ from .._api import routes as r
 from .._api.models import Service, Snapshot
 from .._api.text import composed
 from .restore_points.resources import (
-    Observation,
     RestorePointOptions,
     RestorePointResource,
     RestoreTrace,
-    await_restore,
     deletion,
     missing_from,
     named,
     observe_restore,
     result_of,
-    trace_of,
     warn_of_missing,
-    warn_unseen,
+    watch_restore,
 )
 from .services.many_services import PlanOne
 from .shared.account import Account
@@ -201,7 +198,7 @@ def roll_back_and_wait(task: Task[SnapshotOptions], service: Service, name: str)
     Return what was observed, if the task waits.
     """
     what = f"the rollback of {label(service)} to snapshot {name!r}"
-    before = last = observe_restore(task, service, None)
+    before = observe_restore(task, service, None)
     rollback = Change(
         what=what,
         route=r.SNAPSHOT_ROLLBACK,
@@ -217,16 +214,7 @@ def roll_back_and_wait(task: Task[SnapshotOptions], service: Service, name: str)
         raise error.append(". To be sure, run this again: it leads to the same snapshot") from None
     if not task.options.wait:
         return []
-
-    def read() -> Observation:
-        nonlocal last
-        last = observe_restore(task, service, None, last)
-        return last
-
-    passage = await_restore(task, what, read, before, lambda sight: False)
-    if not passage.moved:
-        warn_unseen(task, what, "its journal showed nothing")
-    return [trace_of(task, service, what, before, seen=passage.moved)]
+    return [watch_restore(task, service, what, before, "its journal showed nothing")]
 
 
 # --- Absent -----------------------------------------------------------------------------------------

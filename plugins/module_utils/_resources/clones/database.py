@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ..._api.models import Service
 from ..._api.text import counted
@@ -29,14 +29,23 @@ EMPTY = "without_data lists services to clone without what they hold"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DatabaseOptions(WaitOptions):
-    """From which service to which."""
+class RestoreOptions(WaitOptions):
+    """Into the database of which service."""
 
-    source_id: str = required()
     service: str | None = None
     project_id: str | None = None
     public: bool = False
-    """Whether the clone will be open to the Internet."""
+    """Whether the service will be open to the Internet."""
+
+
+RestoreT = TypeVar("RestoreT", bound=RestoreOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabaseOptions(RestoreOptions):
+    """From which service."""
+
+    source_id: str = required()
 
 
 class DatabaseResource(Resource[DatabaseOptions]):
@@ -52,10 +61,8 @@ class DatabaseResource(Resource[DatabaseOptions]):
             check_client(source.engine)
         what = f"database {source.login.database!r} of {label(original)}"
         if options.service is None:
-            warn_if_closed(task, f"the clone of service {original.name!r}", options.public)
-            return Plan(
-                result=None, steps=[Step(f"restore a dump of {what}", lambda: None)], after={"content": what}
-            )
+            name = f"the clone of service {original.name!r}"
+            return plan_foreseen(task, name, f"restore a dump of {what}", what)
         own = check_own(task, options.service, options.source_id, options.project_id)
         if own.status == ServiceStatus.SUSPENDED:
             task.warn(f"{label(own)} is suspended, so its database was left as it is")
@@ -106,13 +113,14 @@ def holds(database: Source, dump: HeldDump) -> bool:
         return there.digest == dump.digest
 
 
-def warn_if_closed(task: Task[Any], what: str, public: bool) -> None:
-    """Warn of a service whose database this machine probably does not reach."""
-    if not public:
+def plan_foreseen(task: Task[RestoreT], name: str, summary: str, content: str) -> Plan:
+    """Plan for a service that does not exist yet, whose database this machine may not reach."""
+    if not task.options.public:
         task.warn(
-            f"{what} will not be open to the Internet. Unless this machine reaches it in another way, its "
+            f"{name} will not be open to the Internet. Unless this machine reaches it in another way, its "
             "database cannot be restored; public: true opens it"
         )
+    return Plan(result=None, steps=[Step(summary, lambda: None)], after={"content": content})
 
 
 def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:

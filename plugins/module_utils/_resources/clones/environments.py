@@ -55,7 +55,13 @@ def read_environments(
 
 def from_file(source: SourceProject, file: Contents, secrets: bool) -> dict[str, Given]:
     """Return the environments that a blueprint of the source describes. Its secrets only if that is said."""
-    by_key, found = keys_in_source(source, file), dict[str, Given]()
+    by_key = {
+        entry.key: original.key
+        for entry in (*file.services, *file.applications)
+        for original in (*source.originals, *source.others)
+        if same_name(entry.name, original.name)
+    }
+    found: dict[str, Given] = {}
     for entry in file.applications:
         original = source.of(entry.name)
         if original is not None and original.app is not None:
@@ -102,17 +108,6 @@ def key_of(source: SourceProject, original: Original, variable: str, target: str
             "another value: a clone must not use what belongs to its source"
         )
     return named[0].key
-
-
-def keys_in_source(source: SourceProject, file: Contents) -> dict[str, str]:
-    """Return the keys of the source by those that a file has for the same services."""
-    everything = [*source.originals, *source.others]
-    return {
-        entry.key: original.key
-        for entry in (*file.services, *file.applications)
-        for original in everything
-        if same_name(entry.name, original.name)
-    }
 
 
 def application_of(source: SourceProject, wanted: str, option: str) -> Original:

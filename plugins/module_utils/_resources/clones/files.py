@@ -11,9 +11,9 @@ import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
@@ -36,8 +36,8 @@ from ..files.mirror import (
     read_source,
 )
 from ..shared.identify import label
-from ..shared.options import WaitOptions, required, shared_arguments
-from ..shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
+from ..shared.options import WaitOptions, required
+from ..shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting, plan_with
 from .target import check_own
 
 EVERYTHING = "."
@@ -279,16 +279,7 @@ def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]
     if POWER not in (service.capabilities or ()):
         task.warn(f"{label(service)} cannot be stopped while its files are copied")
         return []
-    return power_steps(task, service, stopper, "stopped")
-
-
-def power_steps(
-    task: Task[CopyOptions], service: Service, stopper: Resource[Any], state: str
-) -> Sequence[Step]:
-    """Return the steps that stop a service, or start it."""
-    given = {**shared_arguments(task.options), "id": service.id, "state": state}
-    powering = replace(cast(Task[Any], task), options=stopper.read_options(given))
-    return stopper.plan(powering).steps
+    return plan_with(task, stopper, {"id": service.id, "state": "stopped"}).steps
 
 
 def relayed(task: Task[FilesOptions], session: SftpSession) -> Relayed:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..blueprints.document import SourceOptions
 from ..services.options import CommitmentOptions, Size
 from ..shared.limits import check_max_parallel
-from ..shared.options import FilePath, WaitOptions, option, required
+from ..shared.options import FilePath, Options, WaitOptions, option, required
 from ..shared.task_errors import Invalid
 
 
@@ -76,7 +76,12 @@ def check_filled(options: FilledOptions, *by_key: str) -> None:
     check_max_parallel(options.max_parallel)
     if not options.wait:
         raise Invalid("a service must be there before it gets its files and rows, so wait cannot be false")
-    for name in (*by_key, "overrides"):
+    check_dictionaries(options, *by_key, "overrides")
+
+
+def check_dictionaries(options: Options, *names: str) -> None:
+    """Refuse anything but a dictionary by key in these options."""
+    for name in names:
         for key, value in (getattr(options, name) or {}).items():
             if not isinstance(value, dict):
                 raise Invalid(f"{name}: {key!r} must have a dictionary")

@@ -49,18 +49,15 @@ def blueprint_of(
         state = values.pop("state", original.exported.values.get("state"))
         if (state and state != "suspended") or "state" in own[original.key]:
             states[original.key] = str(state)
-        values |= identity(original, names, there.get(original.key))
+        member = there.get(original.key)
+        name = member.name if member else names[original.key]
+        if original.app:
+            values["slug"] = name
+        else:
+            values |= {} if name == original.key else {"name": name}
+            values |= {"id": member.id} if member else {}
         sections.setdefault("applications" if original.app else "services", {})[original.key] = values
     return {"project": options.project, **sections}, states
-
-
-def identity(original: Original, names: Mapping[str, str], there: Member | None) -> dict[str, Any]:
-    """Return what tells the clone of a service from others."""
-    name = there.name if there else names[original.key]
-    if original.app:
-        return {"slug": name}
-    named = {} if name == original.key else {"name": name}
-    return {**named, "id": there.id} if there else named
 
 
 def values_of(options: CloneOptions, original: Original, environment: Given) -> dict[str, Any]:
@@ -76,7 +73,10 @@ def values_of(options: CloneOptions, original: Original, environment: Given) -> 
         plain, secret = environment
         values |= {PLAIN_SECTION: plain} if plain else {}
         values |= {HIDDEN_SECTION: secret} if secret else {}
-        values |= {"image": image} if (image := image_of(original)) else {}
+        if digest := original.app.digest:
+            source = (original.record.get("settings") or {}).get("source") or {}
+            tag = source.get("tag") or f"clone-{digest.partition(':')[2][:TAG_DIGITS]}"
+            values["image"] = {"tag": tag, "digest": digest}
     return values
 
 
@@ -87,15 +87,6 @@ def host_of(options: CloneOptions, original: Original) -> str | None:
         if name in hosts:
             return str(hosts[name])
     return options.host
-
-
-def image_of(original: Original) -> dict[str, Any] | None:
-    """Return the image that an application runs; ``None`` if it runs none."""
-    digest = original.app.digest if original.app else None
-    if not digest:
-        return None
-    source = (original.record.get("settings") or {}).get("source") or {}
-    return {"tag": source.get("tag") or f"clone-{digest.partition(':')[2][:TAG_DIGITS]}", "digest": digest}
 
 
 # --- Names --------------------------------------------------------------------------------------------

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
-from ..._api.models import App, Edge, Project, Service
+from ..._api.models import App, Edge, Project
 from ..._api.values import Family, ScanStatus, ServiceStatus
 from ..blueprints.export import Export, Exported, Found, export_project
 from ..databases.engine import find_connection
 from ..services.listing import ServiceQuery, read_project
 from ..shared.account import Account
 from ..shared.aliases import aliases_of
-from ..shared.identify import near_miss
+from ..shared.identify import label, near_miss
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .options import CloneOptions
@@ -45,8 +45,8 @@ class Original:
     data: Data
     app: App | None = None
     alias: str | None = None
-    variables: Mapping[str, Sequence[str]] | None = None
-    """The variables that refer to another service, by the id of that."""
+    referring: Sequence[str] = ()
+    """The names of its variables that refer to another service."""
 
     @property
     def id(self) -> str:
@@ -69,11 +69,6 @@ class Original:
     def names(self) -> set[str]:
         """By what users may name it."""
         return {self.id, self.key, self.name, str(self.record["name"])}
-
-    @property
-    def referring(self) -> list[str]:
-        """The names of its variables that refer to another service."""
-        return sorted({name for names in (self.variables or {}).values() for name in names})
 
 
 class Wanted(NamedTuple):
@@ -151,7 +146,7 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
             Data.NONE,
             apps.get(each.id),
             aliases.get(each.id),
-            variables_of(each.id, edges),
+            referring_names(each.id, edges),
         )
         for each in (*export.services, *export.applications)
     ]
@@ -179,13 +174,9 @@ def chosen(everything: Sequence[Original], wanted: Sequence[str] | None) -> list
     return list(found.values())
 
 
-def variables_of(id: str, edges: Iterable[Edge]) -> dict[str, list[str]]:
-    """Return the variables of a service that refer to others, by the id of the other."""
-    found: dict[str, list[str]] = {}
-    for edge in edges:
-        if edge.from_ == id and edge.to:
-            found.setdefault(edge.to, []).extend(edge.through or [])
-    return found
+def referring_names(id: str, edges: Iterable[Edge]) -> list[str]:
+    """Return the names of the variables of a service that refer to another one."""
+    return sorted({name for edge in edges if edge.from_ == id for name in edge.through or ()})
 
 
 def check_ready(originals: Iterable[Original]) -> None:
@@ -215,15 +206,11 @@ def data_of(account: Account, record: Mapping[str, Any], apps: Mapping[str, App]
     if service is None:
         raise NoSuchItem(f"service {record['name']!r} ({record['id']}) was deleted meanwhile; run this again")
     app = apps.get(service.id)
-    if service.family == Family.APP and app is None and is_database(account, service):
-        return Data.DATABASE
+    try:
+        if service.family == Family.APP and app is None and find_connection(account, service) is not None:
+            return Data.DATABASE
+    except Invalid as error:
+        raise error.prepend(f"{label(service)} cannot be cloned: ") from None
     if app is not None and not app.image_ref:
         return Data.NONE  # it never ran
     return Data.FILES if "files" in (service.capabilities or ()) else Data.NONE
-
-
-def is_database(account: Account, service: Service) -> bool:
-    try:
-        return find_connection(account, service) is not None
-    except Invalid as error:
-        raise error.prepend(f"service {service.name!r} ({service.id}) cannot be cloned: ") from None

@@ -10,8 +10,8 @@ its own things again. Each write asks first whether it goes there.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, ClassVar, Self
 
@@ -25,7 +25,7 @@ from ..shared.identify import came_up, label, project_with_name
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
-from ..shared.record_file import RecordFile
+from ..shared.record_file import RecordFile, as_json
 from ..shared.task_errors import Ambiguous, Invalid
 from .options import CloneOptions
 from .source import SourceProject, Wanted
@@ -40,7 +40,7 @@ class MadeRecord:
     subject: ClassVar[str]
     """What they are about."""
 
-    path: str
+    path: str = ""
     names: dict[str, str] = field(default_factory=dict)
     """By what it was made for: its name or slug."""
     ids: dict[str, str] = field(default_factory=dict)
@@ -49,7 +49,10 @@ class MadeRecord:
     """By what it was to be made for: when the order was sent whose service is not known yet."""
     project_id: str | None = None
     """The id of the project, as far as that is noted."""
-    lock: RLock = field(default_factory=RLock, init=False, compare=False)
+    lock: Any = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.lock = RLock()
 
     @property
     def known(self) -> bool:
@@ -58,19 +61,12 @@ class MadeRecord:
 
     @classmethod
     def read(cls, options: StateDirOptions, project: str) -> Self:
-        """Read the record of a project. Any error in it counts as none."""
-        subject = f"{cls.subject} in {project}"
-        file = RecordFile.of(cls.folder, cls.what(), options.state_dir, options.base_url, subject)
-        content = file.read()
-        with suppress(ValueError, KeyError, TypeError):
-            values = {name: content[name] for name in cls.kept() if name in content}
-            values |= {"names": dict(values["names"]), "ids": dict(values["ids"])}
-            return cls(file.path, **values)
-        return cls(file.path)
-
-    @classmethod
-    def what(cls) -> str:
-        return f"what the {cls.subject} made"
+        """Read the record of a project, an empty one if there is none."""
+        subject, what = f"{cls.subject} in {project}", f"what the {cls.subject} made"
+        file = RecordFile.of(cls.folder, what, options.state_dir, options.base_url, subject)
+        record = file.load(cls)
+        record.path = file.path
+        return record
 
     @classmethod
     def take_turns(cls, task: Task[StateDirOptions], project: str) -> None:
@@ -86,16 +82,12 @@ class MadeRecord:
         subject = f"{cls.folder}:{state_key(base_url, project)}"
         return one_at_a_time(subject, f"working on the {cls.subject} in project {project!r}")
 
-    @classmethod
-    def kept(cls) -> list[str]:
-        return [each.name for each in fields(cls) if each.init and each.name != "path"]
-
     def write(self) -> None:
         """Keep the record.
 
         :raises Invalid: if it cannot be written: without it, the next run could not tell what is its own.
         """
-        RecordFile(self.path, self.what()).write({name: getattr(self, name) for name in self.kept()})
+        RecordFile(self.path, f"what the {self.subject} made").write(as_json(self))
 
     @contextmanager
     def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:

@@ -16,9 +16,8 @@ from ..services.power import wait_while_stopping
 from ..shared.currency import currency_of
 from ..shared.effects import Effects
 from ..shared.money import Cost
-from ..shared.options import shared_arguments
 from ..shared.pending import COMMAND, pending_until_start
-from ..shared.plan import Plan, Resource, Task
+from ..shared.plan import Plan, Resource, Task, plan_with
 from ..shared.task_errors import Invalid
 from ..shared.waiting import poll_for
 from .decision import IS_SUSPENDED, NOTHING, Situation, Verdict, decide, leave
@@ -197,7 +196,7 @@ class Member:
         dimensions = given.get("dimensions")
         arguments = {**given, "id": self.id, "dimensions": dimensions and dimensions.as_dict()}
         arguments |= {"max_monthly": task.options.max_monthly, "resume": task.options.resume}
-        return plan_with(self.modules.service, task, arguments)
+        return plan_with(task, self.modules.service, arguments)
 
     def plan_deploy(self, task: Task[FleetOptions], tag: str) -> Plan:
         """Return the plan of module app_deploy.
@@ -207,7 +206,7 @@ class Member:
         slug = task.account.slugs().get(self.id)
         if self.service.family != Family.APP or slug is None:
             raise Invalid(f"{self.job.label} is no application, so release {tag!r} cannot be deployed to it")
-        return plan_with(self.modules.app_deploy, task, {"slug": slug, "tag": tag})
+        return plan_with(task, self.modules.app_deploy, {"slug": slug, "tag": tag})
 
     # --- Results ------------------------------------------------------------------------------------
 
@@ -250,10 +249,3 @@ def status_of(shown: Any) -> Any:
 def command_of(state: Mapping[str, Any] | str) -> Any:
     """Return the launch command in the state that a plan shows."""
     return state.get("command") if isinstance(state, Mapping) else None
-
-
-def plan_with(resource: Resource[Any], task: Task[FleetOptions], arguments: Mapping[str, Any]) -> Plan:
-    """Return the plan of another module for one service of the task."""
-    given = {**shared_arguments(task.options), **arguments}
-    composition = replace(task.composition, part=True)
-    return resource.plan(replace(task, options=resource.read_options(given), composition=composition))

@@ -135,13 +135,7 @@ class FileContent:
                  if outline(self.source.entries.get(path)) != outline(there.get(path))]  # fmt: skip
         if wrong:
             raise TransferFailed(f"the copy does not have what the service has: {name_some(sorted(wrong))}")
-        equal = await mirror.same_content(self.source.entries, there)
-        differing = sorted(
-            path
-            for path, entry in self.source.entries.items()
-            if entry.kind is Kind.FILE and path not in equal
-        )
-        if differing:
+        if differing := await differing_files(mirror, self.source, there):
             raise TransferFailed(changed_message(f"these differ from their copies: {name_some(differing)}"))
         await self._check_unchanged()
         entries = []
@@ -159,6 +153,12 @@ class FileContent:
         changed += sorted(self.tree.left_out ^ now.left_out)
         if changed:
             raise TransferFailed(changed_message(f"these are not as they were: {name_some(changed)}"))
+
+
+async def differing_files(mirror: Mirror, source: Tree, there: Mapping[str, TreeEntry]) -> list[str]:
+    """Read the files of both sides of a mirror, and return those whose content is not the same."""
+    files = {path: entry for path, entry in source.entries.items() if entry.kind is Kind.FILE}
+    return sorted(files.keys() - await mirror.same_content(files, there))
 
 
 def check_readable(remote: Remote, tree: Tree) -> None:

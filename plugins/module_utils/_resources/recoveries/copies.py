@@ -13,13 +13,14 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..._api.text import counted, first_of
+from ..clones.source import Wanted
 from ..databases.dump import ENGINES
 from ..restore_points.off_site import moment_in
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
@@ -92,10 +93,10 @@ class Shelf:
         found = self.about.get("excluded")
         return found if isinstance(found, dict) else {}
 
-    def is_of(self, projects: Iterable[str], name: str, is_app: bool) -> bool:
+    def is_of(self, projects: Iterable[str], wanted: Wanted) -> bool:
         """Tell whether it is that of a service of these projects."""
         slug = self.about.get("slug")
-        same = slug == name if is_app else not slug and self.about.get("name") == name
+        same = slug == wanted.was if wanted.is_app else not slug and self.about.get("name") == wanted.was
         return same and self.about.get("project") in set(projects)
 
 
@@ -204,9 +205,10 @@ class Choice:
             raise NoSuchItem(f"copies_of: {label} is to get {wanted!r}; {shelf.label} has {known}")
         return Chosen(shelf, copy)
 
-    def known(self, label: str, projects: Sequence[str], name: str, is_app: bool) -> Chosen:
+    def known(self, wanted: Wanted, projects: Sequence[str]) -> Chosen:
         """Return the newest copy of a service that the descriptions of the shelves name."""
-        own = [each for each in self.shelves if each.is_of(projects, name, is_app)]
+        label = wanted.label
+        own = [each for each in self.shelves if each.is_of(projects, wanted)]
         if not own:
             raise NoSuchItem(f"there is no copy of {label}; there are {self.list_shelves()}")
         own = self.filled(label, own)
@@ -235,8 +237,13 @@ class Choice:
         """Return shelves without the copies of what this recovery itself had not filled yet."""
         found, left_out = [], []
         for shelf in own:
-            rest = [each for each in shelf.copies if not self._lacked(shelf, each)]
-            lacking = [each for each in shelf.copies if each not in rest]
+            lacking = [
+                each
+                for each in shelf.copies
+                for since, until in self.unfilled.get(shelf.id, ())
+                if since <= each.moment and not (until and until <= each.moment)
+            ]
+            rest = [each for each in shelf.copies if each not in lacking]
             if lacking:
                 left_out.append(
                     f"copies of {shelf.label} do not count, such as {lacking[-1].name}: they were made "
@@ -249,11 +256,6 @@ class Choice:
             raise NoSuchItem(f"there is no other copy of {label}: {'; '.join(left_out)}")
         self.remarks += left_out
         return found
-
-    def _lacked(self, shelf: Shelf, copy: Copy) -> bool:
-        """Tell whether a service lacked its content when a copy of it was made."""
-        spans = self.unfilled.get(shelf.id, ())
-        return any(since <= copy.moment and not (until and until <= copy.moment) for since, until in spans)
 
     def newest(self, label: str, shelf: Shelf) -> Chosen:
         """Return the newest copy of a shelf that counts."""
@@ -290,20 +292,21 @@ class Choice:
         return Chosen(shelf, (filled or found)[-1])
 
     def warn_of_newer(
-        self, own: Iterable[Shelf], known: Callable[[Shelf], bool], projects: Sequence[str]
+        self, own: Iterable[Shelf], described: Sequence[Wanted], projects: Sequence[str]
     ) -> None:
         """Note shelves of the same projects that nobody gets, with newer copies than those that are taken.
 
         A service that was relocated or ordered anew under another name has such a shelf.
 
         :param own: the shelves of which a copy is taken.
-        :param known: whether a shelf is that of an entry of the blueprint.
+        :param described: what the blueprint describes.
         """
         taken = {each.id: self.counting(each) for each in own}
         oldest = min((copies[-1].moment for copies in taken.values() if copies), default=self.now)
         for shelf in self.shelves:
             copies = self.counting(shelf)
-            is_other = shelf.id not in taken and shelf.about.get("project") in projects and not known(shelf)
+            known = shelf.id in taken or any(shelf.is_of(projects, each) for each in described)
+            is_other = not known and shelf.about.get("project") in projects
             if is_other and copies and copies[-1].moment > oldest:
                 self.remarks.append(
                     f"nothing in the blueprint gets the copies of {shelf.label}, the newest of which was "

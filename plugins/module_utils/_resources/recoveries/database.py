@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,28 +16,24 @@ from typing import Any
 from ..._api.models import Service
 from ..._api.text import counted
 from ..._api.values import Family
-from ..clones.database import address_of, explained, holds, warn_if_closed
+from ..clones.database import RestoreOptions, address_of, explained, holds, plan_foreseen
 from ..databases.dump import MARIADB, POSTGRESQL, find_source
 from ..databases.engine import find_connection
 from ..databases.restore import HeldDump, check_client, count_rows, kept_dump, restore
 from ..shared.identify import label
-from ..shared.options import WaitOptions, required
+from ..shared.options import required
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.task_errors import Invalid, NoSuchItem
 from .target import Target
 
 
 @dataclass(frozen=True, kw_only=True)
-class DumpOptions(WaitOptions):
+class DumpOptions(RestoreOptions):
     """From which dump to which service."""
 
     key: str = required()
     name: str = required()
     dump: str = required()
-    service: str | None = None
-    project_id: str | None = None
-    public: bool = False
-    """Whether the service will be open to the Internet."""
     existing: str = "refuse"
     """What becomes of rows that somebody else may have written: ``replace``, as in a drill, or refused."""
 
@@ -59,10 +55,9 @@ class RecoveredDatabase(Resource[DumpOptions]):
             check_client(engine)
             dump = held.enter_context(kept_dump(Path(options.dump), engine))
         if options.service is None:
-            warn_if_closed(task, f"service {options.name!r}", options.public)
-            said = f"restore {described(options, dump)}"
+            summary = f"restore {described(options, dump)}"
             held.close()
-            return Plan(result=None, steps=[Step(said, lambda: None)], after={"content": options.dump})
+            return plan_foreseen(task, f"service {options.name!r}", summary, options.dump)
         service = self._target.read_own(task)
         return self._plan_restore(task, service, dump)
 
@@ -152,8 +147,14 @@ def own_address(task: Task[DumpOptions], service: Service) -> dict[str, Any]:
     An internal name is known only inside of a project. Where two projects have the same, it leads to that of
     the project that this machine is in.
     """
-    facts = address_of(task, service)
-    others = {found for other in other_databases(task, service) for found in addresses(other).values()}
+    facts, others = address_of(task, service), set[tuple[str, int]]()
+    apps = task.account.apps_by_id()
+    for each in task.account.services():
+        if each.family == Family.APP and each.id not in apps and each.id != service.id:
+            with suppress(NoSuchItem, Invalid):  # it is gone, or tells nobody how to connect to it
+                other = task.account.existing_service(each.id)
+                if find_connection(task.account, other) is not None:
+                    others.update(addresses(address_of(task, other)).values())
     own = addresses(facts)
     for place, found in own.items():
         if found in others:
@@ -171,15 +172,3 @@ def addresses(facts: Mapping[str, Any]) -> dict[tuple[str, str], tuple[str, int]
     places = (("host", "port"), ("public_host", "public_port"))
     known = [(host, port) for host, port in places if facts.get(host) and facts.get(port)]
     return {(host, port): (str(facts[host]), int(facts[port])) for host, port in known}
-
-
-def other_databases(task: Task[DumpOptions], service: Service) -> Iterable[Mapping[str, Any]]:
-    """Yield how to connect to every other database of the account."""
-    apps = task.account.apps_by_id()
-    for each in task.account.services():
-        if each.family != Family.APP or each.id in apps or each.id == service.id:
-            continue
-        with suppress(NoSuchItem, Invalid):  # it is gone, or tells nobody how to connect to it
-            other = task.account.existing_service(each.id)
-            if find_connection(task.account, other) is not None:
-                yield address_of(task, other)

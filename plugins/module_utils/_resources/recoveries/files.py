@@ -28,13 +28,13 @@ from ..clones.files import (
     FilesOnService,
     compared,
     plan_between,
-    power_steps,
     stop_steps,
 )
 from ..files.mirror import first_paths, plan_expected, read_source
+from ..last_copies.content import differing_files
 from ..shared.identify import label
 from ..shared.options import required
-from ..shared.plan import Expansion, Plan, Resource, Step, Task
+from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
 from ..shared.task_errors import EffectUnverified, Invalid
 from .target import Target
 
@@ -63,14 +63,13 @@ class PushWork(CopyWork):
     async def check(self) -> dict[str, int]:
         """Read all files of the service, and compare their content with that of the copy."""
         there = await self.mirror.target.tree(Patterns(), lambda path, why: None)
-        files = {path: entry for path, entry in self.source.entries.items() if entry.kind is Kind.FILE}
-        differing = files.keys() - await self.mirror.same_content(files, there.entries)
-        if differing:
+        if differing := await differing_files(self.mirror, self.source, there.entries):
             raise EffectUnverified(
                 f"service {self.task.options.service} does not hold what its copy does: "
                 f"{first_paths(differing)}. Does something else write to it? Run this again"
             )
-        return {"files": len(files), "bytes": sum(entry.size for entry in files.values())}
+        sizes = [entry.size for entry in self.source.entries.values() if entry.kind is Kind.FILE]
+        return {"files": len(sizes), "bytes": sum(sizes)}
 
 
 class RecoveredFiles(FilesOnService[PushOptions]):
@@ -148,7 +147,7 @@ class RecoveredFiles(FilesOnService[PushOptions]):
             return []
 
         def start() -> Sequence[Step]:
-            return power_steps(task, service, self._service, "started")
+            return plan_with(task, self._service, {"id": service.id, "state": "started"}).steps
 
         return [Expansion("start it again if it does not run", start, changes=False)]
 

@@ -153,10 +153,6 @@ class RecoveryRecord(MadeRecord):
         for span in self._spans(id):
             span[1] = span[1] or datetime.now(UTC).isoformat()
 
-    def held_anything(self, id: str) -> bool:
-        """Tell whether a service had content of its own when the recovery began to replace that."""
-        return any(since for since, _until in self.lacking.get(id, []))
-
     def unfilled(self) -> dict[str, list[Span]]:
         """Return by id when copies of a service were not of what it is to hold.
 

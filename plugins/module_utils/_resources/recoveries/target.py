@@ -24,9 +24,8 @@ from ..clones.target import (
 from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
-from .options import RecoverOptions
 from .record import RecoveryRecord
-from .rules import is_beside, keys_of, projects_of, wanted_of
+from .rules import RecoverOptions, is_beside, keys_of, projects_of, wanted_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,10 @@ class Target:
     def holds_anything(self, key: str) -> bool:
         """Tell whether a service holds what the recovery did not bring, though perhaps not only that."""
         member = self.there.get(key)
-        return member is not None and (key in self.overwrite or self.record.held_anything(member.id))
+        if member is None:
+            return False
+        begun = any(since for since, _until in self.record.lacking.get(member.id, []))
+        return key in self.overwrite or begun
 
     def read_own(self, task: Task[Any]) -> Service:
         """Return the service that a part is about to write to, read again."""

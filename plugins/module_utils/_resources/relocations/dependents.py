@@ -10,8 +10,8 @@ whole, and what is known to be missing in it is found before anything is ordered
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service
@@ -24,13 +24,6 @@ from ..shared.relocation_record import Relocation
 from ..shared.task_errors import Invalid
 from .options import RelocateOptions
 from .origin import Origin
-
-
-class Release(NamedTuple):
-    """A tag, and the digest of the image that it has to name: it may be declared again for another one."""
-
-    tag: str
-    digest: str
 
 
 @dataclass(frozen=True)
@@ -55,11 +48,6 @@ class Dependent:
     def deployable(self) -> bool:
         return bool(self.app.digest) and self.app.status == ServiceStatus.ACTIVE
 
-    def refers_to(self, names: Collection[str]) -> bool:
-        """Tell whether the environment that is given refers to any of ``names``."""
-        values = [*self.plain.values(), *self.secret.values()]
-        return any(found[1] in names for each in values for found in REFERENCE.finditer(str(each)))
-
     def environment(self, names: Collection[str], alias: str) -> dict[str, Any]:
         """Return the options of its environment. References to any of ``names`` lead to an alias."""
         aliases = dict.fromkeys(names, alias)
@@ -83,7 +71,11 @@ def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocat
         if app is None:
             others.append(id)
         else:
-            found.append(dependent_of(options, app, referring.get(id, set())))
+            plain, secret = (
+                {**(given or {}).get(app.id, {}), **(given or {}).get(app.slug, {})}
+                for given in (options.environments, options.secret_environments)
+            )
+            found.append(Dependent(app, frozenset(referring.get(id, ())), plain, secret))
     found = [each for each in found if each.referring or each.plain or each.secret]
     check_others(origin, others)
     check_named(options, found)
@@ -130,15 +122,6 @@ def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None
         )
 
 
-def dependent_of(options: RelocateOptions, app: App, referring: Collection[str]) -> Dependent:
-    """Return an application with the environment that the task gives it, by its slug or its id."""
-    plain, secret = (
-        {**(given or {}).get(app.id, {}), **(given or {}).get(app.slug, {})}
-        for given in (options.environments, options.secret_environments)
-    )
-    return Dependent(app, frozenset(referring), plain, secret)
-
-
 def check_others(origin: Origin, ids: Sequence[str]) -> None:
     """Refuse if services refer to the old one that are no applications: nothing can change that."""
     names = {node.id: node.name for node in origin.graph.nodes or []}
@@ -182,7 +165,9 @@ def check_given(task: Task[RelocateOptions], found: Sequence[Dependent]) -> None
 def check_references(found: Sequence[Dependent], names: Collection[str], label: str) -> None:
     """Check that each environment that is given refers to the service: it may be that of another time."""
     for each in found:
-        if each.referring and not each.refers_to(names):
+        values = [*each.plain.values(), *each.secret.values()]
+        refers = any(found[1] in names for value in values for found in REFERENCE.finditer(str(value)))
+        if each.referring and not refers:
             known = " or ".join(f"${{{name}.FIELD}}" for name in sorted(names))
             raise Invalid(
                 f"the environment given for {each.label} does not refer to {label}, to which its "
@@ -191,22 +176,17 @@ def check_references(found: Sequence[Dependent], names: Collection[str], label: 
             )
 
 
-def as_it_runs(task: Task[RelocateOptions], dependent: Dependent) -> Dependent:
-    """Return an application with the image that it runs now: another one may have been deployed since."""
-    app = task.account.app_if_any(dependent.slug)
-    return dependent if app is None or app.digest is None else replace(dependent, app=app)
+def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> dict[str, str]:
+    """Return the tag by which the image that an application runs is deployed again, and no other one.
 
-
-def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Release:
-    """Return the release by which the image that an application runs is deployed again, and no other one."""
+    With its digest: the tag may be declared again for another one.
+    """
     digest = str(dependent.app.digest)
     source = task.account.settings(dependent.app.id).source
     declared = task.account.releases(dependent.slug)
     tags = [tag for tag, release in declared.items() if release.digest == digest]
-    if source and source.tag in tags:
-        return Release(source.tag, digest)
     if tags:
-        return Release(tags[0], digest)
+        return {"tag": source.tag if source and source.tag in tags else tags[0], "digest": digest}
     raise Invalid(
         f"the platform shows no tag of the image that {dependent.label} runs, {digest}, so it could not "
         f"be deployed with its new environment. Declare {digest} with hosted.services.app_release under a "

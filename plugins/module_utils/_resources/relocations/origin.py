@@ -112,6 +112,13 @@ def wanted_order(task: Task[RelocateOptions], origin: Origin) -> dict[str, Any]:
     product = options.product or (service.product.slug if service.product else None)
     same_product = service.product is not None and product == service.product.slug
     runtime = service.runtime.id if service.runtime and same_product else None
+    kept = carried(service, origin.settings, other_product=not same_product)
+    given = {name: value for name in kept if (value := getattr(options, name, None)) is not None}
+    if options.preset:
+        given["dimensions"] = None
+    elif options.dimensions:
+        size = {name: value for name, value in options.dimensions.as_dict().items() if value is not None}
+        given["dimensions"] = {**(kept["dimensions"] or {}), **size}
     return {
         "product": product,
         "runtime": options.runtime or runtime,
@@ -119,22 +126,9 @@ def wanted_order(task: Task[RelocateOptions], origin: Origin) -> dict[str, Any]:
         "preset": options.preset,
         "variables": options.variables,
         "options": [vars(each) for each in options.options] if options.options else None,
-        **wanted_settings(options, carried(service, origin.settings, other_product=not same_product)),
+        **kept,
+        **given,
     }
-
-
-def wanted_settings(options: RelocateOptions, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of the new service: those of the old one, but for what the task says."""
-    given = {name: value for name in kept if (value := getattr(options, name, None)) is not None}
-    if options.preset:
-        given["dimensions"] = None
-    elif options.dimensions:
-        parts = options.dimensions.as_dict()
-        given["dimensions"] = {
-            **(kept["dimensions"] or {}),
-            **{k: v for k, v in parts.items() if v is not None},
-        }
-    return {**kept, **given}
 
 
 def asked_of(order: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._api.errors import HostedError, undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
-from ..services.rates import rates_of
+from ..services.rates import Rates, rates_of
 from ..services.settings import SETTINGS, carried
 from ..services.view import billed_rate, read_state
 from ..shared.identify import label
 from ..shared.money import Cost, format_amount
-from ..shared.plan import Plan, Resource, Step, Task
+from ..shared.plan import Plan, Resource, Step, Task, plan_with
 from ..shared.relocation_record import BEFORE_SWITCH, DEFAULT_DAYS, Content, Phase, Relocation, written
 from ..shared.restore_points import parse_moment
 from ..shared.retention import NO_DATE
@@ -32,24 +32,30 @@ from .dependents import check_not_referred_to
 from .new_service import check_as_asked, check_ordered, read_new
 from .options import RelocateOptions
 from .origin import asked_of, wanted_order
-from .work import Work, costing, plan_with, rescued
+from .work import Work, costing, rescued
 
 NO_TIME = timedelta(0)
 
 
-@dataclass(frozen=True)
-class Rates:
-    """What the services cost a month. ``None`` where the platform does not show it."""
+class Sums(NamedTuple):
+    """What both services cost a month. ``None`` where the platform does not show it."""
 
     before: Decimal | None
     both: Decimal | None
+    """Until one of them is suspended."""
     after: Decimal | None
 
 
-def total(*rates: Decimal | None) -> Decimal | None:
-    """Return a sum; ``None`` if a part of it is unknown."""
-    known = [rate for rate in rates if rate is not None]
-    return sum(known, Decimal(0)) if len(known) == len(rates) else None
+def sums_of(old: Service, new: Service | None, rates: Rates, *, back: bool = False) -> Sums:
+    """Return what both services cost. ``rates`` are those of the new one, ``back`` says which one stays."""
+    own = rates_of(old)
+    after = total(own.full, rates.storage) if back else total(own.storage, rates.full)
+    before = total(billed_rate(old), billed_rate(new) if new else Decimal(0))
+    return Sums(before, total(own.full, rates.full), after)
+
+
+def total(one: Decimal | None, other: Decimal | None) -> Decimal | None:
+    return None if one is None or other is None else one + other
 
 
 # --- There --------------------------------------------------------------------------------------------
@@ -62,16 +68,17 @@ def plan_there(work: Work) -> Plan:
     if there is not None and phase in BEFORE_SWITCH:
         check_as_asked(work, there)
     order = plan_order(work) if there is None else None
-    rates = rates_there(work, there, order)
+    price = order.cost.after if order and order.cost else None
+    sums = sums_of(work.old, there, rates_of(there) if there else Rates(price, None))
     steps: list[Step] = []
     if phase in (Phase.NONE, Phase.RETURNED, Phase.ORDERED):
-        steps += preparing_steps(work, there, order, rates)
+        steps += preparing_steps(work, there, order, sums)
     if phase in BEFORE_SWITCH:
         steps += rescued(switching_steps(work), work.rescue)
         steps.append(work.note(Phase.SWITCHED, lambda: {"switched_at": work.now(), "newer": True}))
     elif work.task.check_mode and not work.task.options.discard_newer and (used := work.used_since()):
         work.task.warn(used)  # a plan for real may not wait for a late state
-    steps += rescued(steps_in_service(work, rates), work.hint_at_both_ways)
+    steps += rescued(steps_in_service(work, sums), work.hint_at_both_ways)
     steps += work.unpause_others()  # after all else: one that needs the old service does not run any more
     steps.append(work.note(Phase.RELOCATED, partial(left_over, work, work.old.id)))
     return Plan(
@@ -82,9 +89,9 @@ def plan_there(work: Work) -> Plan:
         },
         steps=steps,
         reread=lambda: view(work.record),
-        before=describe(work, work.old, work.origin.label, rates.before),
-        after=describe(work, None, work.new_name, rates.after),
-        cost=cost_of(work, rates),
+        before=describe(work, work.old, work.origin.label, sums.before),
+        after=describe(work, None, work.new_name, sums.after),
+        cost=cost_of(work, sums),
         subject=work.old.name,
     )
 
@@ -128,15 +135,7 @@ def state_while_copying(work: Work) -> str:
     return "started" if work.origin.data is Data.DATABASE else "stopped"
 
 
-def rates_there(work: Work, there: Service | None, order: Plan | None) -> Rates:
-    """Return what both services cost: before, until the old one is suspended, and afterwards."""
-    old = rates_of(work.old)
-    new = order.cost.after if order and order.cost else rates_of(there).full if there else None
-    before = total(billed_rate(work.old), billed_rate(there) if there else Decimal(0))
-    return Rates(before, total(old.full, new), total(old.storage, new))
-
-
-def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates: Rates) -> list[Step]:
+def preparing_steps(work: Work, there: Service | None, order: Plan | None, sums: Sums) -> list[Step]:
     """Return the steps that order the new service, and copy to it while the old one runs."""
     content, ran = work.record.content, work.origin.running
     slugs = [each.slug for each in work.dependents]
@@ -146,12 +145,12 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
         facts["asked"] = asked_of(wanted_order(work.task, work.origin))
     steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]
     if order is not None:
-        first, *later = costing(order.steps, rates.both)
+        first, *later = costing(order.steps, sums.both)
         id_known = work.note(None, lambda: {"new_id": work.task.effects.facts.pop("service_id")})
         steps += [first, id_known, *later]
     elif there is not None:
         if there.status == ServiceStatus.SUSPENDED:
-            steps += costing(work.plan_service(id=there.id, state="resumed").steps, rates.both)
+            steps += costing(work.plan_service(id=there.id, state="resumed").steps, sums.both)
         options = wanted_order(work.task, work.origin)
         asked = {name: getattr(work.task.options, name) for name in ("host", "product", "runtime")}
         kept = {each.name: options.get(each.name) for each in SETTINGS if each.carried and not each.ordered}
@@ -162,26 +161,22 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, rates
 
 def switching_steps(work: Work) -> list[Step]:
     """Return the steps for which the old service is stopped. If one fails, it is started again."""
+    stopped = work.record.phase is Phase.STOPPED  # by an earlier run, which noted whether it ran
     copy = work.copy_steps(f"copy what has changed in {work.origin.label} since")
     stop = work.bring(work.old.id, work.origin.label, "stopped")
     moved = [stop, *copy]
     if work.origin.data is Data.DATABASE:  # which is dumped while it runs, and nothing writes to it
         start = [work.bring(work.old.id, work.origin.label, "started")]
-        if work.record.phase is Phase.STOPPED:  # an earlier run may have been killed at its stop
+        if stopped:  # that run may have been killed at its stop
             start = work.start_again()
         moved = [*work.pause_steps(), *start, *copy, *work.compare_steps(), stop]
     steps = [work.note(Phase.STOPPED, lambda: {"running": work.ran_until_now()}), *moved]
-    if ran_before(work):
+    if work.record.content.ran if stopped else work.origin.running:
         steps += [work.bring(None, work.new_name, "started"), work.healthy_step()]
     return [*steps, work.still_stopped_step()]
 
 
-def ran_before(work: Work) -> bool:
-    """Tell whether the old service ran before it was stopped for the relocation."""
-    return work.record.content.ran if work.record.phase is Phase.STOPPED else work.origin.running
-
-
-def steps_in_service(work: Work, rates: Rates) -> list[Step]:
+def steps_in_service(work: Work, sums: Sums) -> list[Step]:
     """Return the steps from the switch on: references lead to the new service, and the old one is suspended.
 
     Hours may have passed since the switch, or a deploy, in which somebody started the old one.
@@ -192,7 +187,7 @@ def steps_in_service(work: Work, rates: Rates) -> list[Step]:
         *work.dependent_steps(None, work.new_name),
         Step(f"check that {work.new_name} is in service", lambda: check_in_service(work), changes=False),
         *work.not_used_steps(),
-        work.suspend(work.old.id, work.origin.label, rates.after),
+        work.suspend(work.old.id, work.origin.label, sums.after),
     ]
 
 
@@ -211,22 +206,18 @@ def check_in_service(work: Work) -> None:
         )
 
 
-def days_of(task: Task[RelocateOptions]) -> int:
-    """Return for how many days the one that is not in service is kept."""
-    return DEFAULT_DAYS if task.options.keep_days is None else task.options.keep_days
-
-
 def left_over(work: Work, id: str | None) -> dict[str, Any]:
     """Return what is remembered of the one that is not in service, once it is suspended."""
     suspended_at = None
     with suppress(HostedError):  # everything is done by now, and the end goes by "since" without it
         service = work.task.account.service(id) if id else None
         suspended_at = suspended_since(service)
+    days = work.task.options.keep_days
     ran = [each.app.id for each in work.dependents if each.app.id in work.record.content.running]
     return {
         "since": work.now(),
         "suspended_at": suspended_at,
-        "keep_days": days_of(work.task),
+        "keep_days": DEFAULT_DAYS if days is None else days,
         "running": ran if id == work.old.id else [],
     }
 
@@ -240,18 +231,15 @@ def plan_back(work: Work) -> Plan:
     new = work.task.account.staying(content.new_id) if content.new_id else None
     check_back(work, new)
     copies = new is not None and content.newer and work.task.options.copy_back
-    old_rates, new_rates = rates_of(work.old), rates_of(new) if new else None
-    both = total(old_rates.full, new_rates.full if new_rates else Decimal(0))
-    after = total(old_rates.full, new_rates.storage if new_rates else Decimal(0))
-    before = total(billed_rate(work.old), billed_rate(new) if new else Decimal(0))
+    sums = sums_of(work.old, new, rates_of(new) if new else Rates(Decimal(0), Decimal(0)), back=True)
     since = (content.back_since or work.now()) if content.newer and not copies else None
     steps = [work.note(Phase.RETURNING, lambda: {"back_since": since, "running": work.ran_until_now()})]
     if work.old.status == ServiceStatus.SUSPENDED:
-        resuming = costing(work.plan_service(id=work.old.id, state="resumed").steps, both)
+        resuming = costing(work.plan_service(id=work.old.id, state="resumed").steps, sums.both)
         steps += rescued(resuming, partial(note_not_back, work, content.back_since))
     if new is not None and copies:
         if new.status == ServiceStatus.SUSPENDED:
-            steps += costing(work.plan_service(id=new.id, state="resumed").steps, both)
+            steps += costing(work.plan_service(id=new.id, state="resumed").steps, sums.both)
         steps += copying_back_steps(work)
     if work.record.phase is not Phase.ORDERED:  # before that, it was not stopped
         steps += as_before_steps(work)
@@ -261,16 +249,16 @@ def plan_back(work: Work) -> Plan:
     else:
         steps += work.unpause(content.running)
     if new is not None and (copies or new.status != ServiceStatus.SUSPENDED):
-        steps.append(work.suspend(new.id, work.new_name, after))
+        steps.append(work.suspend(new.id, work.new_name, sums.after))
     steps.append(work.note(Phase.RETURNED, partial(left_over, work, new.id if new else None)))
     warn_of_newer(work, new)
     return Plan(
         result={**view(work.record), "phase": str(Phase.RETURNED)},
         steps=steps,
         reread=lambda: view(work.record),
-        before=describe(work, new, work.new_name, before) if content.switched_at else {},
-        after=describe(work, work.old, work.origin.label, after),
-        cost=cost_of(work, Rates(before, both, after)),
+        before=describe(work, new, work.new_name, sums.before) if content.switched_at else {},
+        after=describe(work, work.old, work.origin.label, sums.after),
+        cost=cost_of(work, sums),
         subject=work.old.name,
     )
 
@@ -318,8 +306,7 @@ def was_used(work: Work) -> bool:
     """Tell whether somebody used the old service after the switch. A way back that was begun uses it, too."""
     if work.record.phase is Phase.RELOCATED:
         return used_since(work.record.content, work.old)
-    asleep = work.old.status == ServiceStatus.SUSPENDED
-    return work.record.phase is Phase.SWITCHED and not asleep and work.is_up()
+    return work.record.phase is Phase.SWITCHED and work.used_since() is not None
 
 
 def note_not_back(work: Work, before: str | None, error: HostedError) -> None:
@@ -529,11 +516,11 @@ def describe(work: Work, service: Service | None, name: str, monthly: Decimal | 
     }
 
 
-def cost_of(work: Work, rates: Rates) -> Cost:
+def cost_of(work: Work, sums: Sums) -> Cost:
     """Return what a way does to the price, with what is billed in between."""
     lines: Iterable[tuple[str, str, Decimal | None]] = (
-        ("both services", "until one of them is suspended", rates.both),
-        ("both services", "afterwards, until the suspended one is deleted", rates.after),
+        ("both services", "until one of them is suspended", sums.both),
+        ("both services", "afterwards, until the suspended one is deleted", sums.after),
     )
     found = [{"label": name, "detail": text, "monthly": format_amount(rate)} for name, text, rate in lines]
-    return Cost(rates.before, rates.after, found, service=work.old.name, service_id=work.old.id)
+    return Cost(sums.before, sums.after, found, service=work.old.name, service_id=work.old.id)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -23,13 +23,12 @@ from ..shared.aliases import aliases_of
 from ..shared.effects import Effects
 from ..shared.identify import label
 from ..shared.money import Move
-from ..shared.options import shared_arguments
-from ..shared.plan import Expansion, Plan, Resource, Step, Task
+from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
 from ..shared.relocation_record import Phase, Relocation, written
 from ..shared.runner import perform_step
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import QUIET_SECONDS, poll_for
-from .dependents import Dependent, as_it_runs, release_in_service
+from .dependents import Dependent, release_in_service
 from .options import RelocateOptions
 from .origin import Origin
 
@@ -379,8 +378,11 @@ class Work:
                 "takes effect when it is started or deployed"
             )
             return []
-        release = release_in_service(self.task, as_it_runs(self.task, dependent))
-        given = {"slug": dependent.slug, **release._asdict()}
+        app = self.task.account.app_if_any(dependent.slug)
+        if app is not None and app.digest is not None:  # another image may have been deployed since
+            dependent = replace(dependent, app=app)
+        release = release_in_service(self.task, dependent)
+        given = {"slug": dependent.slug, **release}
         found = plan_with(self.task, self.modules.app_deploy, given).steps
         if not found and dependent.app.id in self.record.content.running:
             return self.plan_service(id=dependent.app.id, state="started").steps
@@ -427,16 +429,6 @@ class Work:
             f". {self.origin.label} {state}, and nothing that refers to it was changed. {self.new_name} is "
             "billed and not in use: run this again to go on, or with state: returned to suspend it"
         )
-
-
-def plan_with(
-    task: Task[Any], resource: Resource[Any], given: Mapping[str, Any], effects: Effects | None = None
-) -> Plan:
-    """Return the plan of another module for a part of the task."""
-    options = resource.read_options({**shared_arguments(task.options), **given})
-    composition = replace(task.composition, part=True)
-    effects = effects or task.effects
-    return resource.plan(replace(task, options=options, composition=composition, effects=effects))
 
 
 def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], None]) -> list[Step]:

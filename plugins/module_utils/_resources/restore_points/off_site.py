@@ -23,16 +23,12 @@ def plan_off_site(
     names: Iterable[str], backups: Sequence[Decision], policy: Policy, now: datetime | None
 ) -> list[Decision]:
     """Decide on the off-site copies with these names, by the policy and the decisions on all backups."""
-    copies = plan_retention(map(copy_named, names), policy, now)
+    points = [RestorePoint(name, name, BackupStatus.COMPLETED, moment_in(name)) for name in names]
+    copies = plan_retention(points, policy, now)
     for copy in copies:
         if not copy.keep and (reason := reason_of_backup(copy.copy, backups)):
             copy.keep, copy.reasons = True, [reason]
     return copies
-
-
-def copy_named(name: str) -> RestorePoint:
-    """Return the off-site copy with this name, which ends with the moment of its backup in UTC."""
-    return RestorePoint(name, name, BackupStatus.COMPLETED, moment_in(name))
 
 
 def moment_in(name: str) -> datetime | None:

@@ -20,7 +20,7 @@ from ..._api import routes as r
 from ..._api.errors import HostedError
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.text import first_of
-from ..._api.values import ServiceStatus
+from ..._api.values import BackupStatus, ServiceStatus
 from ..services.many_services import (
     ManyServicesOptions,
     Operation,
@@ -37,7 +37,7 @@ from ..shared.plan import Plan, Resource, Task
 from ..shared.restore_points import BACKUPS, newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
 from ..shared.task_errors import Invalid, WaitEnded
-from ..shared.waiting import Transition, wait_through
+from ..shared.waiting import wait_through
 
 C = TypeVar("C", Backup, Snapshot)
 T = TypeVar("T")
@@ -87,8 +87,11 @@ class RestorePointResource(Resource[RestorePointOptionsT]):
             raise Invalid(
                 f"allow_partial is for state: {self.restored_state}; leave it out with state: {state}"
             )
-        if state == "present":
-            check_new_name(task.options.name)
+        name = task.options.name
+        if state == "present" and (name != name.strip() or any(category(char) == "Cc" for char in name)):
+            raise Invalid(
+                f"name is {name!r}; it must not begin or end with a blank, or hold a control character"
+            )
         operation = Operation(
             self.kind,
             self.kind,
@@ -140,12 +143,6 @@ def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", b
 
 def named(name: str, copies: Iterable[C]) -> list[C]:
     return [copy for copy in copies if same_name(copy.name, name)]
-
-
-def check_new_name(name: str) -> None:
-    """Check that a platform that tidies names would store a new one as it is sent."""
-    if name != name.strip() or any(category(char) == "Cc" for char in name):
-        raise Invalid(f"name is {name!r}; it must not begin or end with a blank, or hold a control character")
 
 
 def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
@@ -217,54 +214,56 @@ def quiet_seconds(task: Task[QuietOptions]) -> float:
     return float(min(task.options.quiet_time, task.options.wait_timeout / 2))
 
 
-def await_restore(
-    task: Task[QuietOptions],
-    what: str,
-    read: Callable[[], Observation],
-    before: Observation,
-    under_way: Callable[[Observation], bool],
-) -> Transition[Observation]:
-    """Wait until ``what`` was seen to begin and to end, or until nothing changed for the quiet time."""
-    return wait_through(
-        task, read, under_way, describe_observation, what, before=before, quiet=quiet_seconds(task)
-    )
-
-
-def describe_observation(sight: Observation) -> str:
-    return f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
-
-
-def warn_unseen(task: Task[QuietOptions], what: str, missed: str) -> None:
-    """Say that nobody saw the start, and what that means. ``missed`` is what would have shown it."""
-    task.warn(
-        f"the start of {what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is assumed to "
-        "be done, but that is not certain. Check the files of the service before you use it; raise "
-        "quiet_time if the platform begins later than that"
-    )
-
-
-def trace_of(
+def watch_restore(
     task: Task[QuietOptions],
     service: Service,
     what: str,
     before: Observation,
+    missed: str,
     *,
-    seen: bool,
+    status: Callable[[], str | None] = lambda: None,
+    under_way: Callable[[Observation], bool] = lambda sight: False,
 ) -> RestoreTrace:
-    """Return what ``what`` left behind.
+    """Wait until ``what`` was seen to begin and to end, or until nothing changed for the quiet time.
 
-    A restore or a rollback that failed may leave everything as it was. What would tell is an event.
-    """
-    last = before.event  # an old failure is no sign, so where it is not known, nothing is
-    gained = None if last is None else none_on_error(lambda: events_since(task, service, last))
-    failed = [kind for kind in gained or () if kind.endswith("_FAILED")]
-    if failed:
-        raise WaitEnded(
-            f"{what} failed: the journal has {failed[0]} since. The call was not sent again. Check the "
-            "files of the service before you use it",
-            events=gained,
+    :param missed: what would have shown the start.
+    :param status: reads that of the backup; a rollback has none."""
+    last = before
+
+    def read() -> Observation:
+        nonlocal last
+        now = status()
+        still = now in (None, BackupStatus.COMPLETED)
+        last = observe_restore(task, service, now, last) if still else Observation(now)
+        return last
+
+    def describe(sight: Observation) -> str:
+        return f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
+
+    quiet = quiet_seconds(task)
+    passage = wait_through(task, read, under_way, describe, what, before=before, quiet=quiet)
+    seen = passage.began if before.status else passage.moved
+    if not seen:
+        task.warn(
+            f"the start of {what} was not seen: {missed} for {quiet:g} seconds. It is assumed to be done, "
+            "but that is not certain. Check the files of the service before you use it; raise quiet_time if "
+            "the platform begins later than that"
         )
+    event = before.event  # an old failure is no sign, so where it is not known, nothing is
+    gained = None if event is None else none_on_error(lambda: events_since(task, service, event))
+    check_not_failed(what, gained or ())
     return RestoreTrace(seen, gained)
+
+
+def check_not_failed(what: str, gained: Sequence[str]) -> None:
+    """Refuse to take a restore or a rollback for done that failed, though it may leave all as it was."""
+    for kind in gained:
+        if kind.endswith("_FAILED"):
+            raise WaitEnded(
+                f"{what} failed: the journal has {kind} since. The call was not sent again. Check the files "
+                "of the service before you use it",
+                events=list(gained),
+            )
 
 
 def events_since(task: Task[QuietOptions], service: Service, last: str) -> list[str]:

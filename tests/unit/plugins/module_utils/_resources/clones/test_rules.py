@@ -44,7 +44,7 @@ def source_of(*slugs: str, ran: Sequence[str] = (), tag: str | None = None) -> S
             {"name": slug, "host": None, "settings": {"source": {"tag": tag if slug == slugs[0] else None}}},
             Data.NONE,
             App(id=slug, slug=slug, status="ACTIVE", image_ref=f"r/a@{DIGEST}" if slug in ran else None),
-            variables={"id-db": ["URL"]},
+            referring=["URL"],
         )
         for slug in slugs
     ]
