@@ -28,10 +28,9 @@ from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from .blueprints.members import Member
 from .blueprints.parts import Part
 from .clones.database import DATABASE, address_of, await_database
-from .clones.environments import read_environments
 from .clones.files import FilesResource
 from .clones.options import CloneOptions, FilledOptions, check_options
-from .clones.rules import blueprint_of, names_of, own_values
+from .clones.rules import blueprint_of, names_of, own_values, read_environments
 from .clones.source import Data, SourceProject, read_source
 from .clones.target import CloneRecord, MadeRecord, check_target
 from .service import SERVICE, ServiceResource

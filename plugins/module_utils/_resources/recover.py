@@ -23,16 +23,15 @@ from .applications.repository import open_repository
 from .blueprint import DELETERS, OnBlueprint, check_neighbors, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Entry, read_source
-from .blueprints.members import Member, Members, read_members
+from .blueprints.members import Member, Members, list_members, read_members
 from .blueprints.parts import Part
 from .blueprints.removal import deletion_parts, project_deletion
 from .clone import FilledAssembly, tighten
 from .clones.rules import names_of, own_values
-from .clones.target import describe, found_elsewhere, locations, members_named, recognize
+from .clones.target import found_elsewhere, locations, members_named, recognize
 from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
-from .recoveries.record import RecoveryRecord
 from .recoveries.rules import (
     RecoverOptions,
     check_options,
@@ -40,12 +39,11 @@ from .recoveries.rules import (
     entries_of,
     is_beside,
     key_of,
-    keys_of,
     latest_of,
     projects_of,
     wanted_of,
 )
-from .recoveries.target import Target, find_target
+from .recoveries.target import RecoveryRecord, Target, find_target
 from .service import SERVICE
 from .shared.change import BILLED_SECONDS
 from .shared.identify import existing, label
@@ -110,7 +108,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     task.guard.tighten(contents.budget)
     tighten(task, contents.project)
     assembly = RecoveryAssembly(task, contents, sources=sources, states=states, target=target, chosen=chosen)
-    assembly.started = started
+    assembly.started = started  # for what the recovery takes, its planning counts
     return assembly.plan("recovery")
 
 
@@ -118,7 +116,7 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
     """Return the copy of each service that is to get one, by key."""
     options, described, projects = task.options, wanted_of(file), projects_of(file)
     entries = {each.key: each for each in entries_of(file)}
-    without = keys_of(file, options.without_data, "without_data")
+    without = [key_of(file, each, "without_data") for each in options.without_data]
     given = {key_of(file, key, "copies_of"): str(value) for key, value in (options.copies_of or {}).items()}
     lacking = [each for each in described if each.key not in without and target.lacks_content(each.key)]
     wanted = [each for each in lacking if can_hold(task, entries[each.key])]
@@ -322,7 +320,7 @@ class RecoveryAssembly(FilledAssembly):
             "copy": chosen.copy.path,
             "content": "dump" if chosen.dump else "files",
             "copied_at": f"{chosen.copy.moment:%Y-%m-%dT%H:%M:%SZ}",
-            "rpo_seconds": chosen.copy.age(self.now),
+            "rpo_seconds": max(0, round((self.now - chosen.copy.moment).total_seconds())),
             "seconds": result.get("seconds"),
             "verified": result.get("verified"),
         }
@@ -358,7 +356,7 @@ def removal_parts(task: Task[RecoverOptions], project: str, record: RecoveryReco
     if not record.known:
         if found:
             task.warn(
-                f"project {project!r} has {describe(found)}, and no drill from this controller made it. "
+                f"project {project!r} has {list_members(found)}, and no drill from this controller made it. "
                 "Nothing was deleted. If a drill from another controller did, delete it there, or with its "
                 "state_dir"
             )
@@ -382,8 +380,8 @@ def removal_parts(task: Task[RecoverOptions], project: str, record: RecoveryReco
     parts = deletion_parts(task, members, deleting, DELETERS)
     if staying:
         task.warn(
-            f"project {members.project.name!r} stays: it has {describe(staying)}, which the drill did not "
-            "make"
+            f"project {members.project.name!r} stays: it has {list_members(staying)}, which the drill did "
+            "not make"
         )
         return parts
     deletion = project_deletion(task, members.project, parts, DELETERS.project)

@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..._api.models import Service
 from ..._api.text import counted
 from ..._api.values import ServiceStatus
-from ..._sftp.errors import TransferFailed
 from ..databases.dump import NoDumpError, Source, find_source
 from ..databases.engine import connection_facts
 from ..databases.restore import HeldDump, check_client, check_login, find_target, held_dump, restore
+from ..last_copies.content import as_failure
 from ..services.view import read_settings
 from ..shared.identify import label
 from ..shared.options import WaitOptions, required
@@ -81,7 +81,7 @@ def plan_restore(
     """Plan to restore a dump of ``source``, unless ``target``, the database of the clone, has its content."""
     stack = task.closing.enter_context(ExitStack())
     task.progress(f"dumping {what}")
-    with explained(f"{what} cannot be copied"):
+    with as_failure(f"{what} cannot be copied", EMPTY):
         held = stack.enter_context(held_dump(source))
     with copying(own):
         same = holds(target, held)
@@ -127,18 +127,9 @@ def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
     return connection_facts(task.account.database_connection(service.id), read_settings(task, service))
 
 
-@contextmanager
-def explained(what: str, advice: str = EMPTY) -> Iterator[None]:
-    """Say what cannot be done, and what to do, where there is no dump."""
-    try:
-        yield
-    except NoDumpError as error:
-        raise TransferFailed(f"{what}: {error}. {advice}") from None
-
-
 def copying(service: Service) -> AbstractContextManager[None]:
     """Say which database cannot be copied, where there is no dump."""
-    return explained(f"the database of {label(service)} cannot be copied")
+    return as_failure(f"the database of {label(service)} cannot be copied", EMPTY)
 
 
 def await_database(

@@ -283,7 +283,6 @@ def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]
 
 
 def relayed(task: Task[FilesOptions], session: SftpSession) -> Relayed:
-    """Return the files of the source."""
     return Relayed(session.sftp, EVERYTHING, f"service {task.options.source_name!r}")
 
 

@@ -1,20 +1,31 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the blueprint of the clone: that of the source with other names, nodes, sizes and environments."""
+"""Makes the blueprint of the clone: that of the source with other names, nodes, sizes and environments.
+
+The platform shows no environment, so the values come from the user. What is known without them is which
+variables there are: those that refer to another service, and those that this controller has written. If one
+of them is not given, nothing is ordered.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..._api.models import App
 from ..._api.text import composed, counted
+from ..applications.environment_rules import redirected, references
 from ..applications.lookup import check_slug
+from ..blueprints.contents import Contents
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member
+from ..shared.fingerprints import Fingerprints, state_folder
+from ..shared.names import same_name
+from ..shared.options import StateDirOptions
+from ..shared.plan import Task
 from ..shared.task_errors import Invalid
-from .environments import NOTHING, Given
 from .options import CloneOptions, Rename
 from .source import Original, SourceProject, Wanted
 
@@ -25,6 +36,9 @@ FORGOTTEN = ("id", "allow_duplicate_name", "slug", "name", "state")
 """What of the source does not hold for its clone."""
 TAG_DIGITS = 12
 """How many digits of a digest make the tag of an image whose own is not shown."""
+Given = tuple[dict[str, Any], dict[str, Any]]
+"""The variables that may be shown, and those that are secret."""
+NOTHING: Given = ({}, {})
 
 
 def blueprint_of(
@@ -63,7 +77,10 @@ def blueprint_of(
 def values_of(options: CloneOptions, original: Original, environment: Given) -> dict[str, Any]:
     """Return what the blueprint says of a service, but for its name and for what is said of it alone."""
     values = {name: value for name, value in original.exported.values.items() if name not in FORGOTTEN}
-    values |= {"host": host} if (host := host_of(options, original)) else {}
+    node, hosts = original.record["host"] or {}, options.hosts or {}
+    others = [hosts[name] for name in (node.get("id"), node.get("label")) if name in hosts]
+    if host := next(iter(others), options.host):  # the node that stands for that of the source
+        values["host"] = str(host)
     if options.dimensions is not None:
         wanted = {name: value for name, value in options.dimensions.as_dict().items() if value is not None}
         values["dimensions"] = {**values.get("dimensions", {}), **wanted}
@@ -78,15 +95,6 @@ def values_of(options: CloneOptions, original: Original, environment: Given) -> 
             tag = source.get("tag") or f"clone-{digest.partition(':')[2][:TAG_DIGITS]}"
             values["image"] = {"tag": tag, "digest": digest}
     return values
-
-
-def host_of(options: CloneOptions, original: Original) -> str | None:
-    """Return the node of a clone: the one that stands for that of the source, or the one for all."""
-    host, hosts = original.record["host"] or {}, options.hosts or {}
-    for name in (host.get("id"), host.get("label")):
-        if name in hosts:
-            return str(hosts[name])
-    return options.host
 
 
 # --- Names --------------------------------------------------------------------------------------------
@@ -160,7 +168,6 @@ def problem_of(wanted: Wanted, name: str, beside: bool) -> str | None:
 
 
 def same_names(names: Mapping[str, str]) -> list[str]:
-    """Return what is wrong with names that several have."""
     by_name: dict[str, list[str]] = {}
     for key, name in names.items():
         by_name.setdefault(composed(name), []).append(key)
@@ -169,3 +176,131 @@ def same_names(names: Mapping[str, str]) -> list[str]:
         for name, keys in by_name.items()
         if len(keys) > 1
     ]
+
+
+# --- Environments ---------------------------------------------------------------------------------------
+
+
+def read_environments(
+    task: Task[CloneOptions], source: SourceProject, file: Contents | None
+) -> dict[str, Given]:
+    """Return the environments of the clone by key, with references that name keys of the clone.
+
+    They come from the options, and before that from the file of the source.
+
+    :raises Invalid: for variables that are known and not given, all of them at once.
+    """
+    found = from_file(source, file, task.options.copy_secrets) if file else {}
+    for at, option in enumerate(("environments", "secret_environments")):
+        for wanted, variables in (getattr(task.options, option) or {}).items():
+            given = found.setdefault(application_of(source, wanted, option).key, ({}, {}))
+            for name, value in variables.items():
+                given[1 - at].pop(name, None)
+                given[at][name] = value
+    check_given(task, source, found)
+    for each in source.originals:
+        if each.key in found:
+            plain, secret = (inside(source, each, part) for part in found[each.key])
+            found[each.key] = plain, secret
+    return found
+
+
+def from_file(source: SourceProject, file: Contents, secrets: bool) -> dict[str, Given]:
+    """Return the environments that a blueprint of the source describes. Its secrets only if that is said."""
+    by_key = {
+        entry.key: original.key
+        for entry in (*file.services, *file.applications)
+        for original in (*source.originals, *source.others)
+        if same_name(entry.name, original.name)
+    }
+    found: dict[str, Given] = {}
+    for entry in file.applications:
+        original = source.of(entry.name)
+        if original is not None and original.app is not None:
+            plain, secret = (
+                all_redirected(entry.values.get(section) or {}, by_key)
+                for section in (PLAIN_SECTION, HIDDEN_SECTION)
+            )
+            found[original.key] = plain, secret if secrets else {}
+    return found
+
+
+def all_redirected(variables: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, Any]:
+    """Return variables whose references name other aliases where ``aliases`` has one."""
+    return {
+        name: redirected(value, aliases) if isinstance(value, str) else value
+        for name, value in variables.items()
+    }
+
+
+def inside(source: SourceProject, original: Original, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return variables whose references lead to what stands in the clone for their targets.
+
+    :raises Invalid: for one to something of the source that is not cloned.
+    """
+    texts = {name: value for name, value in variables.items() if isinstance(value, str)}
+    keys = {target: key_of(source, original, name, target) for name, target, _field in references(texts)}
+    return all_redirected(variables, keys)
+
+
+def key_of(source: SourceProject, original: Original, variable: str, target: str) -> str:
+    """Return the key of what a reference names by its alias, key, name or slug in the source."""
+    place = f"variable {variable} of {original.label} refers to {target!r}"
+    everything = [*source.originals, *source.others]
+    named = [each for each in everything if target == each.alias or target in each.names]
+    if len(named) > 1:
+        raise Invalid(
+            f"{place}, which names {', '.join(each.label for each in named)}; write an alias or key"
+        )
+    if not named:
+        return target  # a neighbor in the target project, or nothing, which the blueprint finds out
+    if named[0] in source.others:
+        raise Invalid(
+            f"{place}, {named[0].label}, which is not cloned. Clone it as well, or give {variable} "
+            "another value: a clone must not use what belongs to its source"
+        )
+    return named[0].key
+
+
+def application_of(source: SourceProject, wanted: str, option: str) -> Original:
+    found = source.of(wanted)
+    if found is None or found.app is None:
+        known = ", ".join(sorted(each.name for each in source.originals if each.app)) or "none"
+        raise Invalid(f"{option} names {wanted!r}; the applications that are cloned: {known}")
+    return found
+
+
+def check_given(task: Task[CloneOptions], source: SourceProject, environments: Mapping[str, Given]) -> None:
+    options = task.options
+    without = [
+        application_of(source, each, "without_environment").key for each in options.without_environment
+    ]
+    missing: list[str] = []
+    unknown: list[str] = []
+    for original in source.originals:
+        if original.app is None or original.key in without:
+            continue
+        given = {name for part in environments.get(original.key, NOTHING) for name in part}
+        lacking = sorted(known_names(options, original.app, original.referring) - given)
+        if lacking:
+            missing.append(f"{original.label} lacks {', '.join(lacking)}")
+        elif not given:
+            unknown.append(original.label)
+    if missing:
+        raise Invalid(
+            f"the platform does not show the values of environments, and these are not given: "
+            f"{'; '.join(missing)}. Nothing was ordered. Give them by slug in environments or "
+            "secret_environments, or in the blueprint that src names; what is secret there is used only with "
+            "copy_secrets. without_environment lists applications to clone without"
+        )
+    if unknown:
+        task.warn(
+            f"whether {', '.join(unknown)} has an environment is not known here: the platform shows only "
+            "variables that refer to another service. The clone has none"
+        )
+
+
+def known_names(options: StateDirOptions, app: App, referring: Iterable[str]) -> set[str]:
+    """Return the variables that an application is known to have: these refer, or were written from here."""
+    last = Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id)
+    return {*referring, *last.prints}

@@ -106,7 +106,6 @@ class SourceProject:
         return pick(self.originals, wanted)
 
     def key_of(self, wanted: str, option: str) -> str:
-        """Return the key of what an option names."""
         found = self.of(wanted)
         if found is None:
             known = ", ".join(sorted(each.name for each in self.originals))

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 from ..._api.errors import undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.platform_clock import PlatformClock
-from ..blueprints.members import Member, Members, check_no_id, read_members
+from ..blueprints.members import Member, Members, check_no_id, list_members, read_members
 from ..shared.account import Account
 from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.identify import came_up, label, project_with_name
@@ -181,7 +181,6 @@ class CloneRecord(MadeRecord):
 
 
 def members_named(account: Account, project: str) -> Members | None:
-    """Return what is in the project of a name; ``None`` if there is no such project."""
     found = project_with_name(account.projects(), project)
     return read_members(account, found.id) if found else None
 
@@ -268,7 +267,7 @@ def warn_of_dropped(
     if dropped and task.options.services is None:
         task.warn(
             f"the clone keeps, and pays for, what project {source.project.name!r} no longer has: "
-            f"{describe(dropped)}. Delete what nobody needs"
+            f"{list_members(dropped)}. Delete what nobody needs"
         )
 
 
@@ -276,8 +275,8 @@ def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:
     """Take what came up with an order for what was ordered; warn where that may be several things."""
     for found in record.recognize(members.found):
         task.warn(
-            f"{describe(found)} were created when one of that name was ordered, and the response to that was "
-            "lost. None is taken for it, as others may use them. Delete the one that nobody needs"
+            f"{list_members(found)} were created when one of that name was ordered, and the response to that "
+            "was lost. None is taken for it, as others may use them. Delete the one that nobody needs"
         )
 
 
@@ -314,16 +313,12 @@ def check_foreign(task: Task[CloneOptions], foreign: Sequence[Member], ids: Cont
     existing = task.options.existing
     if taken and existing != "adopt":
         raise Invalid(
-            f"project {task.options.project!r} has {describe(taken)}, by a name of the clone and not known "
-            "to be made by it. Nothing was done. existing: adopt takes it for the clone, and overwrites "
-            "what it holds; rename gives the clone other names"
+            f"project {task.options.project!r} has {list_members(taken)}, by a name of the clone and not "
+            "known to be made by it. Nothing was done. existing: adopt takes it for the clone, and "
+            "overwrites what it holds; rename gives the clone other names"
         )
     if foreign and existing == "refuse":
         raise Invalid(
-            f"project {task.options.project!r} has {describe(foreign)}, which the clone did not make. "
+            f"project {task.options.project!r} has {list_members(foreign)}, which the clone did not make. "
             "Nothing was done. Clone into another project, or set existing: keep to leave that alone"
         )
-
-
-def describe(members: Sequence[Member]) -> str:
-    return ", ".join(each.label for each in members)

@@ -162,7 +162,6 @@ async def differing_files(mirror: Mirror, source: Tree, there: Mapping[str, Tree
 
 
 def check_readable(remote: Remote, tree: Tree) -> None:
-    """Refuse a service of which not all can be read."""
     if tree.unreadable:
         said = describe_failures(describe_unreadable(remote, tree))
         raise TransferFailed(
@@ -242,12 +241,12 @@ class DumpContent:
 
 
 @contextmanager
-def as_failure() -> Iterator[None]:
-    """Raise the reason why there is no dump as a transfer that failed."""
+def as_failure(what: str = "", advice: str = "") -> Iterator[None]:
+    """Raise the reason why there is no dump as a transfer that failed, which says what helps."""
     try:
         yield
     except NoDumpError as error:
-        raise TransferFailed(str(error)) from None
+        raise TransferFailed(f"{what}: {error}. {advice}" if what else str(error)) from None
 
 
 Content: TypeAlias = "FileContent | DumpContent"

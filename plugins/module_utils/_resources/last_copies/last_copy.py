@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid
 from ..shared.yaml_text import as_yaml
 from .content import Content, DumpContent, FileContent, check_room
-from .folders import CopyFolder, check_folder, flush_tree, remove_tree, unwritable
+from .folders import CopyFolder, check_folder, flush_tree, unwritable
 from .manifest import Manifest, check_copy, entry_on_disk, read_manifest
 
 DESCRIPTION = "service.yml"
@@ -90,10 +91,10 @@ class LastCopy:
             manifest = self._verify(partial)
             path = self.folder.place(partial, self.made_at)
         except OSError as error:
-            remove_tree(partial)
+            shutil.rmtree(partial, ignore_errors=True)
             raise unwritable(partial, error) from None
         except BaseException:
-            remove_tree(partial)
+            shutil.rmtree(partial, ignore_errors=True)
             raise
         return path, manifest
 
@@ -144,7 +145,6 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
 
 
 def read_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> Content:
-    """Return what there is to copy of a service."""
     service = view.service
     if service.family == Family.APP and (dump := dump_content(task, view, settings)):
         return dump
@@ -181,7 +181,6 @@ def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | No
 
 
 def newest_copy(folder: CopyFolder, kind: str) -> str | None:
-    """Return the newest whole copy of this kind that is there."""
     for path in folder.copies():
         try:
             if read_manifest(path).kind == kind:

@@ -13,7 +13,7 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ from ..clones.source import Wanted
 from ..databases.dump import ENGINES
 from ..restore_points.off_site import moment_in
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-from .record import Span
+from .target import Span
 
 DESCRIPTION = "service.json"
 LONGEST_DESCRIPTION = 16_000_000
@@ -48,14 +48,6 @@ class Copy:
     def name(self) -> str:
         """The name of the backup that it was made with."""
         return os.path.basename(self.path)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no file is in it; folders alone are no content."""
-        return not any(files for _folder, _folders, files in os.walk(self.path))
-
-    def age(self, now: datetime) -> int:
-        return max(0, round((now - self.moment).total_seconds()))
 
 
 @dataclass(frozen=True)
@@ -122,7 +114,6 @@ class Chosen:
 
 
 def read_shelves(folder: str) -> list[Shelf]:
-    """Return what is in a folder of copies."""
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -166,7 +157,6 @@ def read_shelf(path: str) -> Shelf:
 
 
 def patterns_of(found: Any) -> list[str]:
-    """Return the patterns of a list in a description."""
     return [str(each) for each in found if each] if isinstance(found, list) else []
 
 
@@ -241,7 +231,7 @@ class Choice:
                 each
                 for each in shelf.copies
                 for since, until in self.unfilled.get(shelf.id, ())
-                if since <= each.moment and not (until and until <= each.moment)
+                if not ((since and each.moment < since) or (until and until <= each.moment))
             ]
             rest = [each for each in shelf.copies if each not in lacking]
             if lacking:
@@ -278,7 +268,7 @@ class Choice:
             self.remarks.append(
                 f"{label}: copies that are dated in the future do not count: {', '.join(ahead)}"
             )
-        filled = [each for each in found if not each.is_empty]
+        filled = [each for each in found if any(files for _folder, _folders, files in os.walk(each.path))]
         if filled and filled[-1] is not found[-1]:
             self.remarks.append(
                 f"{label}: the newest copy, {found[-1].name}, is empty; {filled[-1].name} is taken. If the "
@@ -316,7 +306,15 @@ class Choice:
 
     def warn_of_writable(self, folder: str, chosen: Iterable[Chosen]) -> None:
         """Note what every user of this machine could have written to: it decides what is restored."""
-        writable = dict.fromkeys(path for each in chosen for path in writable_by_all(folder, each))
+        writable: dict[str, None] = {}
+        for each in chosen:
+            places = [folder, os.path.join(folder, each.shelf.id), each.copy.path]
+            for path in places if each.dump is None else [*places, each.dump]:
+                mode = os.stat(path).st_mode
+                if mode & stat.S_IWOTH:
+                    writable[path] = None
+                if not mode & stat.S_IXOTH:  # which closes what is in it
+                    break
         if writable:
             self.remarks.append(
                 f"every user of this machine can write to {', '.join(writable)}, and so to what is restored. "
@@ -325,17 +323,6 @@ class Choice:
 
     def list_shelves(self) -> str:
         return f"copies of {first_of([each.label for each in self.shelves], NAMED)}"
-
-
-def writable_by_all(folder: str, chosen: Chosen) -> Iterator[str]:
-    """Yield the folders of a copy, and its dump, that all users can reach and write to."""
-    shelf = os.path.join(folder, chosen.shelf.id)
-    for path in (folder, shelf, chosen.copy.path, *filter(None, [chosen.dump])):
-        mode = os.stat(path).st_mode
-        if mode & stat.S_IWOTH:
-            yield path
-        if not mode & stat.S_IXOTH:
-            return
 
 
 def check_content(chosen: Chosen, product: str | None) -> None:

@@ -16,10 +16,11 @@ from typing import Any
 from ..._api.models import Service
 from ..._api.text import counted
 from ..._api.values import Family
-from ..clones.database import RestoreOptions, address_of, explained, holds, plan_foreseen
+from ..clones.database import RestoreOptions, address_of, holds, plan_foreseen
 from ..databases.dump import MARIADB, POSTGRESQL, find_source
 from ..databases.engine import find_connection
 from ..databases.restore import HeldDump, check_client, count_rows, kept_dump, restore
+from ..last_copies.content import as_failure
 from ..shared.identify import label
 from ..shared.options import required
 from ..shared.plan import Plan, Resource, Step, Task
@@ -132,7 +133,7 @@ def described(options: DumpOptions, dump: HeldDump) -> str:
 
 def restoring(options: DumpOptions) -> AbstractContextManager[None]:
     """Say which database cannot be recovered, where there is no dump."""
-    return explained(
+    return as_failure(
         f"the database of {options.name!r} cannot be restored from {options.dump}",
         "copies_of names another copy, and without_data lists services to recover empty",
     )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -68,10 +68,6 @@ def key_of(contents: Contents, wanted: str, option: str) -> str:
         known = ", ".join(sorted(each.key for each in entries))
         raise Invalid(f"{option} names {wanted!r}; the keys of the blueprint are {known}")
     return found[0].key
-
-
-def keys_of(contents: Contents, wanted: Iterable[str], option: str) -> set[str]:
-    return {key_of(contents, each, option) for each in wanted}
 
 
 def wanted_of(contents: Contents) -> list[Wanted]:

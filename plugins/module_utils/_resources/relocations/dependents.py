@@ -17,7 +17,7 @@ from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service
 from ..._api.values import ServiceStatus
 from ..applications.environment_rules import REFERENCE
-from ..clones.environments import all_redirected, known_names
+from ..clones.rules import all_redirected, known_names
 from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.relocation_record import Relocation
@@ -58,9 +58,9 @@ class Dependent:
 def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> list[Dependent]:
     """Return the applications that refer to the old service or, on the way, to the new one."""
     options = task.options
-    ours = {origin.id, record.content.new_id} - {None}
+    ours = {origin.id, record.new_id} - {None}
     referring = referring_to(origin.graph, ours)
-    remembered = set(record.content.dependents)
+    remembered = set(record.dependents)
     left = set(options.without_dependents)
     found, others = [], []
     remembered_ids = {app.id for app in origin.apps.values() if app.slug in remembered}
@@ -135,7 +135,6 @@ def check_others(origin: Origin, ids: Sequence[str]) -> None:
 
 
 def check_named(options: RelocateOptions, found: Sequence[Dependent]) -> None:
-    """Refuse an environment of an application that does not refer to the service: it would not be written."""
     known = {name for each in found for name in (each.slug, each.app.id)} | set(options.without_dependents)
     for name in ("environments", "secret_environments"):
         unknown = sorted(set(getattr(options, name) or {}) - known)

@@ -19,19 +19,18 @@ from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
 from ..services.rates import Rates, rates_of
-from ..services.settings import SETTINGS, carried
+from ..services.settings import SETTINGS, carried, check_max_monthly
 from ..services.view import billed_rate, read_state
 from ..shared.identify import label
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task, plan_with
-from ..shared.relocation_record import BEFORE_SWITCH, DEFAULT_DAYS, Content, Phase, Relocation, written
+from ..shared.relocation_record import BEFORE_SWITCH, DEFAULT_DAYS, Phase, Relocation, written
 from ..shared.restore_points import parse_moment
 from ..shared.retention import NO_DATE
 from ..shared.task_errors import Invalid
 from .dependents import check_not_referred_to
-from .new_service import check_as_asked, check_ordered, read_new
 from .options import RelocateOptions
-from .origin import asked_of, wanted_order
+from .origin import asked_of, differing, find_made, of_order, told, wanted_order
 from .work import Work, costing, rescued
 
 NO_TIME = timedelta(0)
@@ -78,7 +77,11 @@ def plan_there(work: Work) -> Plan:
         steps.append(work.note(Phase.SWITCHED, lambda: {"switched_at": work.now(), "newer": True}))
     elif work.task.check_mode and not work.task.options.discard_newer and (used := work.used_since()):
         work.task.warn(used)  # a plan for real may not wait for a late state
-    steps += rescued(steps_in_service(work, sums), work.hint_at_both_ways)
+    both_ways = (
+        f". {work.new_name} is in service in place of {work.origin.label}, which is kept. Run this again to "
+        "complete it, or with state: returned to go back"
+    )
+    steps += rescued(steps_in_service(work, sums), lambda error: error.append(both_ways))
     steps += work.unpause_others()  # after all else: one that needs the old service does not run any more
     steps.append(work.note(Phase.RELOCATED, partial(left_over, work, work.old.id)))
     return Plan(
@@ -96,11 +99,56 @@ def plan_there(work: Work) -> Plan:
     )
 
 
+def read_new(work: Work) -> Service | None:
+    """Return the new service, if it is there."""
+    record = work.record
+    if record.new_id is None:
+        return None
+    service = work.task.account.service(record.new_id)
+    if service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED:
+        return service
+    if work.record.phase not in BEFORE_SWITCH:
+        raise Invalid(
+            f"{work.new_name} ({record.new_id}), which took the place of {work.origin.label}, was deleted. "
+            "Nothing was done. state: returned brings the old one back into service"
+        )
+    record.new_id = record.sent = None  # so that nothing of its name is taken for it, unless that is said
+    find_made(work.task, work.record)
+    return work.task.account.existing_service(record.new_id) if record.new_id else None
+
+
+def check_as_asked(work: Work, there: Service) -> None:
+    """Check that the new service is what the task asks for: an earlier task may have ordered another one."""
+    order = wanted_order(work.task, work.origin)
+    found = differing(asked_of(order), there, work.record.asked)
+    if found:
+        raise Invalid(
+            f"{label(there)}, which an earlier task ordered for this, has {told(found)}. Nothing was done. "
+            "Repeat the task that ordered it; or go back with state: returned, and delete it with state: "
+            "finished before you order another one"
+        )
+    rate = rates_of(there).full
+    if rate is not None:
+        check_max_monthly(work.task, rate, label(there))
+
+
+def check_ordered(work: Work, id: str) -> None:
+    """Check that what has the name of the new service is that: it had not when the name was chosen."""
+    if work.task.options.existing == "adopt":
+        return
+    if not any(each.id == id for each in of_order(work.task, work.record)):
+        raise Invalid(
+            f"{work.new_name} ({id}) appeared meanwhile, and this relocation did not order it. Nothing was "
+            "ordered, and nothing written to it. Run this again, which takes the next number, or give "
+            "another name; existing: adopt takes it for the new one, and overwrites what it holds"
+        )
+
+
 def plan_order(work: Work) -> Plan:
     """Plan the order, with its quote. A database has to run so that it can be restored into."""
     options, record = work.task.options, work.record
     own = {
-        "name": record.content.new_name,
+        "name": record.new_name,
         "project": work.old.project_id,
         "family": None,
         "max_monthly": options.max_monthly,
@@ -137,7 +185,7 @@ def state_while_copying(work: Work) -> str:
 
 def preparing_steps(work: Work, there: Service | None, order: Plan | None, sums: Sums) -> list[Step]:
     """Return the steps that order the new service, and copy to it while the old one runs."""
-    content, ran = work.record.content, work.origin.running
+    record, ran = work.record, work.origin.running
     slugs = [each.slug for each in work.dependents]
     facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "newer": False, "data": work.origin.data.value}
     facts |= {"since": None, "suspended_at": None, "back_since": None, "running": work.stopped_meanwhile()}
@@ -154,7 +202,7 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, sums:
         options = wanted_order(work.task, work.origin)
         asked = {name: getattr(work.task.options, name) for name in ("host", "product", "runtime")}
         kept = {each.name: options.get(each.name) for each in SETTINGS if each.carried and not each.ordered}
-        steps.append(work.bring(content.new_id, work.new_name, state_while_copying(work), **kept, **asked))
+        steps.append(work.bring(record.new_id, work.new_name, state_while_copying(work), **kept, **asked))
     while_running = f"copy what {work.origin.label} holds to {work.new_name} while it is in service"
     return steps + work.copy_steps(work.foreseen or while_running)
 
@@ -171,7 +219,7 @@ def switching_steps(work: Work) -> list[Step]:
             start = work.start_again()
         moved = [*work.pause_steps(), *start, *copy, *work.compare_steps(), stop]
     steps = [work.note(Phase.STOPPED, lambda: {"running": work.ran_until_now()}), *moved]
-    if work.record.content.ran if stopped else work.origin.running:
+    if work.record.ran if stopped else work.origin.running:
         steps += [work.bring(None, work.new_name, "started"), work.healthy_step()]
     return [*steps, work.still_stopped_step()]
 
@@ -197,7 +245,7 @@ def check_in_service(work: Work) -> None:
     problem = None
     if service.status != ServiceStatus.ACTIVE:
         problem = f"has status {service.status}"
-    elif work.record.content.ran and read_state(work.task, service.id) == ContainerState.STOPPED:
+    elif work.record.ran and read_state(work.task, service.id) == ContainerState.STOPPED:
         problem = "does not run"
     if problem:
         raise Invalid(
@@ -213,7 +261,7 @@ def left_over(work: Work, id: str | None) -> dict[str, Any]:
         service = work.task.account.service(id) if id else None
         suspended_at = suspended_since(service)
     days = work.task.options.keep_days
-    ran = [each.app.id for each in work.dependents if each.app.id in work.record.content.running]
+    ran = [each.app.id for each in work.dependents if each.app.id in work.record.running]
     return {
         "since": work.now(),
         "suspended_at": suspended_at,
@@ -227,27 +275,31 @@ def left_over(work: Work, id: str | None) -> dict[str, Any]:
 
 def plan_back(work: Work) -> Plan:
     """Plan what is left to do until the old service is in service again, and the new one is suspended."""
-    content = work.record.content
-    new = work.task.account.staying(content.new_id) if content.new_id else None
+    record = work.record
+    new = work.task.account.staying(record.new_id) if record.new_id else None
     check_back(work, new)
-    copies = new is not None and content.newer and work.task.options.copy_back
+    copies = new is not None and record.newer and work.task.options.copy_back
     sums = sums_of(work.old, new, rates_of(new) if new else Rates(Decimal(0), Decimal(0)), back=True)
-    since = (content.back_since or work.now()) if content.newer and not copies else None
+    since = (record.back_since or work.now()) if record.newer and not copies else None
     steps = [work.note(Phase.RETURNING, lambda: {"back_since": since, "running": work.ran_until_now()})]
     if work.old.status == ServiceStatus.SUSPENDED:
         resuming = costing(work.plan_service(id=work.old.id, state="resumed").steps, sums.both)
-        steps += rescued(resuming, partial(note_not_back, work, content.back_since))
+        steps += rescued(resuming, partial(note_not_back, work, record.back_since))
     if new is not None and copies:
         if new.status == ServiceStatus.SUSPENDED:
             steps += costing(work.plan_service(id=new.id, state="resumed").steps, sums.both)
         steps += copying_back_steps(work)
     if work.record.phase is not Phase.ORDERED:  # before that, it was not stopped
         steps += as_before_steps(work)
-    if content.switched_at:
+    if record.switched_at:
+        is_back = (
+            f". {work.origin.label} is back as it was before the relocation, and {work.new_name} is left as "
+            "it is until this is run again"
+        )
         again = work.dependent_steps(work.old.id, work.origin.label)
-        steps += [*rescued(again, work.hint_at_what_is_back), *work.unpause_others()]
+        steps += [*rescued(again, lambda error: error.append(is_back)), *work.unpause_others()]
     else:
-        steps += work.unpause(content.running)
+        steps += work.unpause(record.running)
     if new is not None and (copies or new.status != ServiceStatus.SUSPENDED):
         steps.append(work.suspend(new.id, work.new_name, sums.after))
     steps.append(work.note(Phase.RETURNED, partial(left_over, work, new.id if new else None)))
@@ -256,7 +308,7 @@ def plan_back(work: Work) -> Plan:
         result={**view(work.record), "phase": str(Phase.RETURNED)},
         steps=steps,
         reread=lambda: view(work.record),
-        before=describe(work, new, work.new_name, sums.before) if content.switched_at else {},
+        before=describe(work, new, work.new_name, sums.before) if record.switched_at else {},
         after=describe(work, work.old, work.origin.label, sums.after),
         cost=cost_of(work, sums),
         subject=work.old.name,
@@ -265,25 +317,25 @@ def plan_back(work: Work) -> Plan:
 
 def as_before_steps(work: Work) -> list[Step]:
     """Return the steps that bring the old service to the state that it had before the relocation."""
-    if not work.record.content.ran:
+    if not work.record.ran:
         return [work.bring(work.old.id, work.origin.label, "stopped")]
-    if not work.record.content.switched_at:  # the stop may have been the last thing that was asked for
+    if not work.record.switched_at:  # the stop may have been the last thing that was asked for
         return work.start_again()
     return [work.bring(work.old.id, work.origin.label, "started")]
 
 
 def check_back(work: Work, new: Service | None) -> None:
     """Refuse a way back that would leave the old service half overwritten, or overwrite what it got since."""
-    content, copy_back = work.record.content, work.task.options.copy_back
-    if content.copying_back and not copy_back:
+    record, copy_back = work.record, work.task.options.copy_back
+    if record.copying_back and not copy_back:
         raise Invalid(
             f"an earlier run began to copy back to {work.origin.label} what {work.new_name} holds, and did "
             "not end. Nothing was done. Set copy_back: true to complete it"
         )
-    if not (content.newer and copy_back):
+    if not (record.newer and copy_back):
         return
-    if content.back_since:
-        raise in_service_since(content, content.back_since)
+    if record.back_since:
+        raise in_service_since(record, record.back_since)
     if was_used(work) and not work.task.options.overwrite:
         raise Invalid(
             f"{work.origin.label} was in use since {work.new_name} took its place, so it may hold what was "
@@ -293,11 +345,11 @@ def check_back(work: Work, new: Service | None) -> None:
     if new is None:
         kept = (
             "An earlier run overwrote a part of it, so restore a backup of it"
-            if content.copying_back
+            if record.copying_back
             else "Leave out copy_back to go back to what it held before"
         )
         raise Invalid(
-            f"{work.new_name} ({content.new_id}) was in service and does not exist anymore, so nothing can "
+            f"{work.new_name} ({record.new_id}) was in service and does not exist anymore, so nothing can "
             f"be copied back to {work.origin.label}. Nothing was done. {kept}"
         )
 
@@ -305,7 +357,7 @@ def check_back(work: Work, new: Service | None) -> None:
 def was_used(work: Work) -> bool:
     """Tell whether somebody used the old service after the switch. A way back that was begun uses it, too."""
     if work.record.phase is Phase.RELOCATED:
-        return used_since(work.record.content, work.old)
+        return used_since(work.record, work.old)
     return work.record.phase is Phase.SWITCHED and work.used_since() is not None
 
 
@@ -315,19 +367,18 @@ def note_not_back(work: Work, before: str | None, error: HostedError) -> None:
         work.record.write(back_since=before)
 
 
-def in_service_since(content: Content, moment: str | None) -> Invalid:
-    """Return the error for a copy back to a service that is in service again."""
+def in_service_since(record: Relocation, moment: str | None) -> Invalid:
     return Invalid(
-        f"service {content.old_name!r} went back at {moment} and has been in service since, so copy_back "
-        f"would overwrite what it got. Nothing was done. Resume {content.new_name!r} and copy what is "
+        f"service {record.old_name!r} went back at {moment} and has been in service since, so copy_back "
+        f"would overwrite what it got. Nothing was done. Resume {record.new_name!r} and copy what is "
         "missing with hosted.services.sftp_sync"
     )
 
 
 def warn_of_newer(work: Work, new: Service | None) -> None:
     """Say that what was written to the new service stays there, unless it is copied back."""
-    content = work.record.content
-    if not content.newer or work.task.options.copy_back:
+    record = work.record
+    if not record.newer or work.task.options.copy_back:
         return
     kept = (
         "it is kept in the suspended service. copy_back: true copies it back instead"
@@ -335,7 +386,7 @@ def warn_of_newer(work: Work, new: Service | None) -> None:
         else "that service does not exist anymore"
     )
     work.task.warn(
-        f"{work.new_name} was in service since {content.switched_at}. What was written to it since is "
+        f"{work.new_name} was in service since {record.switched_at}. What was written to it since is "
         f"not in {work.origin.label}; {kept}"
     )
 
@@ -365,11 +416,16 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
 
     :param service: deletes it, with its own guards.
     """
-    content = record.content
     shown = view(record)
-    if content.gone or (record.phase is Phase.RETURNED and content.new_id is None):
+    if record.gone or (record.phase is Phase.RETURNED and record.new_id is None):
         return Plan(result=shown)
-    left, kept = leftover(record)
+    if record.pair is None:
+        raise Invalid(
+            f"the relocation of service {record.old_name!r} ({record.old_id}) is not complete: it is "
+            f"{record.phase}. Nothing was deleted. Complete it with state: relocated, or go back with state: "
+            "returned"
+        )
+    left, kept = record.pair
     found = task.account.service(left)
     check_end(task, record, found, kept)
     if found is not None and found.status not in ServiceStatus.DELETING_OR_DELETED:
@@ -384,26 +440,14 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
     ]
     if not any(step.changes for step in deletion.steps):
         deletion.cost = None
-    return replace(deletion, result=shown, steps=steps, reread=lambda: view(record), subject=content.old_name)
-
-
-def leftover(record: Relocation) -> tuple[str, str]:
-    """Return the id of the service that is not in service, and of the one that is."""
-    if record.pair is not None:
-        return record.pair
-    content = record.content
-    raise Invalid(
-        f"the relocation of service {content.old_name!r} ({content.old_id}) is not complete: it is "
-        f"{record.phase}. Nothing was deleted. Complete it with state: relocated, or go back with state: "
-        "returned"
-    )
+    return replace(deletion, result=shown, steps=steps, reread=lambda: view(record), subject=record.old_name)
 
 
 def check_not_needed(
     task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str
 ) -> None:
     """Check that nobody uses the service to delete, also if its deletion was begun before and refused."""
-    content, finished = record.content, record.phase is Phase.FINISHED
+    finished = record.phase is Phase.FINISHED
     if left is None and finished:  # it is gone: only the note of that is missing
         return
     other = task.account.service(kept)
@@ -421,32 +465,32 @@ def check_not_needed(
             "may use it. Nothing was deleted. Suspend it and set discard_newer: true, or delete it with "
             "hosted.services.service"
         )
-    if not task.options.discard_newer and used_since(content, left):
+    if not task.options.discard_newer and used_since(record, left):
         raise Invalid(
-            f"{label(left)} was suspended at {content.suspended_at or content.since}, and again at "
+            f"{label(left)} was suspended at {record.suspended_at or record.since}, and again at "
             f"{suspended_since(left) or 'a time that is not shown'}, so somebody used it in between, and it "
             "may hold what is nowhere else. Nothing was deleted. To delete it as well, set discard_newer: "
             "true; to keep that, copy it elsewhere first"
         )
 
 
-def used_since(content: Content, left: Service) -> bool:
+def used_since(record: Relocation, left: Service) -> bool:
     """Tell whether a service was used since a relocation suspended it. What is not known counts as used."""
     if left.status != ServiceStatus.SUSPENDED:
         return True
-    noted = parse_moment(content.suspended_at)
-    first = noted or parse_moment(content.since)
+    noted = parse_moment(record.suspended_at)
+    first = noted or parse_moment(record.since)
     moment = parse_moment(suspended_since(left))
     if first is None or moment is None:
         return True
     return moment - first > (NO_TIME if noted else CLOCKS_DIFFER)
 
 
-def newer_in(content: Content) -> str:
+def newer_in(record: Relocation) -> str:
     """Say that the new service holds what is nowhere else."""
     return (
-        f"service {content.new_name!r} ({content.new_id}) was in service from {content.switched_at} to "
-        f"{content.since}, and holds what was written to it then and is nowhere else"
+        f"service {record.new_name!r} ({record.new_id}) was in service from {record.switched_at} to "
+        f"{record.since}, and holds what was written to it then and is nowhere else"
     )
 
 
@@ -460,10 +504,9 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
     check_not_needed(task, record, left, kept)
     if record.phase is Phase.FINISHED:
         return
-    content = record.content
-    if left and record.phase is Phase.RETURNED and content.newer and not task.options.discard_newer:
+    if left and record.phase is Phase.RETURNED and record.newer and not task.options.discard_newer:
         raise Invalid(
-            f"{newer_in(content)}. Nothing was deleted. To delete it as well, set discard_newer: true; to "
+            f"{newer_in(record)}. Nothing was deleted. To delete it as well, set discard_newer: true; to "
             "keep it, copy it elsewhere first"
         )
     due = record.delete_after(task.options.keep_days)
@@ -483,19 +526,19 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
 
 
 def view(record: Relocation) -> dict[str, Any]:
-    content, due = record.content, record.delete_after()
+    due = record.delete_after()
     return {
         "phase": str(record.phase),
-        "name": content.old_name,
-        "id": content.old_id,
-        "new_name": content.new_name or None,
-        "new_id": content.new_id,
-        "project_id": content.project_id,
-        "dependents": list(content.dependents),
-        "newer": content.newer,
-        "switched_at": content.switched_at,
+        "name": record.old_name,
+        "id": record.old_id,
+        "new_name": record.new_name or None,
+        "new_id": record.new_id,
+        "project_id": record.project_id,
+        "dependents": list(record.dependents),
+        "newer": record.newer,
+        "switched_at": record.switched_at,
         "delete_after": written(due) if due else None,
-        "deleted": content.gone,
+        "deleted": record.gone,
     }
 
 

@@ -100,7 +100,7 @@ class Work:
 
         :raises Invalid: if it is not known, so that nothing else is taken for it.
         """
-        id = self.record.content.new_id
+        id = self.record.new_id
         if id is None or id == self.old.id:
             raise Invalid(
                 f"which service the relocation of {self.origin.label} made is not known; nothing was done"
@@ -109,14 +109,14 @@ class Work:
 
     @property
     def new_name(self) -> str:
-        return f"service {self.record.content.new_name!r}"
+        return f"service {self.record.new_name!r}"
 
     @property
     def names(self) -> set[str]:
         """What a reference to the service may name, before and after."""
-        content, aliases = self.record.content, self.aliases()
-        known = {aliases.get(id) for id in (self.old.id, content.new_id) if id}
-        return {name for name in (*known, self.origin.alias, content.old_name, content.new_name) if name}
+        record, aliases = self.record, self.aliases()
+        known = {aliases.get(id) for id in (self.old.id, record.new_id) if id}
+        return {name for name in (*known, self.origin.alias, record.old_name, record.new_name) if name}
 
     def aliases(self) -> dict[str, str]:
         return aliases_of(self.task.account.graph(str(self.old.project_id)))
@@ -291,7 +291,7 @@ class Work:
 
         Once the service is relocated, those that refer to it no more are their owner's.
         """
-        before = self.record.content.running
+        before = self.record.running
         if self.record.phase is not Phase.RELOCATED:
             return before
         return [each.app.id for each in self.dependents if each.app.id in before]
@@ -301,7 +301,7 @@ class Work:
 
         It is back, so the next run would take that for the choice of their owners.
         """
-        running = self.record.content.running
+        running = self.record.running
         try:
             return [id for id in running if read_state(self.task, id) == ContainerState.STOPPED]
         except HostedError:
@@ -360,7 +360,7 @@ class Work:
         One that stopped later may have done so because the service was away, so it is to run again.
         """
         id = dependent.app.id
-        return id not in self.record.content.running and read_state(self.task, id) == ContainerState.STOPPED
+        return id not in self.record.running and read_state(self.task, id) == ContainerState.STOPPED
 
     def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
         id = to or self.new_id
@@ -384,23 +384,9 @@ class Work:
         release = release_in_service(self.task, dependent)
         given = {"slug": dependent.slug, **release}
         found = plan_with(self.task, self.modules.app_deploy, given).steps
-        if not found and dependent.app.id in self.record.content.running:
+        if not found and dependent.app.id in self.record.running:
             return self.plan_service(id=dependent.app.id, state="started").steps
         return found
-
-    def hint_at_both_ways(self, error: HostedError) -> None:
-        """Say that the new service is in service, when something after the switch failed."""
-        error.append(
-            f". {self.new_name} is in service in place of {self.origin.label}, which is kept. Run this again "
-            "to complete it, or with state: returned to go back"
-        )
-
-    def hint_at_what_is_back(self, error: HostedError) -> None:
-        """Say that the old service is back, when something that refers to it could not be led to it."""
-        error.append(
-            f". {self.origin.label} is back as it was before the relocation, and {self.new_name} is left as "
-            "it is until this is run again"
-        )
 
     # --- Back again -----------------------------------------------------------------------------------------
 
@@ -410,8 +396,8 @@ class Work:
 
     def rescue(self, error: HostedError) -> None:
         """Start the old service again, because the new one cannot take its place, and say so in the error."""
-        content = self.record.content
-        start = self.start_again() if content.ran else []
+        record = self.record
+        start = self.start_again() if record.ran else []
         try:
             self.perform(start)
             self.perform(self.unpause(self.stopped_meanwhile()))
@@ -424,14 +410,14 @@ class Work:
             return
         with suppress(HostedError):  # nobody uses it, and the next run stops it as well
             self.perform([self.bring(None, self.new_name, "stopped")])
-        state = "runs again" if content.ran else "is as it was"
+        state = "runs again" if record.ran else "is as it was"
         error.append(
             f". {self.origin.label} {state}, and nothing that refers to it was changed. {self.new_name} is "
             "billed and not in use: run this again to go on, or with state: returned to suspend it"
         )
 
 
-def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], None]) -> list[Step]:
+def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], object]) -> list[Step]:
     """Return steps after whose failure something is done about it, whichever of them fails."""
 
     def wrap(step: Step) -> Step:

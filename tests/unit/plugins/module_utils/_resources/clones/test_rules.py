@@ -17,11 +17,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Export,
     Exported,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.environments import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.options import CloneOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.rules import (
+    blueprint_of,
     read_environments,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.options import CloneOptions
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.rules import blueprint_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import (
     Data,
     Original,

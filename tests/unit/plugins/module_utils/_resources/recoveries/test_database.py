@@ -37,10 +37,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
     addresses,
     own_address,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
+    Target,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import Target
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
@@ -318,7 +318,7 @@ def begun_before(folder: Path, minutes: int, **given: Any) -> Case:
     """Return a dump whose restore a run began some minutes ago."""
     found = case(folder, **given)
     found.record.begin("db", "db")
-    found.record.touched["db"] = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
+    found.record.touched["db"] = datetime.now(UTC) - timedelta(minutes=minutes)
     return found
 
 

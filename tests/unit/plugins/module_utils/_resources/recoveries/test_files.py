@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.files import (
     RecoveredFiles,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
+    Target,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import Target
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, home_of, refuse_logins
@@ -132,7 +133,7 @@ def test_a_service_that_is_in_use_is_filled_only_if_that_is_said(
     sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
 ) -> None:
     """It got files long after the recovery made it, and not from that."""
-    touched = {"one": "2020-01-01T00:00:00+00:00"}
+    touched = {"one": datetime(2020, 1, 1, tzinfo=UTC)}
     record = RecoveryRecord(str(tmp_path / "record.json"), ids={"one": given["service"]}, touched=touched)
     own = RecoveredFiles(SERVICE, Target(record))
     refused = run(sandbox, own, **given)

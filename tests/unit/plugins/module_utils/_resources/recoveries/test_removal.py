@@ -16,7 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.parts import Part
 from ansible_collections.hosted.services.plugins.module_utils._resources.recover import removal_parts
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
