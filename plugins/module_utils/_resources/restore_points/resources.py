@@ -147,7 +147,6 @@ def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", b
 
 
 def named(name: str, copies: Iterable[C]) -> list[C]:
-    """Return the copies of this name."""
     return [copy for copy in copies if same_name(copy.name, name)]
 
 
