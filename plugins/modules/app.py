@@ -102,64 +102,123 @@ app:
   description: The application. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    id: svc_31c0
-    name: acme-shop
-    slug: acme-shop
-    status: ACTIVE
-    image_ref: null
-    address: 203.0.113.10:30001
-    platform: null
-    released_at: null
-    scan_status: null
-    digest: null
   contains:
+    # generated: app
     id:
-      description: Id of the application. Null in check mode when it would be created.
+      description: Id of the application. Null in check mode if it would be created.
       type: str
+      sample: svc_31c0
     name:
       description: Name of the application as a service.
       type: str
+      sample: acme-shop
     slug:
-      description: Its slug.
+      description: Slug of the application.
       type: str
+      sample: acme-shop
     status:
-      description: Its administrative status, such as V(ACTIVE).
+      description: Administrative status of the application, such as V(ACTIVE).
       type: str
+      sample: ACTIVE
     image_ref:
       description: The image in service, with its digest. Null before the first deploy.
       type: str
     digest:
       description: The digest of the image in service. Null before the first deploy.
       type: str
+      sample: sha256:4a5c…
     address:
       description: Host and port of the application.
       type: str
+      sample: 203.0.113.10:30001
     platform:
       description: The architecture of what runs. Null before the first deploy.
       type: str
+      sample: linux/amd64
     released_at:
-      description: When the version in service was released.
+      description: When the release in service was deployed, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     scan_status:
-      description: Scan verdict on the version in service.
+      description: Scan verdict on the release in service.
       type: str
+      sample: PASSED
+    # generated end
 cost:
-  description: Effect of the task on the monthly price, with the keys of RV(hosted.services.service#module:cost).
+  description: Effect of the task on the monthly price.
   returned: if the application is created, or would be
   type: dict
-  sample:
-    monthly_before: "0.00"
-    monthly_after: "3.885"
-    monthly_change: "3.885"
-    currency: EUR
-    lines: []
+  contains:
+    # generated: cost
+    monthly_before:
+      description: The rate that is billed before the change. Null if it is not known.
+      type: str
+      sample: '0.00'
+    monthly_after:
+      description: The rate that is billed after the whole task. Null if it cannot be known.
+      type: str
+      sample: '10.74'
+    monthly_change:
+      description: The difference.
+      type: str
+      sample: '10.74'
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+      sample: EUR
+    moves:
+      description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume)
+        or V(delete). If the task failed, those that were made or may have been made.
+      type: list
+      elements: str
+      sample:
+      - order
+    service:
+      description: Name of the service.
+      type: str
+      sample: survival
+    service_id:
+      description: Id of the service. Null if it does not exist yet.
+      type: str
+    project:
+      description: Name of the project that the service is ordered in or deleted from. Null if the task names none.
+      type: str
+    balance:
+      description: The balance, if a quote shows it.
+      type: str
+    min_balance:
+      description: The minimum balance that the order requires, if a quote shows it.
+      type: str
+    days_covered:
+      description: How many days the balance covers, if a quote shows it.
+      type: int
+    lines:
+      description: The lines of the quote.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Name of the part.
+          type: str
+          sample: Memory
+        detail:
+          description: Details, as readable text.
+          type: str
+          sample: 4 GB
+        monthly:
+          description: Its monthly price, in currency units.
+          type: str
+          sample: '4.24'
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["create application 'acme-shop' for 3.885 EUR a month"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -82,19 +82,13 @@ image:
   description: The image in the registry. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    slug: acme-shop
-    repository: registry.example.com/acme/acme-shop
-    reference: registry.example.com/acme/acme-shop@sha256:4a5c…
-    tag: "1.4.0"
-    digest: sha256:4a5c…
-    platform: linux/amd64
-    size_bytes: 48230112
-    sent_bytes: 1204330
   contains:
+    # generated: app slug
     slug:
       description: Slug of the application.
       type: str
+      sample: acme-shop
+    # generated end
     repository:
       description: Its repository.
       type: str
@@ -104,9 +98,12 @@ image:
     tag:
       description: Tag of the image in the registry, if any.
       type: str
+    # generated: release digest
     digest:
       description: Digest of the image.
       type: str
+      sample: sha256:4a5c…
+    # generated end
     platform:
       description: Platform of the image.
       type: str
@@ -116,11 +113,15 @@ image:
     sent_bytes:
       description: Number of bytes that this task sent.
       type: int
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

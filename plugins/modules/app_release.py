@@ -92,42 +92,36 @@ release:
     fail.
   returned: success, and if O(fail_on) or the verdict made the task fail
   type: dict
-  sample:
-    slug: acme-shop
-    tag: "1.4.0"
-    digest: sha256:4a5c…
-    scan_status: WARNED
-    scanned_at: "2026-11-20T08:15:30.000Z"
-    counts: {Critical: 1, High: 0, Medium: 0, Low: 0}
-    blocking: []
-    warnings:
-      - id: CVE-2022-37434
-        package: zlib
-        version: "1:1.2.11.dfsg-2"
-        fix_version: "1:1.2.11.dfsg-4.1"
-        severity: Critical
-        reason: null
-    warning_count: 1
-    scanner: a-scanner
   contains:
+    # generated: app slug
     slug:
       description: Slug of the application.
       type: str
+      sample: acme-shop
+    # generated end
+    # generated: scan
     tag:
       description: Tag of the release.
       type: str
+      sample: 1.4.0
     digest:
-      description: Digest that the tag names.
+      description: Digest of the image.
       type: str
+      sample: sha256:4a5c…
     scan_status:
-      description: C(PENDING), C(PASSED), C(WARNED), C(BLOCKED) or C(FAILED).
+      description: V(PENDING), V(PASSED), V(WARNED), V(BLOCKED) or V(FAILED).
       type: str
+      sample: PASSED
     scanned_at:
-      description: When the image was scanned.
+      description: When the image was scanned, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     counts:
       description: Number of vulnerabilities by severity.
       type: dict
+      sample:
+        Critical: 1
+        High: 0
     blocking:
       description: Vulnerabilities that block the release.
       type: list
@@ -136,36 +130,70 @@ release:
         id:
           description: Id of the vulnerability.
           type: str
+          sample: CVE-2022-37434
         package:
           description: The affected package.
           type: str
+          sample: zlib
         version:
           description: Version of the package in the image.
           type: str
+          sample: 1:1.2.11.dfsg-2
         fix_version:
           description: Version that fixes it. Null if there is none.
           type: str
+          sample: 1:1.2.11.dfsg-4.1
         severity:
           description: Severity.
           type: str
+          sample: Critical
         reason:
           description: Why it blocks the release. Null if it does not.
           type: str
     warnings:
-      description: Serious vulnerabilities that do not block the release, with the keys of RV(release.blocking).
+      description: Serious vulnerabilities that do not block the release.
       type: list
       elements: dict
+      contains:
+        id:
+          description: Id of the vulnerability.
+          type: str
+          sample: CVE-2022-37434
+        package:
+          description: The affected package.
+          type: str
+          sample: zlib
+        version:
+          description: Version of the package in the image.
+          type: str
+          sample: 1:1.2.11.dfsg-2
+        fix_version:
+          description: Version that fixes it. Null if there is none.
+          type: str
+          sample: 1:1.2.11.dfsg-4.1
+        severity:
+          description: Severity.
+          type: str
+          sample: Critical
+        reason:
+          description: Why it blocks the release. Null if it does not.
+          type: str
     warning_count:
       description: Number of warnings.
       type: int
     scanner:
       description: Name of the scanner.
       type: str
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -109,96 +109,91 @@ services:
   returned: always
   type: list
   elements: dict
-  sample:
-    - service: survival
-      service_id: svc_8c1d
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["back up service 'survival' (svc_8c1d) as 'before-upgrade'"]
-      backup:
-        id: bkp_51aa
-        name: before-upgrade
-        status: COMPLETED
-        size_bytes: 104857600
-        created_at: "2026-11-20T02:00:03.000Z"
-        completed_at: "2026-11-20T02:01:40.000Z"
-      overwrites: null
-      start_seen: null
-      events: null
-      vanished: []
   contains:
+    # generated: outcome
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
       description: Id of the service. Null if it was not found.
       type: str
+      sample: svc_8c1d
     changed:
       description: Whether the service was changed, or would be in check mode.
       type: bool
-    actions:
-      description: Changes that the task made to the service, or would make in check mode, one sentence each.
-      type: list
-      elements: str
     failed:
       description: Whether the task failed for this service.
       type: bool
     skipped:
-      description:
-        - Whether it was skipped because it does not offer the required capability, or is gone and O(state=absent).
+      description: Whether the service was left out. RV(services[].msg) says why.
       type: bool
     msg:
-      description: The error, or the reason for skipping the service. Null if there is neither.
+      description: The error, or why the service was left out. Null if there is neither.
       type: str
+    actions:
+      description: Changes that the task made to the service, or would make in check mode.
+      type: list
+      elements: str
+    # generated end
     backup:
       description: The backup. Null if it is absent or could not be made.
       type: dict
       contains:
+        # generated: backup
         id:
           description: Id of the backup. Null in check mode if it would be made.
           type: str
+          sample: bkp_51aa
         name:
           description: Name of the backup.
           type: str
+          sample: nightly-2026-11-20
         status:
-          description: C(PENDING), C(COMPLETED), C(FAILED) or C(RESTORING).
+          description: V(PENDING), V(COMPLETED), V(FAILED) or V(RESTORING).
           type: str
+          sample: COMPLETED
         size_bytes:
           description: Size of the backup.
           type: int
+          sample: 104857600
         created_at:
           description: When it was started, in UTC.
           type: str
+          sample: '2026-11-20T02:00:03.000Z'
         completed_at:
           description: When it was completed, in UTC.
           type: str
+          sample: '2026-11-20T02:01:40.000Z'
+        # generated end
+    # generated: restore
     overwrites:
-      description: Data that a restore overwrites. Null for other states.
+      description: Data that is overwritten. Null for other states.
       type: str
     start_seen:
-      description: Whether the restore was seen to begin. Null if the task did not wait for one.
+      description: Whether it was seen to begin. Null if the task did not wait for it.
       type: bool
     events:
-      description:
-        - Types of the events that the restore added to the service's activity journal, newest first. The journal is
-          the only place where the platform may report that a restore failed. Null if the task did not wait for a
-          restore, or could not read the journal.
+      description: Types of the events that it added to the service's activity journal, newest first. The journal
+        is the only place where the platform may report that it failed. Null if the task did not wait for it, or
+        could not read the journal.
       type: list
       elements: str
     vanished:
-      description:
-        - Backups that are no longer on the list although the task did not delete them. The platform may have made
-          room for a new one, or another run may have removed them. The task warns about them.
+      description: Those that are no longer on the list although the task did not delete them. The platform or another
+        run may have. The task warns about them.
       type: list
       elements: dict
+    # generated end
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["back up service 'survival' (svc_8c1d) as 'before-upgrade'"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

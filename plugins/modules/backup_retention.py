@@ -140,73 +140,55 @@ services:
   returned: always
   type: list
   elements: dict
-  sample:
-    - service: survival
-      service_id: svc_8c1d
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["delete backup 'nightly-2026-11-19' of service 'survival' (svc_8c1d), made 2026-11-19T02:00:03.000Z"]
-      plan:
-        - id: bkp_51aa
-          name: nightly-2026-11-20
-          status: COMPLETED
-          created_at: "2026-11-20T02:00:03.000Z"
-          managed: true
-          keep: true
-          reasons: [newest good one, last 1, daily 2026-11-20]
-        - id: bkp_2f40
-          name: nightly-2026-11-19
-          status: COMPLETED
-          created_at: "2026-11-19T02:00:03.000Z"
-          managed: true
-          keep: false
-          reasons: [no rule keeps it]
-      kept: 1
-      deleted: 1
-      unmanaged: 0
-      off_site_copies: []
   contains:
+    # generated: outcome
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
       description: Id of the service. Null if it was not found.
       type: str
+      sample: svc_8c1d
     changed:
       description: Whether the service was changed, or would be in check mode.
       type: bool
-    actions:
-      description: Changes that the task made to the service, or would make in check mode, one sentence each.
-      type: list
-      elements: str
     failed:
       description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was skipped because it does not offer the required capability.
+      description: Whether the service was left out. RV(services[].msg) says why.
       type: bool
     msg:
-      description: The error, or the reason for skipping the service. Null if there is neither.
+      description: The error, or why the service was left out. Null if there is neither.
       type: str
+    actions:
+      description: Changes that the task made to the service, or would make in check mode.
+      type: list
+      elements: str
+    # generated end
     plan:
       description: Every backup or snapshot with the decision on it, newest first.
       type: list
       elements: dict
       contains:
+        # generated: decision
         id:
-          description: Id of the backup, or name of the snapshot.
+          description: Id of the backup, or name of the snapshot or copy.
           type: str
+          sample: bkp_51aa
         name:
           description: Its name.
           type: str
+          sample: nightly-2026-11-20
         status:
           description: Its status before the task.
           type: str
+          sample: COMPLETED
         created_at:
-          description: When it was made, in UTC.
+          description: When it was made, in UTC. Null if that is not known.
           type: str
+          sample: '2026-11-20T02:00:03.000Z'
         managed:
           description: Whether its name matches the pattern.
           type: bool
@@ -217,6 +199,10 @@ services:
           description: Every rule that keeps it, or why it is deleted.
           type: list
           elements: str
+          sample:
+          - newest good one
+          - daily 2026-11-20
+        # generated end
     kept:
       description: Number of managed ones that are kept.
       type: int
@@ -227,17 +213,50 @@ services:
       description: Number of those whose names do not match the pattern.
       type: int
     off_site_copies:
-      description:
-        - The decision on each of O(off_site_copies), newest first, with the keys of RV(services[].plan). The C(id) of a
-          copy is its name, and C(created_at) the moment in it, or null.
+      description: The decision on each of O(off_site_copies), newest first. The C(id) of a copy is its name.
       type: list
       elements: dict
+      contains:
+        # generated: decision
+        id:
+          description: Id of the backup, or name of the snapshot or copy.
+          type: str
+          sample: bkp_51aa
+        name:
+          description: Its name.
+          type: str
+          sample: nightly-2026-11-20
+        status:
+          description: Its status before the task.
+          type: str
+          sample: COMPLETED
+        created_at:
+          description: When it was made, in UTC. Null if that is not known.
+          type: str
+          sample: '2026-11-20T02:00:03.000Z'
+        managed:
+          description: Whether its name matches the pattern.
+          type: bool
+        keep:
+          description: Whether it is kept.
+          type: bool
+        reasons:
+          description: Every rule that keeps it, or why it is deleted.
+          type: list
+          elements: str
+          sample:
+          - newest good one
+          - daily 2026-11-20
+        # generated end
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["delete backup 'nightly-2026-11-19' of service 'survival' (svc_8c1d), made 2026-11-19T02:00:03.000Z"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

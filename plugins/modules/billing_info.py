@@ -62,16 +62,6 @@ billing:
   description: The requested parts.
   returned: success
   type: dict
-  sample:
-    overview:
-      balance_cents: 1250
-      balance: "12.50"
-      days_left_estimate: 31
-    wallet:
-      balance_cents: 1250
-      balance: "12.50"
-      currency: EUR
-    notes: {}
   contains:
     overview:
       description:
@@ -80,12 +70,16 @@ billing:
       returned: if O(include) contains V(overview)
       type: dict
       contains:
+        # generated: wallet balance_cents balance
         balance_cents:
-          description: The balance.
+          description: The balance in cents.
           type: int
+          sample: 1250
         balance:
           description: The balance in currency units.
           type: str
+          sample: '12.50'
+        # generated end
         month_to_date_cents:
           description: Spend of this month so far.
           type: int
@@ -120,9 +114,27 @@ billing:
           description: The current rate per day, in currency units.
           type: str
     wallet:
-      description: The balance of the account, with the keys of RV(hosted.services.account_info#module:account.wallet).
+      description: The balance of the account.
       returned: if O(include) contains V(wallet)
       type: dict
+      contains:
+        # generated: wallet
+        balance_cents:
+          description: The balance in cents.
+          type: int
+          sample: 1250
+        balance:
+          description: The balance in currency units.
+          type: str
+          sample: '12.50'
+        currency:
+          description: The currency.
+          type: str
+          sample: EUR
+        became_client_at:
+          description: When the account became a client, in UTC.
+          type: str
+        # generated end
     transactions:
       description: The transactions of all pages, unchanged.
       returned: if O(include) contains V(transactions)

@@ -153,40 +153,29 @@ EXAMPLES = r"""
 RETURN = r"""
 parts:
   description:
-    - What became of each part, or would become of it in check mode. The project comes first, then the services, the
-      applications, the keys, and for each application its environment, its image and its settings.
-    - A task that fails returns it too, unless the blueprint itself is wrong. If some parts cannot be planned, only
-      these.
+    - What became of each part, or would become of it in check mode, in the order in which they are made. A task that
+      fails returns it too; if some parts cannot be planned, only these.
   returned: if the blueprint is right
   type: list
   elements: dict
-  sample:
-    - section: services
-      key: db
-      module: service
-      name: db
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["order postgresql as service 'db' for 3.53 EUR a month"]
-      unfinished: []
-      unconfirmed: []
-      cost: {monthly_before: "0.00", monthly_after: "3.53", monthly_change: "3.53", moves: [order]}
-      result: {id: svc_41d0, name: db, status: ACTIVE}
   contains:
+    # generated: part
     section:
       description: Section of the blueprint.
       type: str
+      sample: services
     key:
-      description: Key in that section. The id of a service that O(prune) deletes.
+      description: Key in that section, or the id of a service that is deleted because it is not in the blueprint.
       type: str
+      sample: db
     module:
-      description: Module that does the same for this part alone.
+      description: Module that does the same for this part, or C(files), C(database) or C(image) if copied.
       type: str
+      sample: service
     name:
       description: Name on the platform, or slug.
       type: str
+      sample: db
     changed:
       description: Whether something was changed, or would be in check mode.
       type: bool
@@ -212,73 +201,152 @@ parts:
       type: list
       elements: str
     cost:
-      description:
-        - Effect on the monthly price, with the keys of RV(hosted.services.service#module:cost). Null if there is none.
+      description: Effect on the monthly price. Null if there is none.
       type: dict
-    result:
-      description: What the module of the part returns. Null if it failed or was not begun.
-      type: dict
+      contains:
+        monthly_before:
+          description: The rate that is billed before the change. Null if it is not known.
+          type: str
+          sample: '0.00'
+        monthly_after:
+          description: The rate that is billed after the whole task. Null if it cannot be known.
+          type: str
+          sample: '10.74'
+        monthly_change:
+          description: The difference.
+          type: str
+          sample: '10.74'
+        currency:
+          description: Currency of the amounts. Null if this token cannot read it.
+          type: str
+          sample: EUR
+        moves:
+          description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend),
+            V(resume) or V(delete). If the task failed, those that were made or may have been made.
+          type: list
+          elements: str
+          sample:
+          - order
+        service:
+          description: Name of the service.
+          type: str
+          sample: survival
+        service_id:
+          description: Id of the service. Null if it does not exist yet.
+          type: str
+        project:
+          description: Name of the project that the service is ordered in or deleted from. Null if the task names
+            none.
+          type: str
+        balance:
+          description: The balance, if a quote shows it.
+          type: str
+        min_balance:
+          description: The minimum balance that the order requires, if a quote shows it.
+          type: str
+        days_covered:
+          description: How many days the balance covers, if a quote shows it.
+          type: int
+        lines:
+          description: The lines of the quote.
+          type: list
+          elements: dict
+          contains:
+            label:
+              description: Name of the part.
+              type: str
+              sample: Memory
+            detail:
+              description: Details, as readable text.
+              type: str
+              sample: 4 GB
+            monthly:
+              description: Its monthly price, in currency units.
+              type: str
+              sample: '4.24'
     secrets_file:
       description: File with the secrets that the platform shows only once.
       type: str
-    copy:
-      description:
-        - The last copy of a service that was deleted, with the keys of RV(hosted.services.service#module:copy).
+    # generated end
+    result:
+      description: What the module of the part returns. Null if it failed or was not begun.
       type: dict
+    copy:
+      description: The last copy of a service that was deleted.
+      type: dict
+      contains:
+        # generated: last_copy
+        path:
+          description: Folder of the copy.
+          type: str
+          sample: /srv/last-copies/survival-svc_8c1d/20261123T021500Z
+        kind:
+          description: V(files) for the files of the service, V(dump) for the dump of a database.
+          type: str
+        files:
+          description: How many files it has, not counting the list and the description.
+          type: int
+          sample: 312
+        bytes:
+          description: How many bytes they have. Null in check mode for a database.
+          type: int
+          sample: 48210944
+        verified:
+          description: Whether it was compared with the service. False in check mode only.
+          type: bool
+        # generated end
 cost:
-  description: Effect of all changes together on the monthly price, in currency units as strings.
+  description: Effect of all changes together on the monthly price.
   returned: if a price changes, or would
   type: dict
-  sample:
-    monthly_before: "0.00"
-    monthly_after: "3.53"
-    monthly_change: "3.53"
-    currency: EUR
-    lines: [{label: "service 'db'", monthly_before: "0.00", monthly_after: "3.53"}]
-    unpriced: []
   contains:
+    # generated: total
     monthly_before:
-      description: Monthly rate of the parts whose price changes, before that.
+      description: The sum of the rates that are billed before the change, of what changes.
       type: str
+      sample: '0.00'
     monthly_after:
-      description: Their monthly rate afterwards.
+      description: The sum of the rates after it.
       type: str
+      sample: '3.53'
     monthly_change:
-      description: Difference of the two.
+      description: The difference.
       type: str
+      sample: '3.53'
     currency:
       description: Currency of the amounts. Null if this token cannot read it.
       type: str
+      sample: EUR
+    unpriced:
+      description: What has an unknown price. It is in none of the sums.
+      type: list
+      elements: str
     lines:
-      description: Each part of the blueprint whose price changes.
+      description: Each part whose price changes.
       type: list
       elements: dict
       contains:
         label:
           description: Module and name of the part.
           type: str
+          sample: service 'db'
         monthly_before:
           description: Its monthly rate before the change. Null if the platform does not show it.
           type: str
+          sample: '0.00'
         monthly_after:
           description: Its monthly rate after the change. Null if the platform does not show it.
           type: str
-    unpriced:
-      description: Parts whose price is not known. They are in no sum.
-      type: list
-      elements: str
+          sample: '3.53'
+    # generated end
 backups_plans:
-  description:
-    - The plans in section C(backups), as the role P(hosted.services.backups#role) takes them in the variable of this
-      name. The task installs nothing.
+  description: The plans in section C(backups), for the variable of this name of the role P(hosted.services.backups#role).
   returned: if the blueprint has the section
   type: list
   elements: dict
   sample: [{name: nightly, project: shop, services: [db], at: "02:00", keep: {daily: 7}}]
 sleep_schedule_plans:
-  description:
-    - The plans in section C(sleep), as the role P(hosted.services.sleep_schedule#role) takes them in the variable of
-      this name. The task installs nothing.
+  description: The plans in section C(sleep), for the role P(hosted.services.sleep_schedule#role).
   returned: if the blueprint has the section
   type: list
   elements: dict
@@ -289,12 +357,15 @@ plans_of:
   type: list
   elements: str
   sample: [shop]
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all parts.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["create project 'shop'", "order postgresql as service 'db' for 3.53 EUR a month"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 would_delete:
   description: What O(prune) would have deleted, if that is more than O(max_delete).
   returned: if it is refused for that

@@ -64,21 +64,6 @@ blueprints:
   returned: success
   type: list
   elements: dict
-  sample:
-    - project: shop
-      project_id: prj_4f2a
-      blueprint:
-        project: shop
-        services:
-          db:
-            product: postgresql
-            host: node-paris-1
-            dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
-            public: false
-            state: started
-      text: "project: shop\nservices:\n  db:\n    product: postgresql\n"
-      file_name: shop.yml
-      left_out: []
   contains:
     project:
       description: Name of the project.

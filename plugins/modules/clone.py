@@ -196,32 +196,121 @@ EXAMPLES = r"""
 RETURN = r"""
 parts:
   description:
-    - What became of each part, or would become of it in check mode, with the keys of
-      RV(hosted.services.blueprint#module:parts) but C(copy). What copies the content of a service comes after what
-      makes it, as C(files), C(database) or C(image).
-    - A task that fails returns it too, unless nothing could be planned. If some parts cannot be planned, only these.
+    - What became of each part, or would become of it in check mode. What copies the content of a service comes after
+      what makes it. A task that fails returns it too; if some parts cannot be planned, only these.
   returned: if the clone can be planned
   type: list
   elements: dict
-  sample:
-    - section: services
-      key: survival
-      module: files
-      name: survival
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["copy the files of service 'survival' to service svc_77aa: create 3 (70007 bytes)"]
-      unfinished: []
-      unconfirmed: []
-      cost: null
-      result: {created: [server.properties], updated: [], deleted: [], unchanged: 1, bytes: 70007}
   contains:
-    module:
-      description:
-        - Module that does the same for this part alone, or C(files), C(database) or C(image) for what is copied.
+    # generated: part
+    section:
+      description: Section of the blueprint.
       type: str
+      sample: services
+    key:
+      description: Key in that section, or the id of a service that is deleted because it is not in the blueprint.
+      type: str
+      sample: db
+    module:
+      description: Module that does the same for this part, or C(files), C(database) or C(image) if copied.
+      type: str
+      sample: service
+    name:
+      description: Name on the platform, or slug.
+      type: str
+      sample: db
+    changed:
+      description: Whether something was changed, or would be in check mode.
+      type: bool
+    failed:
+      description: Whether it failed.
+      type: bool
+    skipped:
+      description: Whether it was not begun, because something that it needs failed.
+      type: bool
+    msg:
+      description: The error, or why it was not begun. Null if there is neither.
+      type: str
+    actions:
+      description: Changes that were made, or would be in check mode, one sentence each.
+      type: list
+      elements: str
+    unfinished:
+      description: Those of the changes that the platform had not finished when the task gave up waiting.
+      type: list
+      elements: str
+    unconfirmed:
+      description: Changes of which nobody knows whether they were made.
+      type: list
+      elements: str
+    cost:
+      description: Effect on the monthly price. Null if there is none.
+      type: dict
+      contains:
+        monthly_before:
+          description: The rate that is billed before the change. Null if it is not known.
+          type: str
+          sample: '0.00'
+        monthly_after:
+          description: The rate that is billed after the whole task. Null if it cannot be known.
+          type: str
+          sample: '10.74'
+        monthly_change:
+          description: The difference.
+          type: str
+          sample: '10.74'
+        currency:
+          description: Currency of the amounts. Null if this token cannot read it.
+          type: str
+          sample: EUR
+        moves:
+          description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend),
+            V(resume) or V(delete). If the task failed, those that were made or may have been made.
+          type: list
+          elements: str
+          sample:
+          - order
+        service:
+          description: Name of the service.
+          type: str
+          sample: survival
+        service_id:
+          description: Id of the service. Null if it does not exist yet.
+          type: str
+        project:
+          description: Name of the project that the service is ordered in or deleted from. Null if the task names
+            none.
+          type: str
+        balance:
+          description: The balance, if a quote shows it.
+          type: str
+        min_balance:
+          description: The minimum balance that the order requires, if a quote shows it.
+          type: str
+        days_covered:
+          description: How many days the balance covers, if a quote shows it.
+          type: int
+        lines:
+          description: The lines of the quote.
+          type: list
+          elements: dict
+          contains:
+            label:
+              description: Name of the part.
+              type: str
+              sample: Memory
+            detail:
+              description: Details, as readable text.
+              type: str
+              sample: 4 GB
+            monthly:
+              description: Its monthly price, in currency units.
+              type: str
+              sample: '4.24'
+    secrets_file:
+      description: File with the secrets that the platform shows only once.
+      type: str
+    # generated end
     result:
       description:
         - What the module of the part returns. Null if it failed or was not begun.
@@ -230,17 +319,49 @@ parts:
           the controller (C(sent)).
       type: dict
 cost:
-  description:
-    - Effect of all changes together on the monthly price, with the keys of RV(hosted.services.blueprint#module:cost).
+  description: Effect of all changes together on the monthly price.
   returned: if a price changes, or would
   type: dict
-  sample:
-    monthly_before: "0.00"
-    monthly_after: "3.53"
-    monthly_change: "3.53"
-    currency: EUR
-    lines: [{label: "service 'db'", monthly_before: "0.00", monthly_after: "3.53"}]
-    unpriced: []
+  contains:
+    # generated: total
+    monthly_before:
+      description: The sum of the rates that are billed before the change, of what changes.
+      type: str
+      sample: '0.00'
+    monthly_after:
+      description: The sum of the rates after it.
+      type: str
+      sample: '3.53'
+    monthly_change:
+      description: The difference.
+      type: str
+      sample: '3.53'
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+      sample: EUR
+    unpriced:
+      description: What has an unknown price. It is in none of the sums.
+      type: list
+      elements: str
+    lines:
+      description: Each part whose price changes.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Module and name of the part.
+          type: str
+          sample: service 'db'
+        monthly_before:
+          description: Its monthly rate before the change. Null if the platform does not show it.
+          type: str
+          sample: '0.00'
+        monthly_after:
+          description: Its monthly rate after the change. Null if the platform does not show it.
+          type: str
+          sample: '3.53'
+    # generated end
 blueprint:
   description:
     - The blueprint of the clone, as M(hosted.services.blueprint) takes it, without environments and variables. With
@@ -248,12 +369,15 @@ blueprint:
   returned: if the clone can be planned
   type: dict
   sample: {project: shop-staging, services: {survival: {name: survival-staging, product: minecraft}}}
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all parts.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["create project 'shop-staging'", "order minecraft as service 'survival-staging' for 5.37 EUR a month"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

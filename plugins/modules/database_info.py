@@ -75,18 +75,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 database:
-  description:
-    - The contents of the database, and the requested parts.
-    - Fields that the platform adds in the future are returned as well.
+  description: The contents of the database, with all that the platform tells of it, and the requested parts.
   returned: success
   type: dict
-  sample:
-    engine: postgresql
-    supported: true
-    database: shop
-    version: "17.2"
-    tables:
-      - {schema: public, name: orders, rows: 1200, bytes: 245760}
   contains:
     engine:
       description: The engine.
@@ -134,6 +125,7 @@ database:
         maybe_more:
           description: Whether the page is full, so that another one may follow.
           type: bool
+        # generated: rows
         columns:
           description: Name and type of each column, as the engine reports them.
           type: list
@@ -142,16 +134,21 @@ database:
             name:
               description: Name of the column.
               type: str
+              sample: email
             type:
               description: Type of the column.
               type: str
+              sample: text
         rows:
           description: The rows as lists. Every value is a string, and null stays null.
           type: list
           elements: list
+          sample:
+          - - '1'
+            - ann@example.com
         records:
-          description: >-
-            The rows as dictionaries by column. If two columns have the same name, the second one is C(NAME_2).
+          description: The rows as dictionaries by column. If two columns have the same name, the second one is
+            C(NAME_2).
           type: list
           elements: dict
         row_count:
@@ -166,10 +163,10 @@ database:
         command:
           description: The kind of statement.
           type: str
+          sample: SELECT
+        # generated end
     connection:
-      description:
-        - Connection data for neighbors in the project, with the keys C(engine), C(host), C(port), C(user),
-          C(password), C(database) and C(url).
+      description: Connection data for neighbors in the project.
       returned: if O(return_secrets) is true
       type: dict
       contains:

@@ -103,15 +103,8 @@ result:
   description: Result of the statement. Null in check mode for a statement that writes.
   returned: success
   type: dict
-  sample:
-    columns: [{name: id, type: integer}, {name: email, type: text}]
-    rows: [["1", "ann@example.com"]]
-    records: [{id: "1", email: ann@example.com}]
-    row_count: 1
-    truncated: false
-    elapsed_ms: 3
-    command: SELECT
   contains:
+    # generated: rows
     columns:
       description: Name and type of each column, as the engine reports them.
       type: list
@@ -120,13 +113,18 @@ result:
         name:
           description: Name of the column.
           type: str
+          sample: email
         type:
           description: Type of the column.
           type: str
+          sample: text
     rows:
       description: The rows as lists. Every value is a string, and null stays null.
       type: list
       elements: list
+      sample:
+      - - '1'
+        - ann@example.com
     records:
       description: The rows as dictionaries by column. If two columns have the same name, the second one is C(NAME_2).
       type: list
@@ -143,12 +141,17 @@ result:
     command:
       description: The kind of statement.
       type: str
+      sample: SELECT
+    # generated end
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each. Reads are not included.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["run the DELETE statement"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -65,23 +65,6 @@ drift:
   description: The comparison.
   returned: success
   type: dict
-  sample:
-    project: shop
-    drifted: true
-    differences:
-      - kind: differs
-        drift: true
-        section: services
-        key: db
-        field: dimensions
-        path: services.db.dimensions
-        file: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
-        platform: {cpu_cores: 2, ram_gb: 2, storage_gb: 10}
-        changed_by: platform
-        prevails: file
-        line: >-
-          services.db.dimensions: cpu_cores 1, ram_gb 2, storage_gb 10 in the file, cpu_cores 2, ram_gb 2, storage_gb 10 on
-          the platform; changed on the platform; the file prevails
   contains:
     project:
       description: Name of the project.

@@ -107,21 +107,13 @@ environment:
   description: The environment that the task sets, and how it differs from the last one that was written.
   returned: success
   type: dict
-  sample:
-    slug: acme-shop
-    variables: {LOG_LEVEL: info}
-    secret_variables: [SESSION_KEY]
-    known_before: true
-    pending_deploy: [environment]
-    unchecked_references: []
-    missing_neighbors: []
-    added: []
-    changed: [LOG_LEVEL]
-    removed: [OLD_SETTING]
   contains:
+    # generated: app slug
     slug:
       description: Slug of the application.
       type: str
+      sample: acme-shop
+    # generated end
     variables:
       description: The variables whose values can be shown.
       type: dict
@@ -132,23 +124,21 @@ environment:
     known_before:
       description: Whether a record of the last environment was found. If not, all variables count as added.
       type: bool
+    # generated: pending_deploy
     pending_deploy:
-      description:
-        - Changes that are pending until the next deploy, as far as this controller knows. V(environment) appears
-          after a write, and V(deploy) if the last deploy was not seen to succeed.
-        - M(hosted.services.app_deploy) puts them into effect.
+      description: Changes that are pending until the next deploy, as far as this controller knows. V(environment)
+        if an environment was written since, V(deploy) if the last deploy was not seen to succeed.
       type: list
       elements: str
+    # generated end
     unchecked_references:
-      description:
-        - References that only the platform can check, because the token has no access to projects.
+      description: References that only the platform can check, because the token has no access to projects.
       type: list
       elements: str
     missing_neighbors:
       description:
-        - In check mode, aliases that variables refer to and no service of the project has. The environment is valid
-          only if an earlier task creates these services.
-        - Outside check mode, such a reference is refused, so the list is empty.
+        - In check mode, aliases that variables refer to and no service of the project has, so an earlier task has to
+          create these. Outside check mode, such a reference is refused.
       type: list
       elements: str
     added:
@@ -163,11 +153,15 @@ environment:
       description: Names of removed variables.
       type: list
       elements: str
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

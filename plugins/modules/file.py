@@ -119,30 +119,23 @@ EXAMPLES = r"""
 
 RETURN = r"""
 file:
-  description:
-    - The file or directory, or null if it is absent. In check mode, the expected result.
-    - Fields that the platform adds in the future are returned as well.
+  description: The file or directory, with all that the platform tells of it. Null if it is absent.
   returned: success
   type: dict
-  sample:
-    path: server.properties
-    name: server.properties
-    size: 34
-    directory: false
-    symlink: false
-    mime: text/plain
-    mode_bits: "644"
-    modified_at: "2026-11-20T08:15:30.000Z"
   contains:
+    # generated: file
     path:
       description: Path relative to the root of the service.
       type: str
+      sample: server.properties
     name:
       description: Name.
       type: str
+      sample: server.properties
     size:
       description: Size in bytes.
       type: int
+      sample: 34
     directory:
       description: Whether it is a directory.
       type: bool
@@ -150,20 +143,26 @@ file:
       description: Whether it is a symbolic link.
       type: bool
     mime:
-      description: Media type, as reported by the platform. Null in check mode if it would be written or renamed.
+      description: Media type, as the platform reports it. Null in check mode if it would be written or renamed.
       type: str
+      sample: text/plain
     mode_bits:
       description: Mode as octal digits. Null in check mode if it would be written.
       type: str
+      sample: '644'
     modified_at:
       description: When it was last modified, in UTC. Null in check mode if it would be written.
       type: str
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["replace server.properties (34 bytes) on service 'survival' (svc_7f3a)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

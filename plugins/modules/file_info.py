@@ -66,32 +66,24 @@ EXAMPLES = r"""
 
 RETURN = r"""
 files:
-  description:
-    - The entries of the directory, by name. If O(path) is a file, only that file.
-    - Fields that the platform adds in the future are returned as well.
+  description: The entries of the directory, by name. If O(path) is a file, only that file.
   returned: success
   type: list
   elements: dict
-  sample:
-    - path: server.properties
-      name: server.properties
-      size: 34
-      directory: false
-      symlink: false
-      mime: text/plain
-      mode_bits: "644"
-      modified_at: "2026-11-20T08:15:30.000Z"
-      content: "max-players=20\n"
   contains:
+    # generated: file
     path:
       description: Path relative to the root of the service.
       type: str
+      sample: server.properties
     name:
       description: Name.
       type: str
+      sample: server.properties
     size:
       description: Size in bytes.
       type: int
+      sample: 34
     directory:
       description: Whether it is a directory.
       type: bool
@@ -99,14 +91,17 @@ files:
       description: Whether it is a symbolic link.
       type: bool
     mime:
-      description: Media type, as reported by the platform.
+      description: Media type, as the platform reports it. Null in check mode if it would be written or renamed.
       type: str
+      sample: text/plain
     mode_bits:
-      description: Mode as octal digits.
+      description: Mode as octal digits. Null in check mode if it would be written.
       type: str
+      sample: '644'
     modified_at:
-      description: When it was last modified, in UTC.
+      description: When it was last modified, in UTC. Null in check mode if it would be written.
       type: str
+    # generated end
     content:
       description: The text of the file.
       returned: with O(content)

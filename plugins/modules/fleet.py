@@ -207,43 +207,33 @@ services:
   returned: always
   type: list
   elements: dict
-  sample:
-    - service: web
-      service_id: svc_8c1d
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["restart service 'web' (svc_8c1d)"]
-      status: ACTIVE
-      state: running
-      ran: null
-      batch: 1
-      outcome: changed
-      cost: null
   contains:
+    # generated: outcome
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
-      description: Id of the service. Null when it was not found.
+      description: Id of the service. Null if it was not found.
       type: str
+      sample: svc_8c1d
     changed:
-      description: Whether something was changed for it, or would be in check mode.
+      description: Whether the service was changed, or would be in check mode.
       type: bool
     failed:
-      description: Whether something went wrong with it.
+      description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was left out, because it takes no power signals or is being created.
+      description: Whether the service was left out. RV(services[].msg) says why.
       type: bool
     msg:
-      description: The error, or the reason why nothing was done with it. Null if there is neither.
+      description: The error, or why the service was left out. Null if there is neither.
       type: str
     actions:
-      description: Changes that the task made to the service, or would make in check mode, one sentence each.
+      description: Changes that the task made to the service, or would make in check mode.
       type: list
       elements: str
+    # generated end
     status:
       description: Its status after the task. Null if it failed or was not begun.
       type: str
@@ -264,44 +254,42 @@ services:
       description: How its monthly price changes. Null if it does not.
       type: dict
       contains:
+        # generated: change
         monthly_before:
-          description: The rate that is billed before the change.
+          description: The rate that is billed before the change. Null if it is not known.
           type: str
+          sample: '0.00'
         monthly_after:
-          description: The rate that is billed after it. Null when it cannot be known.
+          description: The rate that is billed after the whole task. Null if it cannot be known.
           type: str
+          sample: '10.74'
         monthly_change:
           description: The difference.
           type: str
+          sample: '10.74'
         currency:
-          description: Currency of the amounts. Null if the platform does not name it to this token.
+          description: Currency of the amounts. Null if this token cannot read it.
           type: str
+          sample: EUR
         moves:
-          description: What changes the price, V(resize) or V(resume).
+          description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend),
+            V(resume) or V(delete). If the task failed, those that were made or may have been made.
           type: list
           elements: str
+          sample:
+          - order
         service:
           description: Name of the service.
           type: str
+          sample: survival
         service_id:
-          description: Id of the service.
+          description: Id of the service. Null if it does not exist yet.
           type: str
+        # generated end
 fleet:
   description: The run as a whole.
   returned: when services were selected
   type: dict
-  sample:
-    name: weekly-restart
-    state: restarted
-    batches: [[db], [web, api]]
-    goes_on_since: null
-    done_before: []
-    failures: 0
-    max_failures: 1
-    failed: []
-    not_begun: []
-    left_alone: [idle]
-    cost: null
   contains:
     name:
       description: Name of the fleet.
@@ -342,28 +330,37 @@ fleet:
       description: How the monthly price of all services changes. Null if it does not.
       type: dict
       contains:
+        # generated: sum
         monthly_before:
-          description: The sum of the rates that are billed before the change, of the services that change.
+          description: The sum of the rates that are billed before the change, of what changes.
           type: str
+          sample: '0.00'
         monthly_after:
           description: The sum of the rates after it.
           type: str
+          sample: '3.53'
         monthly_change:
           description: The difference.
           type: str
+          sample: '3.53'
         currency:
-          description: Currency of the amounts. Null if the platform does not name it to this token.
+          description: Currency of the amounts. Null if this token cannot read it.
           type: str
+          sample: EUR
         unpriced:
-          description: Services whose price is not known. They are in none of the sums.
+          description: What has an unknown price. It is in none of the sums.
           type: list
           elements: str
+        # generated end
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["restart service 'web' (svc_8c1d)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -77,30 +77,33 @@ project:
   description: The project, or null if it is absent. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    id: prj_4f2a
-    name: games
-    created_at: "2026-11-20T08:15:30.000Z"
-    resource_count: 0
   contains:
+    # generated: project
     id:
       description: Id of the project. Null in check mode if it would be created.
       type: str
+      sample: prj_4f2a
     name:
       description: Name of the project.
       type: str
+      sample: games
     created_at:
       description: When the project was created, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     resource_count:
       description: Number of services in the project.
       type: int
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["create project 'games'"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

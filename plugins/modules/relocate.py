@@ -278,18 +278,6 @@ relocation:
   description: The relocation, as it is, or would be in check mode.
   returned: always, if the service is found
   type: dict
-  sample:
-    phase: relocated
-    name: survival
-    id: svc_8c1d
-    new_name: survival-2
-    new_id: svc_77aa
-    project_id: prj_1a2b
-    dependents: [acme-web]
-    newer: true
-    switched_at: "2026-11-24T15:11:13Z"
-    delete_after: "2026-12-01T15:11:14Z"
-    deleted: false
   contains:
     phase:
       description:
@@ -329,33 +317,86 @@ relocation:
       type: bool
 cost:
   description:
-    - Effect on the monthly price of both services together, with the keys of RV(hosted.services.service#module:cost).
-      If the task failed, the effect of what was done.
-    - C(lines) has what both cost in between and afterwards.
+    - Effect on the monthly price of both services together. C(lines) has what both cost in between and afterwards. If
+      the task failed, the effect of what was done.
   returned: if the price changes, or would
   type: dict
-  sample:
-    monthly_before: "10.74"
-    monthly_after: "12.36"
-    monthly_change: "1.62"
-    currency: EUR
+  contains:
+    # generated: cost
+    monthly_before:
+      description: The rate that is billed before the change. Null if it is not known.
+      type: str
+      sample: '0.00'
+    monthly_after:
+      description: The rate that is billed after the whole task. Null if it cannot be known.
+      type: str
+      sample: '10.74'
+    monthly_change:
+      description: The difference.
+      type: str
+      sample: '10.74'
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+      sample: EUR
+    moves:
+      description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume)
+        or V(delete). If the task failed, those that were made or may have been made.
+      type: list
+      elements: str
+      sample:
+      - order
+    service:
+      description: Name of the service.
+      type: str
+      sample: survival
+    service_id:
+      description: Id of the service. Null if it does not exist yet.
+      type: str
+    project:
+      description: Name of the project that the service is ordered in or deleted from. Null if the task names none.
+      type: str
+    balance:
+      description: The balance, if a quote shows it.
+      type: str
+    min_balance:
+      description: The minimum balance that the order requires, if a quote shows it.
+      type: str
+    days_covered:
+      description: How many days the balance covers, if a quote shows it.
+      type: int
     lines:
-      - {label: both services, detail: until one of them is suspended, monthly: "21.40"}
-      - {label: both services, detail: "afterwards, until the suspended one is deleted", monthly: "12.36"}
-    moves: [order, suspend]
-    service: survival
-    service_id: svc_8c1d
+      description: The lines of the quote.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Name of the part.
+          type: str
+          sample: Memory
+        detail:
+          description: Details, as readable text.
+          type: str
+          sample: 4 GB
+        monthly:
+          description: Its monthly price, in currency units.
+          type: str
+          sample: '4.24'
+    # generated end
 delete_after:
   description: Date before which nothing is deleted, if the task fails because of it.
   returned: if O(state=finished) is refused because of the date
   type: str
   sample: "2026-12-01T15:11:14Z"
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["order minecraft as service 'survival-2' for 10.66 EUR a month", "stop service 'survival' (svc_8c1d)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

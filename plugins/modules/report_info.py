@@ -142,53 +142,70 @@ report:
       type: list
       elements: dict
       contains:
+        # generated: full_service id name family status address project_id failure_reason
         id:
-          description: Id of the service.
+          description: Id of the service. Null in check mode if it would be ordered.
           type: str
+          sample: svc_8c1d
         name:
           description: Name of the service.
           type: str
+          sample: survival
         family:
           description: Family of the service.
           type: str
+          sample: GAME
         status:
-          description: Status of the service.
+          description: Administrative status of the service, such as V(ACTIVE) or V(SUSPENDED).
           type: str
-        state:
-          description: State of its container.
+          sample: ACTIVE
+        address:
+          description: Host and port of the service. May be null.
           type: str
+          sample: 203.0.113.10:25565
         project_id:
-          description: Id of its project.
+          description: Id of the project that the service belongs to.
           type: str
+          sample: prj_4f2a
+        failure_reason:
+          description: Why the creation failed. Null if it did not.
+          type: str
+        # generated end
+        # generated: neighbor
+        state:
+          description: State of the container. Null if it is not known.
+          type: str
+          sample: running
         alias:
-          description: The name by which its neighbors reach it.
+          description: Name by which its neighbors reach it.
           type: str
+        # generated end
+        # generated: pricing is_free free_expires_at
+        is_free:
+          description: Whether the service is free.
+          type: bool
+        free_expires_at:
+          description: Until when the service is free, in UTC. Null if no date is shown. The platform does not show
+            what happens then.
+          type: str
+        # generated end
+        # generated: dates created_at suspended_at
+        created_at:
+          description: When the service was created, in UTC.
+          type: str
+          sample: '2026-11-20T08:15:30.000Z'
+        suspended_at:
+          description: When the service was suspended, in UTC. Null if it is not.
+          type: str
+        # generated end
         product:
           description: Name of its product.
-          type: str
-        address:
-          description: Its address.
           type: str
         monthly:
           description: The monthly rate that is billed now.
           type: str
         monthly_full:
           description: The monthly rate while it is in service.
-          type: str
-        is_free:
-          description: Whether it is free.
-          type: bool
-        free_expires_at:
-          description: Until when it is free. What happens to it then is not shown. Null if no date is shown.
-          type: str
-        created_at:
-          description: When it was created.
-          type: str
-        suspended_at:
-          description: When it was suspended.
-          type: str
-        failure_reason:
-          description: Why its creation failed.
           type: str
         disk:
           description: How full its disk is. Null if that is unknown.
@@ -208,12 +225,16 @@ report:
       type: list
       elements: dict
       contains:
+        # generated: project id name
         id:
-          description: Id of the project.
+          description: Id of the project. Null in check mode if it would be created.
           type: str
+          sample: prj_4f2a
         name:
           description: Name of the project.
           type: str
+          sample: games
+        # generated end
         service_ids:
           description: Ids of its services.
           type: list
@@ -254,12 +275,16 @@ report:
               type: list
               elements: dict
               contains:
+                # generated: service id name
                 id:
-                  description: Id of the service.
+                  description: Id of the service. Null in check mode if it would be ordered.
                   type: str
+                  sample: svc_8c1d
                 name:
                   description: Name of the service.
                   type: str
+                  sample: survival
+                # generated end
                 amount:
                   description: What it has cost.
                   type: str
@@ -338,9 +363,12 @@ report:
               type: list
               elements: dict
               contains:
+                # generated: project id
                 id:
-                  description: Id of the project.
+                  description: Id of the project. Null in check mode if it would be created.
                   type: str
+                  sample: prj_4f2a
+                # generated end
                 amount:
                   description: What it has cost.
                   type: str
@@ -355,12 +383,16 @@ report:
           type: list
           elements: dict
           contains:
+            # generated: service id name
             id:
-              description: Id of the service.
+              description: Id of the service. Null in check mode if it would be ordered.
               type: str
+              sample: svc_8c1d
             name:
               description: Name of the service.
               type: str
+              sample: survival
+            # generated end
             project:
               description: Name of its project.
               type: str
@@ -416,12 +448,16 @@ report:
           type: list
           elements: dict
           contains:
+            # generated: service id name
             id:
-              description: Id of the service.
+              description: Id of the service. Null in check mode if it would be ordered.
               type: str
+              sample: svc_8c1d
             name:
               description: Name of the service.
               type: str
+              sample: survival
+            # generated end
             freshness:
               description: V(fresh), V(stale) or V(none), by its newest backup.
               type: str
@@ -494,70 +530,117 @@ report:
       type: list
       elements: dict
       contains:
-        id:
-          description: Id of the service.
+        # generated: full_service project_id
+        project_id:
+          description: Id of the project that the service belongs to.
           type: str
+          sample: prj_4f2a
+        # generated end
+        # generated: app id slug status platform digest released_at scan_status
+        id:
+          description: Id of the application. Null in check mode if it would be created.
+          type: str
+          sample: svc_31c0
         slug:
           description: Slug of the application.
           type: str
-        project_id:
-          description: Id of its project.
-          type: str
+          sample: acme-shop
         status:
-          description: Its status.
+          description: Administrative status of the application, such as V(ACTIVE).
           type: str
+          sample: ACTIVE
         platform:
-          description: The architecture that it runs on.
+          description: The architecture of what runs. Null before the first deploy.
           type: str
+          sample: linux/amd64
         digest:
-          description: The digest of the image in service.
+          description: The digest of the image in service. Null before the first deploy.
           type: str
+          sample: sha256:4a5c…
+        released_at:
+          description: When the release in service was deployed, in UTC.
+          type: str
+          sample: '2026-11-20T08:15:30.000Z'
+        scan_status:
+          description: Scan verdict on the release in service.
+          type: str
+          sample: PASSED
+        # generated end
         tag:
           description: The release in service.
-          type: str
-        released_at:
-          description: When it was released.
           type: str
         age_days:
           description: How many days ago that was.
           type: int
-        scan_status:
-          description: The verdict on the image in service.
-          type: str
         releases:
           description: The newest releases, the newest first. Null if they cannot be read.
           type: list
           elements: dict
           contains:
+            # generated: declared
             tag:
               description: Tag of the release.
               type: str
+              sample: 1.4.0
             digest:
-              description: Digest of its image.
+              description: Digest of the image.
               type: str
+              sample: sha256:4a5c…
+            scan_status:
+              description: V(PENDING), V(PASSED), V(WARNED), V(BLOCKED) or V(FAILED).
+              type: str
+              sample: PASSED
+            scanned_at:
+              description: When the image was scanned, in UTC.
+              type: str
+              sample: '2026-11-20T08:15:30.000Z'
             created_at:
-              description: When it was declared.
+              description: When the release was declared, in UTC.
               type: str
+              sample: '2026-11-20T08:15:30.000Z'
+            in_service:
+              description: Whether its image is in service.
+              type: bool
+            # generated end
             age_days:
               description: How many days ago that was.
               type: int
-            in_service:
-              description: Whether it runs.
-              type: bool
-            scan_status:
-              description: The verdict on it.
-              type: str
-            scanned_at:
-              description: When it was scanned.
-              type: str
+            # generated: scan counts blocking
             counts:
-              description: The number of flaws by severity.
+              description: Number of vulnerabilities by severity.
               type: dict
+              sample:
+                Critical: 1
+                High: 0
             blocking:
-              description:
-                - The flaws that block it, with the keys of RV(hosted.services.app_release#module:release.blocking).
+              description: Vulnerabilities that block the release.
               type: list
               elements: dict
+              contains:
+                id:
+                  description: Id of the vulnerability.
+                  type: str
+                  sample: CVE-2022-37434
+                package:
+                  description: The affected package.
+                  type: str
+                  sample: zlib
+                version:
+                  description: Version of the package in the image.
+                  type: str
+                  sample: 1:1.2.11.dfsg-2
+                fix_version:
+                  description: Version that fixes it. Null if there is none.
+                  type: str
+                  sample: 1:1.2.11.dfsg-4.1
+                severity:
+                  description: Severity.
+                  type: str
+                  sample: Critical
+                reason:
+                  description: Why it blocks the release. Null if it does not.
+                  type: str
+            # generated end
         note:
           description: Why releases may be missing.
           type: str
@@ -602,12 +685,16 @@ report:
               rate, and null if there is none.
           type: dict
           contains:
+            # generated: service id name
             id:
-              description: Id of the service.
+              description: Id of the service. Null in check mode if it would be ordered.
               type: str
+              sample: svc_8c1d
             name:
               description: Name of the service.
               type: str
+              sample: survival
+            # generated end
             project:
               description: Name of its project.
               returned: if RV(report.money.top) is not empty
@@ -652,9 +739,12 @@ report:
           description: The service that most others refer to. Null if none is known to be.
           type: dict
           contains:
+            # generated: service id
             id:
-              description: Id of the service.
+              description: Id of the service. Null in check mode if it would be ordered.
               type: str
+              sample: svc_8c1d
+            # generated end
             by_ids:
               description: Ids of the services that refer to it.
               type: list

@@ -276,50 +276,165 @@ service:
   description: The service, or null if it is absent. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    id: svc_8c1d
-    name: survival
-    family: GAME
-    status: ACTIVE
-    project_id: prj_4f2a
-    product: {slug: minecraft, name: Minecraft server, short_name: Minecraft}
-    runtime: {id: runtime-paper, slug: paper, name: Paper}
-    host: {id: node-paris-1, label: Paris 1, location_label: "Paris, France"}
-    dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
-    maintenance: null
-    pricing:
-      monthly_millicents: 10740
-      storage_monthly_millicents: 1700
-      billed_monthly_millicents: 10740
-      monthly_cents: 1074
-      min_balance_cents: 36
-      hourly_label: 0.0147 EUR
-      is_free: false
-      free_expires_at: null
-    dates: {created_at: "2026-11-20T08:15:30.000Z", suspended_at: null, deleted_at: null}
-    failure_reason: null
-    panel_url: null
-    address: 203.0.113.10:25565
-    capabilities: [console, powerSignals, suspension, files, logs, backups]
-    state: running
-    pending_restart: []
   contains:
+    # generated: full_service
     id:
       description: Id of the service. Null in check mode if it would be ordered.
       type: str
+      sample: svc_8c1d
     name:
       description: Name of the service.
       type: str
+      sample: survival
     family:
       description: Family of the service.
       type: str
+      sample: GAME
     status:
       description: Administrative status of the service, such as V(ACTIVE) or V(SUSPENDED).
       type: str
+      sample: ACTIVE
+    address:
+      description: Host and port of the service. May be null.
+      type: str
+      sample: 203.0.113.10:25565
+    product:
+      description: The ordered product.
+      type: dict
+      contains:
+        slug:
+          description: Slug of the product.
+          type: str
+          sample: minecraft
+        name:
+          description: Name of the product.
+          type: str
+          sample: Minecraft server
+        short_name:
+          description: Short name of the product.
+          type: str
+          sample: Minecraft
+    runtime:
+      description: Edition of the product. May be null.
+      type: dict
+      contains:
+        id:
+          description: Id of the edition.
+          type: str
+          sample: runtime-paper
+        slug:
+          description: Slug of the edition.
+          type: str
+          sample: paper
+        name:
+          description: Name of the edition.
+          type: str
+          sample: Paper
+    host:
+      description: Node that runs the service.
+      type: dict
+      contains:
+        id:
+          description: Id of the node.
+          type: str
+          sample: node-paris-1
+        label:
+          description: Name of the node.
+          type: str
+          sample: Paris 1
+        location_label:
+          description: Location of the node.
+          type: str
+          sample: Paris, France
+    dimensions:
+      description: Size of the service.
+      type: dict
+      contains:
+        cpu_cores:
+          description: Number of vCPUs.
+          type: int
+          sample: 2
+        ram_gb:
+          description: Memory in GB.
+          type: int
+          sample: 4
+        storage_gb:
+          description: Disk in GB.
+          type: int
+          sample: 20
+    project_id:
+      description: Id of the project that the service belongs to.
+      type: str
+      sample: prj_4f2a
+    capabilities:
+      description: Features that the service offers now.
+      type: list
+      elements: str
+      sample:
+      - console
+      - powerSignals
+      - suspension
+    failure_reason:
+      description: Why the creation failed. Null if it did not.
+      type: str
+    pricing:
+      description: Price of the service. In check mode, amounts that cannot be known are null.
+      type: dict
+      contains:
+        monthly_millicents:
+          description: Monthly rate in service, in millicents; 1000 millicents are one currency unit.
+          type: int
+          sample: 10740
+        storage_monthly_millicents:
+          description: Monthly rate while suspended, in millicents.
+          type: int
+          sample: 1700
+        billed_monthly_millicents:
+          description: Monthly rate that is billed now, in millicents.
+          type: int
+          sample: 10740
+        monthly_cents:
+          description: Monthly rate while in service, in cents.
+          type: int
+          sample: 1074
+        min_balance_cents:
+          description: Balance that is required, in cents.
+          type: int
+          sample: 36
+        hourly_label:
+          description: Hourly rate, as readable text.
+          type: str
+          sample: 0.0147 EUR
+        is_free:
+          description: Whether the service is free.
+          type: bool
+        free_expires_at:
+          description: Until when the service is free, in UTC. Null if no date is shown. The platform does not show
+            what happens then.
+          type: str
+    dates:
+      description: When the service was created, suspended and deleted.
+      type: dict
+      contains:
+        created_at:
+          description: When the service was created, in UTC.
+          type: str
+          sample: '2026-11-20T08:15:30.000Z'
+        suspended_at:
+          description: When the service was suspended, in UTC. Null if it is not.
+          type: str
+        deleted_at:
+          description: When the service was deleted, in UTC. Null if it is not.
+          type: str
+    maintenance:
+      description: As the platform sends it.
+      type: raw
+    panel_url:
+      description: As the platform sends it.
+      type: raw
+    # generated end
     state:
-      description:
-        - Current state of the container, such as V(running).
-        - Null if the task did not need to read it, or if the node cannot be reached.
+      description: State of the container. Null if it was not read, or if the node cannot be reached.
       type: str
     pending_restart:
       description:
@@ -329,161 +444,41 @@ service:
         - O(state=restarted) puts them into effect. In check mode, the expected result.
       type: list
       elements: str
-    project_id:
-      description: Id of the project that the service belongs to.
-      type: str
-    product:
-      description: The ordered product.
-      type: dict
-      contains:
-        slug:
-          description: Slug of the product.
-          type: str
-        name:
-          description: Name of the product.
-          type: str
-        short_name:
-          description: Short name of the product.
-          type: str
-    runtime:
-      description: Edition of the product. May be null.
-      type: dict
-      contains:
-        id:
-          description: Id of the edition.
-          type: str
-        slug:
-          description: Slug of the edition.
-          type: str
-        name:
-          description: Name of the edition.
-          type: str
-    host:
-      description: Node that runs the service.
-      type: dict
-      contains:
-        id:
-          description: Id of the node.
-          type: str
-        label:
-          description: Name of the node.
-          type: str
-        location_label:
-          description: Location of the node.
-          type: str
-    dimensions:
-      description: Size of the service.
-      type: dict
-      contains:
-        cpu_cores:
-          description: Number of vCPUs.
-          type: int
-        ram_gb:
-          description: Memory in GB.
-          type: int
-        storage_gb:
-          description: Disk in GB.
-          type: int
-    pricing:
-      description:
-        - Price of the service. The name of each amount ends with its unit; 1000 millicents are one currency unit.
-        - C(billed_monthly_millicents) is the rate that is billed now.
-        - In check mode, the expected result; amounts that cannot be known are null.
-      type: dict
-      contains:
-        monthly_millicents:
-          description: Monthly rate while in service, in millicents.
-          type: int
-        storage_monthly_millicents:
-          description: Monthly rate while suspended, in millicents.
-          type: int
-        billed_monthly_millicents:
-          description: Monthly rate that is billed now, in millicents.
-          type: int
-        monthly_cents:
-          description: Monthly rate while in service, in cents.
-          type: int
-        min_balance_cents:
-          description: Balance that the service requires, in cents.
-          type: int
-        hourly_label:
-          description: Hourly rate, as readable text.
-          type: str
-        is_free:
-          description: Whether the service is free.
-          type: bool
-        free_expires_at:
-          description:
-            - Until when the service is free, in UTC. Null if no date is shown.
-            - The platform does not show what happens then. The task that orders such a service warns of it.
-          type: str
-    dates:
-      description: When the service was created, suspended and deleted, in UTC.
-      type: dict
-      contains:
-        created_at:
-          description: When the service was created.
-          type: str
-        suspended_at:
-          description: When the service was suspended. Null if it is not.
-          type: str
-        deleted_at:
-          description: When the service was deleted. Null if it is not.
-          type: str
-    failure_reason:
-      description: Why the creation failed. Null if it did not.
-      type: str
-    address:
-      description: Host and port of the service. May be null.
-      type: str
-    capabilities:
-      description: Features that the service offers now.
-      type: list
-      elements: str
-    maintenance:
-      description: As the platform sends it.
-      type: raw
-    panel_url:
-      description: As the platform sends it.
-      type: str
 cost:
   description: >-
     Effect of the change on the monthly price, in currency units. Returned for orders, new sizes, suspensions,
     resumptions and deletions. If the task failed, the effect of what was done.
   returned: if the price changes
   type: dict
-  sample:
-    monthly_before: "0.00"
-    monthly_after: "10.74"
-    monthly_change: "10.74"
-    currency: EUR
-    lines:
-      - {label: Minecraft server, detail: "2 vCPU, 4 GB, 20 GB", monthly: "10.74"}
   contains:
+    # generated: cost
     monthly_before:
-      description: The rate that is billed before the change.
+      description: The rate that is billed before the change. Null if it is not known.
       type: str
+      sample: '0.00'
     monthly_after:
-      description:
-        - The rate that is billed after the whole task, which is the storage rate if the service is suspended. Null if
-          it cannot be known.
-        - If the platform bills a different rate than announced, this is the billed rate, and a warning shows both.
+      description: The rate that is billed after the whole task. Null if it cannot be known.
       type: str
+      sample: '10.74'
     monthly_change:
       description: The difference.
       type: str
+      sample: '10.74'
     currency:
       description: Currency of the amounts. Null if this token cannot read it.
       type: str
+      sample: EUR
     moves:
-      description:
-        - The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume) or
-          V(delete). If the task failed, those that were made or may have been made.
+      description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume)
+        or V(delete). If the task failed, those that were made or may have been made.
       type: list
       elements: str
+      sample:
+      - order
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
       description: Id of the service. Null if it does not exist yet.
       type: str
@@ -507,44 +502,50 @@ cost:
         label:
           description: Name of the part.
           type: str
+          sample: Memory
         detail:
           description: Details, as readable text.
           type: str
+          sample: 4 GB
         monthly:
-          description: Its monthly price.
+          description: Its monthly price, in currency units.
           type: str
+          sample: '4.24'
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["order minecraft as service 'survival' for 10.74 EUR a month"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 copy:
   description: The last copy of a service that was deleted. In check mode, as it is expected to be.
   returned: when O(keep_copy) is set and there was a service to delete, also if its deletion failed after the copy
   type: dict
-  sample:
-    path: /srv/last-copies/survival-svc_8c1d/20261123T021500Z
-    kind: files
-    files: 312
-    bytes: 48210944
-    verified: true
   contains:
+    # generated: last_copy
     path:
       description: Folder of the copy.
       type: str
+      sample: /srv/last-copies/survival-svc_8c1d/20261123T021500Z
     kind:
       description: V(files) for the files of the service, V(dump) for the dump of a database.
       type: str
     files:
       description: How many files it has, not counting the list and the description.
       type: int
+      sample: 312
     bytes:
       description: How many bytes they have. Null in check mode for a database.
       type: int
+      sample: 48210944
     verified:
       description: Whether it was compared with the service. False in check mode only.
       type: bool
+    # generated end
 service_id:
   description: Id of a service that was ordered. Returned even if a later step failed.
   returned: when a service was ordered
@@ -568,11 +569,13 @@ secrets:
     name: survival
     secrets:
       - {label: Console password, value: not-a-real-one}
+# generated: secrets_file
 secrets_file:
-  description: File that the generated secrets were written to.
-  returned: when a service was ordered and secrets were written
+  description: File that the generated secrets were written to, if there are any.
   type: str
   sample: /home/me/survival.json
+  returned: success
+# generated end
 last_status:
   description: Status of the service when the wait ended.
   returned: when a wait ended without success

@@ -80,22 +80,23 @@ host_key:
   description: The server and its key.
   returned: success
   type: dict
-  sample:
-    host: node-1.example.com
-    port: 2022
-    algorithm: ssh-ed25519
-    fingerprint: SHA256:0fu4pvKwtGD2v0TZdW1Vd2xBBFNOcEQ4yyI5Ewvwmkg
-    known_hosts: /home/me/.ssh/known_hosts
   contains:
+    # generated: sftp host port
     host:
       description: The server.
       type: str
+      sample: node-1.example.com
     port:
       description: Its port.
       type: int
+      sample: 2022
+    # generated end
+    # generated: ssh_key algorithm
     algorithm:
       description: Type of the key.
       type: str
+      sample: ssh-ed25519
+    # generated end
     fingerprint:
       description: The fingerprint of the key, as OpenSSH writes it.
       type: str
@@ -107,11 +108,15 @@ fingerprint:
   returned: if the key is not the pinned one
   type: str
   sample: SHA256:0fu4pvKwtGD2v0TZdW1Vd2xBBFNOcEQ4yyI5Ewvwmkg
+# generated: actions
 actions:
-  description: Change that the task made, or would make in check mode, as a sentence.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

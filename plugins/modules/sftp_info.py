@@ -39,29 +39,27 @@ EXAMPLES = r"""
 
 RETURN = r"""
 sftp:
-  description:
-    - The SFTP access. It opens only this service, and follows the service to another node.
-    - Fields that the platform adds in the future are returned as well.
+  description: The SFTP access. It opens only this service, and follows the service to another node.
   returned: success
   type: dict
-  sample:
-    host: node-1.example.com
-    port: 2022
-    username: svc-7f3a
-    password_set_at: null
   contains:
+    # generated: sftp
     host:
       description: The server.
       type: str
+      sample: node-1.example.com
     port:
       description: Its port.
       type: int
+      sample: 2022
     username:
       description: User name to log in with.
       type: str
+      sample: svc-7f3a
     password_set_at:
       description: When the password was set, in UTC. Null if there is none.
       type: str
+    # generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

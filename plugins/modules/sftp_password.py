@@ -73,57 +73,62 @@ sftp_password:
   description: The SFTP access, without its password.
   returned: success
   type: dict
-  sample:
-    host: node-1.example.com
-    port: 2022
-    username: svc-7f3a
-    password_set_at: "2026-11-20T08:15:30.000Z"
   contains:
+    # generated: sftp
     host:
       description: The server.
       type: str
+      sample: node-1.example.com
     port:
       description: Its port.
       type: int
+      sample: 2022
     username:
       description: User name to log in with.
       type: str
+      sample: svc-7f3a
     password_set_at:
       description: When the password was set, in UTC. Null if there is none.
       type: str
+    # generated end
 secrets:
   description: The SFTP access with its password.
   returned: if a password was generated and O(return_secrets) is set
   type: dict
-  sample:
-    host: node-1.example.com
-    port: 2022
-    username: svc-7f3a
-    password: example
   contains:
+    # generated: sftp host port username
     host:
-      description: Host.
+      description: The server.
       type: str
+      sample: node-1.example.com
     port:
-      description: Port.
+      description: Its port.
       type: int
+      sample: 2022
     username:
-      description: User.
+      description: User name to log in with.
       type: str
+      sample: svc-7f3a
+    # generated end
     password:
       description: The new password.
       type: str
+# generated: secrets_file
 secrets_file:
-  description: The file that the password was written to.
-  returned: if a password was generated and a file was written
+  description: File that the generated secrets were written to, if there are any.
   type: str
-  sample: /home/deploy/secrets/survival-sftp.json
+  sample: /home/me/survival.json
+  returned: success
+# generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["generate an SFTP password for svc-7f3a"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

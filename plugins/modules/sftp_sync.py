@@ -244,26 +244,17 @@ sftp_sync:
     Changes that the task made, or would make in check mode. Paths are relative to O(dest); O(dest) itself is a dot.
   returned: success
   type: dict
-  sample:
-    host: node-1.example.com
-    port: 2022
-    username: svc-7f3a
-    direction: push
-    src: files/plugins
-    dest: plugins
-    created: ["maps.jar"]
-    updated: ["chat.jar", "chat/config.yml"]
-    deleted: []
-    unchanged: 41
-    bytes: 1204411
-    left_out: []
   contains:
+    # generated: sftp host port
     host:
       description: The server.
       type: str
+      sample: node-1.example.com
     port:
       description: Its port.
       type: int
+      sample: 2022
+    # generated end
     username:
       description: User name that logged in. Null if it was your own.
       type: str
@@ -327,12 +318,15 @@ finished:
   type: list
   elements: str
   sample: ["chat.jar"]
+# generated: actions
 actions:
-  description: Change that the task made, or would make in check mode, as a sentence.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["push files/plugins to plugins on svc-7f3a@node-1.example.com:2022: create 1, update 2 (1204411 bytes)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

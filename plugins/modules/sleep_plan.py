@@ -249,51 +249,33 @@ services:
   returned: always
   type: list
   elements: dict
-  sample:
-    - service: survival
-      service_id: svc_8c1d
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["suspend service 'survival' (svc_8c1d)"]
-      status: SUSPENDED
-      awake: false
-      why: outside of its hours
-      delayed: false
-      kept_until: null
-      forecast:
-        days: 30
-        asleep_hours: 445.5
-        monthly_awake: "10.60"
-        monthly_asleep: "0.60"
-        saves: "6.10"
-        saves_monthly: "6.19"
-      saved: {since: "2026-11-02", days: 20, amount: "4.08"}
-      cost: {monthly_before: "10.60", monthly_after: "0.60", monthly_change: "-10.00", moves: [suspend]}
   contains:
+    # generated: outcome
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
-      description: Id of the service. Null when it was not found.
+      description: Id of the service. Null if it was not found.
       type: str
+      sample: svc_8c1d
     changed:
-      description: Whether something was changed for it, or would be in check mode.
+      description: Whether the service was changed, or would be in check mode.
       type: bool
-    actions:
-      description: Changes that the task made to the service, or would make in check mode, one sentence each.
-      type: list
-      elements: str
     failed:
-      description: Whether something went wrong with it.
+      description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was left out, because it cannot be suspended or a relocation left it over.
+      description: Whether the service was left out. RV(services[].msg) says why.
       type: bool
     msg:
-      description: The error, or the reason for skipping the service. Null if there is neither.
+      description: The error, or why the service was left out. Null if there is neither.
       type: str
+    actions:
+      description: Changes that the task made to the service, or would make in check mode.
+      type: list
+      elements: str
+    # generated end
     status:
       description: Its status after the task.
       type: str
@@ -346,25 +328,45 @@ services:
           description: What they have saved.
           type: str
     cost:
-      description:
-        - How its monthly price changes, with the keys of RV(hosted.services.fleet#module:services[].cost). Null if it
-          does not.
+      description: How its monthly price changes. Null if it does not.
       type: dict
+      contains:
+        # generated: change
+        monthly_before:
+          description: The rate that is billed before the change. Null if it is not known.
+          type: str
+          sample: '0.00'
+        monthly_after:
+          description: The rate that is billed after the whole task. Null if it cannot be known.
+          type: str
+          sample: '10.74'
+        monthly_change:
+          description: The difference.
+          type: str
+          sample: '10.74'
+        currency:
+          description: Currency of the amounts. Null if this token cannot read it.
+          type: str
+          sample: EUR
+        moves:
+          description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend),
+            V(resume) or V(delete). If the task failed, those that were made or may have been made.
+          type: list
+          elements: str
+          sample:
+          - order
+        service:
+          description: Name of the service.
+          type: str
+          sample: survival
+        service_id:
+          description: Id of the service. Null if it does not exist yet.
+          type: str
+        # generated end
 plan:
   description: The plan as a whole, at the moment of the task.
   returned: when services were selected
   type: dict
-  sample:
-    name: office-hours
-    at: "2026-11-23T19:05:00Z"
-    awake: false
-    since: "2026-11-23T19:00:00Z"
-    until: "2026-11-24T06:30:00Z"
-    saves: "6.10"
-    saves_monthly: "6.19"
-    saved: "4.08"
-    unpriced: []
-    currency: EUR
   contains:
     name:
       description: Name of the plan.
@@ -397,12 +399,15 @@ plan:
     currency:
       description: Currency of the account. Null if the platform does not tell it.
       type: str
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["suspend service 'survival' (svc_8c1d)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -96,59 +96,46 @@ services:
   returned: always
   type: list
   elements: dict
-  sample:
-    - service: worker
-      service_id: svc_02be
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["take snapshot 'before-upgrade' of service 'worker' (svc_02be)"]
-      snapshot:
-        id: snp_90f3
-        name: before-upgrade
-        description: ""
-        parent: null
-        created_at: "2026-11-20T02:00:03.000Z"
-        size_bytes: 104857600
-      overwrites: null
-      start_seen: null
-      events: null
-      vanished: []
   contains:
+    # generated: outcome
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
       description: Id of the service. Null if it was not found.
       type: str
+      sample: svc_8c1d
     changed:
       description: Whether the service was changed, or would be in check mode.
       type: bool
-    actions:
-      description: Changes that the task made to the service, or would make in check mode, one sentence each.
-      type: list
-      elements: str
     failed:
       description: Whether the task failed for this service.
       type: bool
     skipped:
-      description:
-        - Whether it was skipped because it does not offer the required capability, or is gone and O(state=absent).
+      description: Whether the service was left out. RV(services[].msg) says why.
       type: bool
     msg:
-      description: The error, or the reason for skipping the service. Null if there is neither.
+      description: The error, or why the service was left out. Null if there is neither.
       type: str
+    actions:
+      description: Changes that the task made to the service, or would make in check mode.
+      type: list
+      elements: str
+    # generated end
     snapshot:
       description: The snapshot. Null if it is absent or could not be taken.
       type: dict
       contains:
+        # generated: snapshot
         id:
           description: Id of the snapshot. Null in check mode if it would be taken.
           type: str
+          sample: snp_90f3
         name:
           description: Name of the snapshot.
           type: str
+          sample: before-upgrade
         description:
           description: The platform's description of it.
           type: str
@@ -158,34 +145,40 @@ services:
         size_bytes:
           description: Size of the snapshot.
           type: int
+          sample: 104857600
         created_at:
           description: When it was taken, in UTC.
           type: str
+          sample: '2026-11-20T02:00:03.000Z'
+        # generated end
+    # generated: restore
     overwrites:
-      description: Data that a rollback discards. Null for other states.
+      description: Data that is overwritten. Null for other states.
       type: str
     start_seen:
-      description: Whether the rollback was seen to begin. Null if the task did not wait for one.
+      description: Whether it was seen to begin. Null if the task did not wait for it.
       type: bool
     events:
-      description:
-        - Types of the events that the rollback added to the service's activity journal, newest first. The journal is
-          the only place where the platform may report that a rollback failed. Null if the task did not wait for a
-          rollback, or could not read the journal.
+      description: Types of the events that it added to the service's activity journal, newest first. The journal
+        is the only place where the platform may report that it failed. Null if the task did not wait for it, or
+        could not read the journal.
       type: list
       elements: str
     vanished:
-      description:
-        - Snapshots that are no longer on the list after a rollback. The platform may have deleted them with it, or
-          another run may have. The task warns about them.
+      description: Those that are no longer on the list although the task did not delete them. The platform or another
+        run may have. The task warns about them.
       type: list
       elements: dict
+    # generated end
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["take snapshot 'before-upgrade' of service 'worker' (svc_02be)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -89,42 +89,45 @@ ssh_key:
   description: The key, or null if it is absent. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    id: key_71c0
-    name: deploy
-    algorithm: ssh-ed25519
-    label: deploy@example
-    fingerprint: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
-    created_at: "2026-11-20T08:15:30.000Z"
-    last_used_at: null
   contains:
+    # generated: ssh_key
     id:
       description: Id of the key. Null in check mode if it would be registered.
       type: str
+      sample: key_71c0
     name:
       description: Name of the key.
       type: str
+      sample: deploy
     algorithm:
       description: Type of the key.
       type: str
+      sample: ssh-ed25519
     label:
       description: Label of the key.
       type: str
+      sample: deploy@example
     fingerprint:
       description: Fingerprint of the key, in the platform's notation.
       type: str
+      sample: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
     created_at:
       description: When the key was registered, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     last_used_at:
       description: When the key was last used, in UTC. Null if it was never used.
       type: str
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["register SSH key 'deploy' (SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -45,36 +45,36 @@ ssh_keys:
   returned: success
   type: list
   elements: dict
-  sample:
-    - id: key_71c0
-      name: deploy
-      algorithm: ssh-ed25519
-      label: deploy@example
-      fingerprint: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
-      created_at: "2026-11-20T08:15:30.000Z"
-      last_used_at: null
   contains:
+    # generated: ssh_key
     id:
-      description: Id of the key.
+      description: Id of the key. Null in check mode if it would be registered.
       type: str
+      sample: key_71c0
     name:
       description: Name of the key.
       type: str
+      sample: deploy
     algorithm:
       description: Type of the key.
       type: str
+      sample: ssh-ed25519
     label:
       description: Label of the key.
       type: str
+      sample: deploy@example
     fingerprint:
       description: Fingerprint of the key, in the platform's notation.
       type: str
+      sample: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
     created_at:
       description: When the key was registered, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     last_used_at:
       description: When the key was last used, in UTC. Null if it was never used.
       type: str
+    # generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
