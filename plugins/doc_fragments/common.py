@@ -284,10 +284,20 @@ options:
         type: int
 """
 
-    # Options for the order of a product. Each module says of which.
-    ORDER_OPTIONS = r"""
+    # What an order takes beside the product, the node and the size.
+    ORDER = r"""
 options:
+  runtime:
+    description: Id of the edition of the product. If not set, the first one.
+    type: str
+  preset:
+    description: Id of a ready-made size, instead of O(dimensions).
+    type: str
+  variables:
+    description: Settings for the order of this product. Never shown.
+    type: dict
   options:
+    description: Options for the order of this product.
     type: list
     elements: dict
     suboptions:
@@ -317,6 +327,51 @@ options:
     type: path
 """
 
+    # A server that is not that of a service.
+    SFTP_SERVER = r"""
+options:
+  service:
+    description:
+      - Id or name of the service, whose SFTP server is read from the API. An id takes precedence over a name,
+        and O(project) and O(family) must match it.
+    type: str
+    required: false
+  host:
+    description: Name or address of an SFTP server, to connect to it without the API.
+    type: str
+  port:
+    description: Port of the SFTP server. If not set, the port of the service is used, or 22.
+    type: int
+requirements:
+  - asyncssh >= 2.14.2
+notes:
+  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak
+    SFTP, the task works on the host itself if neither O(service) nor O(host) is set. It uses the variables of
+    the host, such as C(ansible_host) and C(ansible_port), also with C(delegate_to), does not call the API and
+    needs no token. A service of the inventory without C(ansible_host) is refused.
+  - The connection options O(base_url) and O(token) are required only with O(service). O(timeout) is also the
+    deadline for connecting and logging in over SFTP.
+"""
+
+    # What is shown once.
+    SECRETS = r"""
+options:
+  secrets_dest:
+    description:
+      - File for the secrets that the platform generates and shows only once, with mode 0600. An existing file
+        is renamed. If neither this nor O(return_secrets) is set, a file in C(hosted_services/secrets) in
+        Ansible's home is used, and a warning says so.
+      - A test file of the same size is written there first; if that fails, nothing is changed. If a run is
+        killed before the file is written, the next task on the service warns about it.
+    type: path
+  return_secrets:
+    description:
+      - Whether to return the generated secrets in the result. Set C(no_log) on the task. Without
+        O(secrets_dest), they are on disk only until the task ends.
+    type: bool
+    default: false
+"""
+
     # Where a module remembers something between two runs.
     STATE_DIR = r"""
 options:
@@ -329,7 +384,6 @@ options:
 
     # What modules that change something can do.
     ATTRIBUTES = r"""
-options: {}
 attributes:
   check_mode:
     description: Can run in C(check_mode) and report what it would change, without changing anything.
@@ -352,7 +406,6 @@ attributes:
 
     # What modules that only read can do.
     INFO_ATTRIBUTES = r"""
-options: {}
 attributes:
   check_mode:
     description: Can run in C(check_mode). It never changes anything.

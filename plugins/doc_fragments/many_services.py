@@ -46,6 +46,29 @@ notes:
     outcome for each.
 """
 
+    # Going back to a copy.
+    RESTORE = r"""
+options:
+  confirm:
+    description:
+      - Confirm that data may be overwritten. Without it, the task fails and says what would be lost.
+    type: bool
+    default: false
+  quiet_time:
+    description:
+      - How many seconds must pass without a change, or a new service event, before what was not seen to begin
+        counts as done. The task then warns, and RV(services[].start_seen) is V(false). Limited to half of
+        O(wait_timeout).
+    type: float
+    default: 30.0
+  allow_partial:
+    description:
+      - Whether to go on if some of the selected services cannot go back, for example because they have no
+        copy of this name. Otherwise the task fails before it changes any service. It fails at the end anyway.
+    type: bool
+    default: false
+"""
+
     # Copies of many services, and how old the newest is.
     FRESHNESS = r"""
 options:

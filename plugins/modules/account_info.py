@@ -12,8 +12,7 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the e-mail address of the account that the token belongs to, and its balance if the token has access to
-    it.
+  - Returns the e-mail address of the account that the token belongs to, and its balance if the token has access to it.
   - A token with scope C(REGISTRY) is sufficient. Parts that it cannot read are null, and a note says why.
 options: {}
 extends_documentation_fragment:

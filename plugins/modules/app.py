@@ -16,37 +16,29 @@ description:
   - Requests a quote first, and does not create the application if it costs more than O(max_monthly). Never sends the
     request twice. If the response is lost, reads the list of applications to find out whether it was created.
   - Does not change an existing application. If its project, size or price differs from the task, the task warns;
-    M(hosted.services.service) changes these. If its node differs, which cannot be changed, the task fails.
-  - The comparison requires a token with scope C(FULL). With scope C(REGISTRY), nothing is compared.
+    M(hosted.services.service) changes these. If its node differs, which cannot be changed, the task fails. With scope
+    C(REGISTRY), nothing is compared.
 options:
   slug:
     description:
-      - Slug of the application, with 3 to 40 lowercase letters, digits and hyphens. It names the repository in the
-        registry and is unique across all accounts.
+      - Slug of the application, with 3 to 40 lowercase letters, digits and hyphens, unique across all accounts. It
+        names the repository in the registry.
     type: str
     required: true
   host:
     description:
-      - Id or label of the node to create it on. If not set, the platform chooses one.
-      - The image must be built for the architecture of the node.
+      - Id or label of the node to create it on. If not set, the platform chooses one. The image must be built for the
+        architecture of the node.
     type: str
   project:
-    description:
-      - Id or name of the project to create it in. If not set, the default project is used.
+    description: Id or name of the project to create it in. If not set, the default project is used.
     type: str
   dimensions:
-    description:
-      - Size of the application, with all three values. If not set, the entry-level size is used.
-  max_monthly:
-    description:
-      - Maximum price per month, in currency units, such as V(12.50). If an existing application costs more, the task
-        warns.
-    type: str
+    description: Size of the application, with all three values. If not set, the entry-level size is used.
   state:
     description:
-      - V(present) creates the application if it does not exist.
-      - There is no V(absent), because the application routes cannot delete. To delete an application, use
-        M(hosted.services.service) with C(state=absent), C(family=APP) and its name or id.
+      - V(present) creates the application if it does not exist. The application routes cannot delete; use
+        M(hosted.services.service) with C(state=absent) and C(family=APP) for that.
     type: str
     choices: [present]
     default: present
@@ -56,6 +48,7 @@ extends_documentation_fragment:
   - hosted.services.budget
   - hosted.services.common.attributes
   - hosted.services.common.dimensions
+  - hosted.services.budget.max_monthly
 notes:
   - A token with scope C(REGISTRY) is sufficient.
   - The platform may keep an application C(PROVISIONING) until its first deploy. So if it has never been deployed,

@@ -20,39 +20,33 @@ description:
     because its team may have lifted the verdict. If the platform refuses, nothing is changed, and the task fails with
     the vulnerability, its package and the fix version. Check mode warns.
   - Afterwards, compares the digest in service with the desired one. If a response is lost, first reads which image is
-    in service, and deploys once more if that does not decide. A deploy that the platform may still be at is never
-    rolled back over.
+    in service, and deploys once more if that does not decide.
 options:
   tag:
-    description:
-      - Tag of the release to deploy. It must be declared; see M(hosted.services.app_release).
+    description: Tag of the release to deploy. It must be declared; see M(hosted.services.app_release).
     type: str
     required: true
   digest:
-    description:
-      - Digest that the tag must name. If it names another one, the task fails and nothing is deployed.
+    description: Digest that the tag must name. If it names another one, the task fails and nothing is deployed.
     type: str
   rollback:
     description:
       - Roll back to the previous version if the new one does not start. The task still fails, with both outcomes and
-        the last lines of the log.
-      - If another version was put in service meanwhile, such as a hotfix of another run, nothing is rolled back.
+        the last lines of the log. If another version was put in service meanwhile, nothing is rolled back.
     type: bool
     default: false
   health_check:
     description:
       - Request a URL of the application after the deploy, and fail if it does not respond as expected in time. With
         O(rollback), the previous version is then deployed again.
-      - A release that is in service already is checked as well, in each run. The task then changes nothing, and never
-        rolls back. Check mode sends no request.
-      - The platform waits until the container stands up. Whether the application in it works, only a request tells.
+      - A release that is in service already is checked as well, in each run, and never rolled back. Check mode sends
+        no request.
     type: dict
     suboptions:
       url:
         description:
-          - URL to request, from the controller and without the token. Redirects are not followed.
-          - C({address}) in it stands for the address of the application, with its port. The application must be open
-            to the Internet then.
+          - URL to request, from the controller and without the token. Redirects are not followed. C({address}) in it
+            stands for the address of the application, with its port, which must be open to the Internet then.
         type: str
         required: true
       status:
@@ -74,18 +68,16 @@ options:
         default: true
   state_dir:
     description:
-      - Folder for the records of pending changes and previous releases, in its subfolder C(pending). They are kept in
-        C(hosted_services/pending) in Ansible's home as well.
-      - Use the same folder as for M(hosted.services.environment), and share it between the machines that deploy.
+      - Folder for the records of pending changes and previous releases, in its subfolder C(pending), besides
+        C(hosted_services/pending) in Ansible's home. Use the same one as for M(hosted.services.environment), and share
+        it between the machines that deploy.
     type: path
   force:
-    description:
-      - Deploy even if the image is already in service. This restarts it with its current environment.
+    description: Deploy even if the image is already in service. This restarts it with its current environment.
     type: bool
     default: false
   log_lines:
-    description:
-      - Number of log lines in the result if the version does not start, from 1 to 100.
+    description: Number of log lines in the result if the version does not start, from 1 to 100.
     type: int
     default: 20
 extends_documentation_fragment:
@@ -95,19 +87,17 @@ extends_documentation_fragment:
   - hosted.services.common.attributes
 attributes:
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
     support: partial
     details: With O(force=true) every run deploys.
 notes:
-  - The application routes show which image is in service, but not whether its process runs. So the controller records a
-    deploy that was not seen to succeed, and the next run deploys again, unless the metrics show that the container was
-    started after the deploy was sent. Only a token of scope C(FULL) may read them; with another one, C(changed) is true
-    after a deploy that fails.
+  - The application routes show which image is in service, but not whether its process runs. So a deploy that was not
+    seen to succeed is recorded, and the next run deploys again, unless the metrics, which only a token of scope
+    C(FULL) may read, show that the container was started after the deploy was sent.
   - The first deploy is sent even if the application is C(PROVISIONING). If the platform refuses it, the task waits
     until the application is created.
-  - The platform may go on to show the previous image although its container was replaced by a version that does not
-    start. So unless it is certain that nothing was restarted, O(rollback) deploys the previous version even if it is
-    shown as in service, and without O(rollback), the next run does.
+  - The platform may go on to show the previous image although its container was replaced. So unless it is certain that
+    nothing was restarted, O(rollback) deploys the previous version even if it is shown as in service, and without
+    O(rollback), the next run does.
 seealso:
   - module: hosted.services.app_release
   - module: hosted.services.app_info

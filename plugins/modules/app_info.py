@@ -17,26 +17,23 @@ description:
     are available for new applications.
 options:
   slug:
-    description:
-      - Only the application with this slug. If there is none, the task fails.
+    description: Only the application with this slug. If there is none, the task fails.
     type: str
   include:
     description:
-      - Parts to read in addition to the list.
-      - V(releases) and V(logs) are keys of each application; V(nodes) and V(projects) are keys of the result.
-      - V(releases) takes one call per release, which reads the verdict on it.
+      - Parts to read in addition to the list. V(releases) and V(logs) are keys of each application; V(nodes) and
+        V(projects) are keys of the result. V(releases) takes one call per release.
     type: list
     elements: str
     choices: [releases, logs, nodes, projects]
     default: []
   log_lines:
-    description:
-      - Maximum number of log lines for O(include=logs), from 1 to 100. The platform may keep fewer.
+    description: Maximum number of log lines for O(include=logs), from 1 to 100. The platform may keep fewer.
     type: int
     default: 100
   state_dir:
     description:
-      - Folder of the records of previous releases, for RV(apps[].previous_release). Use the same folder as for
+      - Folder of the records of previous releases, for RV(apps[].previous_release), the same as for
         M(hosted.services.app_deploy). C(hosted_services/pending) in Ansible's home is read as well.
     type: path
 extends_documentation_fragment:

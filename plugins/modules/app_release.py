@@ -20,31 +20,27 @@ description:
   - The platform refuses a digest that was not pushed. Check mode looks it up in the registry, if that can be reached.
 options:
   tag:
-    description:
-      - Tag of the release, such as a version.
+    description: Tag of the release, such as a version.
     type: str
     required: true
   digest:
-    description:
-      - Digest of the image, as printed at the end of the push.
+    description: Digest of the image, as printed at the end of the push.
     type: str
     required: true
   pushed:
     description:
-      - Whether the image was pushed before the play. If so, the task looks it up in the registry before it declares
-        anything, and check mode also fails if it is not there, even if the application does not exist yet.
-      - Otherwise, check mode assumes that an earlier task of the play pushes the image, and warns.
+      - Whether the image was pushed before the play. If so, it is looked up in the registry before anything is
+        declared, in check mode too. Otherwise, check mode assumes that an earlier task of the play pushes the image,
+        and warns.
     type: bool
     default: false
   fail_on:
     description:
-      - Verdicts and severities that make the task fail, with the whole report in the result.
-      - The verdict C(BLOCKED) prevents a deploy. C(WARNED) and C(FAILED) (the scan did not complete) do not.
-      - A severity matches every vulnerability of that severity, including those that the platform only warns about.
-        If the scan of a release with flaws does not count those of a severity in this list, the task fails. If the
-        scan did not complete, the task warns.
-      - An empty list accepts everything. If the platform's team has lifted the verdict on a release, its status may
-        still be C(BLOCKED); M(hosted.services.app_deploy) lets the platform decide.
+      - Verdicts and severities that make the task fail, with the whole report in the result. An empty list accepts
+        everything. The verdict C(BLOCKED) prevents a deploy, unless the platform's team has lifted it; C(WARNED) and
+        C(FAILED) (the scan did not complete) do not.
+      - A severity matches every vulnerability of that severity, including those that the platform only warns about. If
+        a scan does not count those of a severity in this list, the task fails; if it did not complete, the task warns.
     type: list
     elements: str
     choices: [blocked, warned, failed, critical, high, medium, low]
@@ -55,8 +51,7 @@ extends_documentation_fragment:
   - hosted.services.common.wait
   - hosted.services.common.attributes
 notes:
-  - With O(wait=false), the task returns the current report. If it is still C(PENDING), O(fail_on) has little to
-    check.
+  - With O(wait=false), the task returns the current report. If it is still C(PENDING), O(fail_on) has little to check.
   - A platform may list a new release late. After a declaration, the task waits up to 10 seconds until the list shows
     it, whatever O(wait) says.
 seealso:

@@ -19,51 +19,24 @@ description:
 options:
   name:
     description:
-      - Name of the backup, exactly as it is on the platform. With O(state=restored) and O(state=absent), you can use
-        its id instead.
+      - Name of the backup, exactly as it is on the platform. With O(state=restored) and O(state=absent), or its id.
     type: str
     required: true
   state:
     description:
-      - V(present) ensures that a completed backup with this name exists, and waits for one that is being made. A backup
-        with this name whose making failed is deleted and made again; a failed one that was complete before, because
-        only its restore failed, stays beside the new one, with a warning.
-      - V(restored) replaces the files of the service with those of the backup, and waits for a restore that is already
-        in progress. It counts as done once it was seen to begin and end, or after O(quiet_time). If a service event
-        reports a failed restore, the task fails. The platform does not report whether all files were restored, so check
-        them.
-      - V(absent) ensures that no backup with this name exists, which is so where the service or the project is gone. If
-        it is being made or restored, the task waits for the end and then deletes it.
-      - While a service is locked, accepts the next backup only after a pause, or refuses (409) because the platform
-        shows that something is under way, the task retries for up to O(wait_timeout). Any other refusal fails at once.
+      - V(present) ensures that a completed backup with this name exists, and waits for one that is being made. One
+        whose making failed is deleted and made again; one that failed in a restore stays beside the new one, with a
+        warning.
+      - V(restored) replaces the files of the service with those of the backup. It counts as done once it was seen to
+        begin and end, or after O(quiet_time). If a service event reports a failed restore, the task fails. The
+        platform does not report whether all files were restored, so check them.
+      - V(absent) ensures that no backup with this name exists, which is so where the service or the project is gone.
+        If it is being made or restored, the task waits for the end and then deletes it.
     type: str
     choices: [present, restored, absent]
     default: present
-  confirm:
-    description:
-      - Confirm that O(state=restored) may overwrite data. Without it, the task fails and says what would be
-        overwritten.
-    type: bool
-    default: false
-  quiet_time:
-    description:
-      - How many seconds must pass without a change, or a new service event, before a restore that was not seen to begin
-        counts as done. The task then warns, and RV(services[].start_seen) is V(false). Limited to half of
-        O(wait_timeout).
-      - If the platform shows the backup as C(RESTORING), the task waits until that ends. The platform may show this
-        late, or not at all if the restore is quick.
-    type: float
-    default: 30.0
-  allow_partial:
-    description:
-      - With O(state=restored), all selected services are checked first. If one cannot be restored, for example because
-        it has no backup with this name, the task fails before it changes any service, and lists those.
-      - Set this to V(true) to restore the others anyway. The task still fails at the end.
-    type: bool
-    default: false
 attributes:
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
     support: partial
     details: Every run with O(state=restored) restores.
 extends_documentation_fragment:
@@ -71,6 +44,9 @@ extends_documentation_fragment:
   - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.many_services
+  - hosted.services.many_services.restore
+notes:
+  - While a service is busy, the task retries for up to O(wait_timeout). Any other refusal fails at once.
 seealso:
   - module: hosted.services.backup_info
   - module: hosted.services.backup_retention

@@ -18,18 +18,16 @@ description:
 options:
   include:
     description:
-      - Parts to read. Each takes one call.
-      - V(overview) is the balance, spend and forecast. V(wallet) is the balance and its currency. V(transactions) are
-        the top-ups and adjustments. V(daily_spend) is the spend of each day of this month. V(invoices) are the
-        accounting documents. V(statements) show each month service by service.
+      - Parts to read. Each takes one call. V(overview) is the balance, spend and forecast. V(wallet) is the balance
+        and its currency. V(transactions) are the top-ups and adjustments. V(daily_spend) is the spend of each day of
+        this month. V(invoices) are the accounting documents. V(statements) show each month service by service.
       - It can only be an empty list if O(period) is set.
     type: list
     elements: str
     choices: [overview, wallet, transactions, daily_spend, invoices, statements]
     default: [overview, wallet]
   period:
-    description:
-      - A month, in the form V(YYYY-MM), to read the statement of as well.
+    description: A month, in the form V(YYYY-MM), to read the statement of as well.
     type: str
 extends_documentation_fragment:
   - hosted.services.common

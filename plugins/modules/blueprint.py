@@ -12,67 +12,61 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Makes a project as one file describes it, with its services, its applications, their images and environments, and the
-    SSH keys of the account. There is no state file. Each run compares the file with the platform.
+  - Makes a project as one file describes it, with its services, its applications, their images and environments, and
+    the SSH keys of the account. There is no state file. Each run compares the file with the platform.
   - Checks the whole file before anything is sent, and reports all problems at once, each with its line and column.
-  - Plans everything first, with one diff and one price, and then makes the changes in the order in which they need each
-    other, in parallel where they do not. A change that fails stops only what needs it, and the next run goes on from
-    there.
+  - Plans everything first, with one diff and one price, and then makes the changes in the order in which they need
+    each other, in parallel where they do not. A change that fails stops only what needs it, and the next run goes on
+    from there.
   - What the file does not mention is left alone, unless O(prune) is set. An application without an environment in the
     file keeps its own.
-  - In an environment, C(${key.FIELD}) names another service or application of the file by its key. The platform's alias
-    for it is used in its place. C(${alias.FIELD}) of any other neighbor in the project works as well.
+  - In an environment, C(${key.FIELD}) names another service or application of the file by its key. The platform's
+    alias for it is used in its place. C(${alias.FIELD}) of any other neighbor in the project works as well.
 options:
   blueprint:
     description:
       - The blueprint itself, for example from a variable. It may hold templates and values from Ansible Vault.
-      - The keys are C(project), the name of the project, which is created if it does not exist; C(defaults), with
-        C(services) and C(applications); C(services), C(applications) and C(ssh_keys), each a dictionary by key;
-        C(backups) and C(sleep), plans by name, which the playbook C(hosted.services.blueprint) installs; and C(budget),
-        as in O(budget). The guide to blueprints explains them, and a JSON Schema lets editors complete and
-        check them.
+      - The keys are C(project), the name of the project; C(defaults); C(services), C(applications) and C(ssh_keys),
+        each a dictionary by key; C(backups) and C(sleep), plans by name; and C(budget), as in O(budget). The guide to
+        blueprints explains them, and a JSON Schema lets editors complete and check them.
     type: dict
   state:
     description:
       - V(present) makes the project as the blueprint describes it.
-      - V(absent) permanently deletes the services and applications that the blueprint describes, with their disks, and
-        then the project, if nothing else is in it and it is not the default one. Each is found by its exact name or
-        O(blueprint) key C(id), in this project alone. SSH keys belong to the account and stay.
-      - If the project is not there, V(absent) deletes nothing. It fails if the default project, which is assumed to be
-        the oldest, or the one that is called C(was) has a service of such a name, or any has one of such an C(id).
+      - V(absent) permanently deletes the services and applications that the blueprint describes, in this project
+        alone, and then the project, if nothing else is in it and it is not the default one. SSH keys belong to the
+        account and stay. If the project is not there, nothing is deleted, and the task fails if what it held may be
+        elsewhere.
     type: str
     choices: [present, absent]
     default: present
   prune:
     description:
       - Whether to permanently delete the services and applications that are in the project and not in the blueprint,
-        after everything else was done without an error. Each is copied first, see O(keep_copy). Check mode names each
-        in the diff. SSH keys are never pruned.
-      - A service stays if an entry stands for it or has its name, if it was renamed, moved or referred to meanwhile, or
-        if a relocation on this controller names it; the task warns of the latter and says what to do.
-      - The task fails before it does anything if the blueprint describes no service and no application; if nothing that
-        it describes is in the project yet; if the project may be the default one, which is assumed to be the oldest; if
-        a list could not be read whole, or the record of a relocation is damaged; if anything that stays refers to what
-        would be deleted; or if there are more than O(max_delete).
+        after everything else was done without an error. Each is copied first, see O(keep_copy). SSH keys are never
+        pruned.
+      - A service stays if it was renamed, moved or referred to meanwhile, or if a relocation on this controller names
+        it.
+      - The task fails before it does anything if nothing that the blueprint describes is in the project yet; if the
+        project may be the default one; if a list could not be read whole; if anything that stays refers to what would
+        be deleted; or if there are more than O(max_delete).
     type: bool
     default: false
   max_delete:
-    description:
-      - Maximum number of services and applications that O(prune) may delete in one run.
+    description: Maximum number of services and applications that O(prune) may delete in one run.
     type: int
     default: 3
   keep_copy:
     description:
-      - Folder of the controller that each service is copied to before it is deleted, as
-        O(hosted.services.service#module:keep_copy) says. Without a verified copy nothing is deleted.
-      - If not set, O(prune) copies to C(last_copies) below C(hosted_services) in Ansible's home, or below O(state_dir),
-        and O(state=absent) copies nothing.
+      - Folder of the controller that each service is copied to before it is deleted, see
+        O(hosted.services.service#module:keep_copy). If not set, O(prune) copies to C(last_copies) below
+        C(hosted_services) in Ansible's home, or below O(state_dir), and O(state=absent) copies nothing.
     type: path
   delete_without_copy:
     description:
-      - Whether O(prune) deletes everything that goes without a copy, also what could be copied.
-      - What cannot be copied, such as buckets and machines, is deleted only with this. To keep copies of the others,
-        delete it by itself first, with M(hosted.services.service).
+      - Whether O(prune) deletes everything that goes without a copy. What cannot be copied, such as buckets and
+        machines, is deleted only with this. To keep copies of the others, delete it by itself first, with
+        M(hosted.services.service).
     type: bool
     default: false
   delete_backups:
@@ -91,9 +85,8 @@ extends_documentation_fragment:
   - hosted.services.project.src
 notes:
   - A budget holds for the whole. If not everything fits, nothing is begun.
-  - An entry with the name of what a relocation left over stands for the service in its place, as it was ordered, with a
-    warning that says what to write. The task fails before it does anything if a relocation under way has stopped the
-    service, or with O(state=absent). Records of relocations are looked for in O(state_dir) and in Ansible's home.
+  - An entry with the name of what a relocation left over stands for the service in its place, with a warning that says
+    what to write. The task fails before it does anything if a relocation under way has stopped the service.
 seealso:
   - module: hosted.services.project
   - module: hosted.services.service

@@ -18,11 +18,11 @@ description:
   - Comments in the file name what the platform does not show. These are the values of environments, the variables and
     options of orders, and public keys. Which variables of an environment refer to what is known, and so is the image
     that an application runs.
-  - The file holds whether a service runs, as C(state). Remove that where something else decides it, such as a schedule.
+  - The file holds whether a service runs, as C(state). Remove that where something else decides it, such as a
+    schedule.
 options:
   project:
-    description:
-      - Id or name of a project. If not set, all projects are returned, one blueprint each.
+    description: Id or name of a project. If not set, all projects are returned, one blueprint each.
     type: str
 extends_documentation_fragment:
   - hosted.services.common

@@ -16,23 +16,20 @@ description:
     needed to connect to the database.
 options:
   table:
-    description:
-      - Table to read a page of.
+    description: Table to read a page of.
     type: str
   schema:
-    description:
-      - Schema of O(table), if several schemas have a table with this name.
+    description: Schema of O(table), if several schemas have a table with this name.
     type: str
   page:
-    description:
-      - Page of O(table) to read, counted from 0. A page has 50 rows. A page other than 0 needs O(table).
+    description: Page of O(table) to read, counted from 0. A page has 50 rows.
     type: int
     default: 0
   inventory:
     description:
-      - Whether to read the inventory of the database, which must be running.
-      - With V(false), returns only the engine, and the connection if O(return_secrets) is set. This also works for a
-        database that is stopped or has an engine that the tunnel cannot open.
+      - Whether to read the inventory of the database, which must be running. With V(false), returns only the engine,
+        and the connection if O(return_secrets) is set, also of a database that is stopped or has an engine that the
+        tunnel cannot open.
     type: bool
     default: true
   return_secrets:

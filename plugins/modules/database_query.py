@@ -16,51 +16,47 @@ description:
     every statement after 15 seconds and returns at most 500 rows at once.
   - Runs plain reads in check mode too. They do not report a change. The text alone decides what is a plain read; see
     O(read_only).
-  - Refuses every other statement unless O(read_only=false). Does not run it in check mode, and never sends it twice. If
-    the response is lost, or the platform stops the statement, the task fails and reports that the outcome is unknown.
-  - It is not documented whether two queries share a session. Send a transaction as a whole, from C(BEGIN) to C(COMMIT),
-    in one query. If you send only one half, the task warns.
+  - Refuses every other statement unless O(read_only=false). Does not run it in check mode, and never sends it twice.
+    If the response is lost, or the platform stops the statement, the task fails and reports that the outcome is
+    unknown.
+  - It is not documented whether two queries share a session. Send a transaction as a whole, from C(BEGIN) to
+    C(COMMIT), in one query. If you send only one half, the task warns.
 options:
   query:
-    description:
-      - The SQL statement. Outside quotes and comments, C(:name) is replaced with a value from O(params).
+    description: The SQL statement. Outside quotes and comments, C(:name) is replaced with a value from O(params).
     type: str
     required: true
   params:
     description:
-      - Values for the statement. They are inserted as literals in the syntax of the engine, so they cannot inject SQL.
-        They are never shown. Supported for postgresql, mysql, mariadb and sqlite; refused for other engines.
-      - A value can be a string, a number, true, false, null, a date, or a list for C(IN (:names)).
-      - MySQL and MariaDB get a string with a backslash in hex. Where they take only a plain string, that does not work,
-        so a statement that sets the password of a user, such as with C(IDENTIFIED BY :password), is refused if a value
-        has a backslash.
+      - Values for the statement, a string, a number, true, false, null, a date, or a list for C(IN (:names)). They are
+        inserted as literals in the syntax of postgresql, mysql, mariadb or sqlite, so they cannot inject SQL. They are
+        never shown.
+      - MySQL and MariaDB get a string with a backslash in hex, which a statement that sets the password of a user does
+        not take, so that is refused.
     type: dict
     default: {}
   read_only:
     description:
       - Refuse every query that is not a single plain read, such as C(SELECT), C(WITH), C(SHOW) or C(EXPLAIN).
-      - This checks only the text. A C(SELECT) that calls a function which writes counts as a plain read, and is sent in
-        check mode too, and again if the response is lost. To skip such a task in check mode, use the condition C(not
-        ansible_check_mode).
+      - This checks only the text. A C(SELECT) that calls a function which writes counts as a plain read, and is sent
+        in check mode too, and again if the response is lost. To skip such a task in check mode, use the condition
+        C(not ansible_check_mode).
     type: bool
     default: true
   all_rows:
     description:
-      - Read all rows of a C(SELECT), in pages of 500, by adding LIMIT and OFFSET. The query must not have either of
-        them. If there is more than one page, the query must have an C(ORDER BY) that gives every row a distinct
-        position.
+      - Read all rows of a C(SELECT), in pages of 500, by adding LIMIT and OFFSET, which the query must not have. If
+        there is more than one page, it must have an C(ORDER BY) that gives every row a distinct position.
     type: bool
     default: false
   allow_truncated:
-    description:
-      - Accept that the platform omits rows beyond 500. Otherwise, the task fails in this case.
+    description: Accept that the platform omits rows beyond 500. Otherwise, the task fails in this case.
     type: bool
     default: false
   csv_dest:
     description:
-      - File for the rows, as CSV with a header line, on the machine where the task runs. It is written with mode
-        0600. A null becomes an empty field.
-      - The task reports a change if the file's content differs. The file is not written in check mode.
+      - File for the rows, as CSV with a header line and mode 0600, on the machine where the task runs. A null becomes
+        an empty field. A change of its content is a change of the task.
     type: path
 extends_documentation_fragment:
   - hosted.services.common
@@ -68,7 +64,6 @@ extends_documentation_fragment:
   - hosted.services.on_service
 attributes:
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
     support: partial
     details: Reads are idempotent. For a statement that writes, it depends on the statement.
 seealso:

@@ -12,26 +12,23 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns in what a project differs from its blueprint, and changes nothing. What the blueprint does not mention is no
-    difference, except for services that it does not describe at all. These include services whose creation failed.
+  - Returns in what a project differs from its blueprint, and changes nothing. What the blueprint does not mention is
+    no difference, except for services that it does not describe at all. These include services whose creation failed.
   - Says of each difference whether the file or the platform was changed since M(hosted.services.blueprint) applied the
     file from this controller, and which of the two prevails when it is applied again.
   - The playbook C(hosted.services.drift) compares several files, writes reports and exits with 2 on drift.
 options:
   blueprint:
-    description:
-      - The blueprint itself, for example from a variable.
+    description: The blueprint itself, for example from a variable.
     type: dict
   allow_lookups:
     description:
-      - Whether templates in O(src) may run lookups, and call what may run something. Set this for a file that you trust as
-        you trust a playbook. Without it, such a template is an error.
-      - Variables are filled in either way, also those whose own templates, in your playbook or inventory, run lookups.
+      - Whether templates in O(src) may run lookups, and call what may run something. Set this for a file that you
+        trust as you trust a playbook. Without it, such a template is an error; variables are filled in either way.
     type: bool
     default: false
   max_parallel:
-    description:
-      - Maximum number of parts that are read at the same time.
+    description: Maximum number of parts that are read at the same time.
     type: int
     default: 16
 extends_documentation_fragment:

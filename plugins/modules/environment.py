@@ -25,40 +25,35 @@ options:
   variables:
     description:
       - Variables whose values can be shown, for example in a diff. Every value must be a string, so put numbers and
-        words such as C(true) in quotes.
-      - A value can refer to a neighbor in the project, such as C(${db.URL}). The platform resolves it when the
-        application starts.
+        words such as C(true) in quotes. A value can refer to a neighbor in the project, such as C(${db.URL}).
     type: dict
   secret_variables:
     description:
-      - Variables whose values are never shown.
-      - An empty value is an error, as it comes from a variable that is not set. Write one that is empty on purpose with
-        O(variables).
+      - Variables whose values are never shown. An empty value is an error, as it comes from a variable that is not
+        set.
     type: dict
   clear:
-    description:
-      - Remove every variable of the environment. Mutually exclusive with O(variables) and O(secret_variables).
+    description: Remove every variable of the environment. Mutually exclusive with O(variables) and O(secret_variables).
     type: bool
     default: false
   state_dir:
     description:
-      - Folder for the fingerprints, created if it does not exist, and for the record of pending changes, in its
-        subfolder C(pending). If not set, C(hosted_services/environments) in Ansible's home is used.
+      - Folder for the fingerprints, and for the record of pending changes in its subfolder C(pending). If not set,
+        C(hosted_services/environments) in Ansible's home is used. If a file is lost or damaged, the next run writes
+        the environment once more.
       - Set the same folder in every task that writes the environment of an application, and for
         M(hosted.services.app_deploy). Machines that share it know what the others wrote. Each file contains its key.
-      - If a file is lost or damaged, the next run writes the environment once more.
     type: path
   force:
     description:
-      - Write the environment even if it is the same as the last one that was written. Use this if it may have been
-        changed elsewhere, for example in the customer web space.
+      - Write the environment even if it is the same as the last one that was written, because it may have been changed
+        elsewhere, for example in the customer web space.
     type: bool
     default: false
   project:
     description:
-      - Name or ID of the project in which an application that does not exist yet is to be created. In check mode,
-        references are checked against the services of this project. If not set, those of all projects count.
-      - Has no effect if the application exists.
+      - Name or id of the project in which an application that does not exist yet is to be created. In check mode,
+        references are checked against its services, or else against those of all projects.
     type: str
 extends_documentation_fragment:
   - hosted.services.on_app
@@ -66,14 +61,12 @@ extends_documentation_fragment:
   - hosted.services.common.attributes
 attributes:
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
     support: partial
     details: With O(force=true) every run writes.
 notes:
   - Together, O(variables) and O(secret_variables) can have at most 100 variables. C(PORT) is reserved.
   - The platform may apply an environment at once, and refuse the call if the application does not start with it. After
-    a refusal that may mean this, the next run writes the environment again, whichever it is, and
-    M(hosted.services.app_deploy) deploys again.
+    such a refusal, the next run writes the environment again, and M(hosted.services.app_deploy) deploys again.
 seealso:
   - module: hosted.services.app_deploy
 """

@@ -14,21 +14,17 @@ author:
 description:
   - Writes text files, creates directories, and renames or deletes files and directories on a service, through the
     platform's file manager.
-  - Supports text of up to 2 MB, as the platform reads no larger one back to compare. For larger files, binary files and
-    whole directories, use M(hosted.services.sftp_sync).
-  - Refuses the root of the service, paths that begin with a slash, and paths that contain C(..) in any form, before
-    anything is sent.
-  - With O(state=absent) and O(state=renamed), also refuses a path that ends with C(/) or C(/.) or contains C(//),
-    because C(folder/{{ name }}) becomes such a path if the variable is empty.
+  - Supports text of up to 2 MB, as the platform reads no larger one back to compare. For larger files, binary files
+    and whole directories, use M(hosted.services.sftp_sync).
+  - Refuses the root of the service, and paths that contain C(..) in any form, before anything is sent. With
+    O(state=absent) and O(state=renamed), also refuses a path that ends with C(/) or C(/.) or contains C(//), and
+    O(state=absent) one that begins with C(/), because C(folder/{{ name }}) becomes such a path if a variable is empty.
 options:
   path:
-    description:
-      - The file or directory, relative to the root of the service. C(/config/a) is the same as C(config/a), and is
-        refused with O(state=absent).
+    description: The file or directory, relative to the root of the service. C(/config/a) is the same as C(config/a).
     type: str
   paths:
-    description:
-      - Several files or directories to delete with O(state=absent), in calls of up to 100.
+    description: Several files or directories to delete with O(state=absent), in calls of up to 100.
     type: list
     elements: str
   new_name:
@@ -40,7 +36,7 @@ options:
       - V(present) writes O(content), or the content of O(src), to the file if it differs.
       - V(directory) creates the directory if it does not exist.
       - V(renamed) renames the file or directory to O(new_name). If only the new name exists, nothing is done. If both
-        exist, the task fails, because the platform does not say what a rename does to the other one.
+        exist, the task fails.
       - V(absent) permanently deletes the file, or the directory with its content. It deletes a symbolic link, but not
         its target. Where the service or the project is gone, so is the file.
     type: str
@@ -48,19 +44,14 @@ options:
     default: present
   content:
     description:
-      - Content of the file. A value that is not a string is written as JSON.
-      - It is not shown among the task's arguments, but it is shown in the diff. If it is secret, set C(no_log) on the
-        task.
+      - Content of the file. A value that is not a string is written as JSON. It is shown in the diff, so if it is
+        secret, set C(no_log) on the task.
     type: raw
   src:
-    description:
-      - Local file to copy the content from. It is read on the machine where the task runs, usually the controller,
-        and must be UTF-8 text.
-      - A relative path is searched for in C(files/) of the role and next to the playbook; see the notes.
+    description: Local file to copy the content from, which must be UTF-8 text.
     type: path
   create_parents:
-    description:
-      - Whether to create missing directories above O(path).
+    description: Whether to create missing directories above O(path).
     type: bool
     default: true
   allow_empty:

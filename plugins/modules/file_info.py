@@ -16,24 +16,22 @@ description:
 options:
   path:
     description:
-      - The file or directory, relative to the root of the service, which is V(.).
-      - C(/config) is the same as C(config). A path that contains C(..) is refused.
+      - The file or directory, relative to the root of the service, which is V(.). C(/config) is the same as C(config).
+        A path that contains C(..) is refused.
     type: str
     default: "."
   recurse:
-    description:
-      - Also list the entries of subdirectories. Links are not followed.
+    description: Also list the entries of subdirectories. Links are not followed.
     type: bool
     default: false
   limit:
-    description:
-      - Maximum number of entries to return. If there are more, the task warns.
+    description: Maximum number of entries to return. If there are more, the task warns.
     type: int
     default: 1000
   content:
     description:
-      - Read the file O(path), which must be text of up to 2 MB. For other files, use M(hosted.services.sftp_sync).
-      - A file that the file manager truncates, or changes because it is not plain UTF-8 text, is refused.
+      - Read the file O(path), which must be plain UTF-8 text of up to 2 MB. For other files, use
+        M(hosted.services.sftp_sync).
     type: bool
     default: false
 extends_documentation_fragment:

@@ -17,34 +17,29 @@ description:
 options:
   name:
     description:
-      - Name of the project, at most 60 characters. Names are unique on the account.
-      - One of O(name) and O(id) is required.
+      - Name of the project, at most 60 characters, unique on the account. One of O(name) and O(id) is required.
     type: str
   id:
     description:
-      - Id of the project. If O(name) is also set, it is the desired name. With O(new_name) or O(state=absent),
-        O(name) is the current name.
+      - Id of the project. If O(name) is also set, it is the desired name, or with O(new_name) or O(state=absent) the
+        current one.
     type: str
   new_name:
     description:
-      - New name of the project. A project that already has this name is left unchanged. If there is no project of
-        either name, the task fails and creates nothing. If both are there, one of this name that is empty is deleted
-        first, as a play under the new name makes it.
+      - New name of the project. A project that already has it is left unchanged. If there is no project of either
+        name, the task fails. If both are there, one of this name that is empty is deleted first.
     type: str
   state:
     description:
-      - V(present) creates the project if it does not exist, or renames it if its name differs.
-      - V(absent) deletes the project. The default project, which is the oldest one, cannot be deleted; check mode warns
-        of that.
+      - V(present) creates the project if it does not exist, or renames it if its name differs. V(absent) deletes it.
+        The default project, which is the oldest one, cannot be deleted; check mode warns of that.
     type: str
     choices: [present, absent]
     default: present
   force:
     description:
-      - Delete a project even if it still has services, or may have some that cannot be read. The services are not
-        deleted; they join the default project.
-      - If the alias of one is taken there, the task warns. It is not documented whether the platform refuses the
-        deletion then, or which of the two answers to it.
+      - Delete a project even if it still has services, or may have some that cannot be read. They are not deleted;
+        they join the default project. If the alias of one is taken there, the task warns.
     type: bool
     default: false
 extends_documentation_fragment:

@@ -16,14 +16,12 @@ description:
     references between their services.
 options:
   project:
-    description:
-      - Id or name of a project. If not set, all projects are returned.
+    description: Id or name of a project. If not set, all projects are returned.
     type: str
   include:
     description:
-      - Parts to read in addition to the project. Each takes one call per project.
-      - V(services) are the services in the project. V(spend) is what they cost. V(graph) shows which services refer
-        to which others in their environments.
+      - Parts to read in addition to the project, one call per project each. V(services) are the services in the
+        project, V(spend) is what they cost, V(graph) shows which services refer to which others in their environments.
     type: list
     elements: str
     choices: [services, spend, graph]

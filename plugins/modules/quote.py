@@ -12,7 +12,8 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the price of an order, and whether the balance covers its first day. Orders nothing.
+  - Returns the price of an order, and whether the balance covers its first day. Orders nothing. If the price exceeds
+    O(max_monthly), the task fails.
   - The options are those of M(hosted.services.service), or of M(hosted.services.app) with O(kind=application).
 options:
   kind:
@@ -23,46 +24,26 @@ options:
     choices: [service, application]
     default: service
   product:
-    description:
-      - Slug of the product. Required for a service.
-    type: str
-  runtime:
-    description:
-      - Id of the edition of the product. By default, the first one.
+    description: Slug of the product. Required for a service.
     type: str
   host:
     description:
-      - Id of the node. Required for a service. For an application, you can also use its label; if not set, the
+      - Id of the node. Required for a service. For an application, its label works as well, and if not set, the
         platform chooses a node.
     type: str
   dimensions:
     description:
-      - Size, with all three values.
-      - Required for a service unless O(preset) is set. The default for an application is the entry-level size.
-  preset:
-    description:
-      - Id of a ready-made size, instead of O(dimensions).
-    type: str
+      - Size, with all three values. Required for a service unless O(preset) is set. An application has the entry-level
+        size otherwise.
   project:
-    description:
-      - Name or id of the project that the service would join. It must exist, but does not affect the price.
-    type: str
-  variables:
-    description:
-      - Settings for the order of this product. Never shown.
-    type: dict
-  options:
-    description:
-      - Options for the order of this product.
-  max_monthly:
-    description:
-      - Maximum price per month, in currency units, such as V(12.50). If the price is higher, the task fails.
+    description: Name or id of the project that the service would join. It must exist, but does not affect the price.
     type: str
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.info_attributes
   - hosted.services.common.dimensions
-  - hosted.services.common.order_options
+  - hosted.services.common.order
+  - hosted.services.budget.max_monthly
 seealso:
   - module: hosted.services.service
   - module: hosted.services.app

@@ -12,42 +12,36 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Makes a project again after it is gone, or after the whole account is. All that is needed is the blueprint of the
-    project and the folder of off-site copies that the role P(hosted.services.backups#role) has made. Services are
-    ordered as the blueprint describes them, and get the files or the dump of their newest copy before anything uses
-    them.
+  - Makes a project again after it is gone, or after the whole account is, from its blueprint and the folder of
+    off-site copies that the role P(hosted.services.backups#role) has made. Services are ordered as the blueprint
+    describes them, and get the files or the dump of their newest copy before anything uses them.
   - Files are compared by their content once they are there, a database by a new dump, an application by the
     C(health_check) of the blueprint.
-  - A service gets its content once. From then on it is in use, and another run leaves what it holds as it is. A run
-    that was interrupted is continued by the next one, and nothing is ordered twice.
-  - What the recovery did not make is never overwritten, unless O(overwrite) names it.
+  - A service gets its content once; another run leaves what it holds as it is. A run that was interrupted is continued
+    by the next one, and nothing is ordered twice. What the recovery did not make is never overwritten, unless
+    O(overwrite) names it.
   - Everything that can be known to be missing, such as a copy, an image or a program, is found before anything is
     ordered. In check mode, the task shows what the project would cost, as the sum of the platform's quotes.
 options:
   src:
-    description:
-      - Blueprint of the project. It is read as M(hosted.services.blueprint) reads it, with templates and values from
-        Ansible Vault. Required unless O(state=absent), or O(blueprint) is set.
+    description: Blueprint of the project, read as O(hosted.services.blueprint#module:src) is.
     type: path
   blueprint:
-    description:
-      - The same as O(src), as data.
+    description: The same as O(src), as data. One of both is required unless O(state=absent).
     type: dict
   copies:
     description:
       - Folder of the off-site copies, which C(offsite.dest) of a backup plan names. Required unless O(state=absent).
-      - Which service a copy is of is known from C(service.json) next to it, which the role
-        P(hosted.services.backups#role) writes. O(copies_of) says it for older copies.
+        Which service a copy is of is known from C(service.json) next to it, or else from O(copies_of).
     type: path
   project:
-    description:
-      - Name of the project to make. If not set, that of the blueprint. Required with O(state=absent).
+    description: Name of the project to make. If not set, that of the blueprint. Required with O(state=absent).
     type: str
   state:
     description:
-      - With V(present), the project is made. With V(absent), everything that a O(drill) made in O(project) is deleted,
-        and the project with it. What the drill did not make stays, and so does the project then. What the drill made
-        and is in another project by now stays, too, and fails the task as long as it is there.
+      - V(present) makes the project. V(absent) deletes what a O(drill) made in O(project), and the project with it.
+        What the drill did not make stays, and so does the project then. What it made and is in another project by now
+        stays, too, and fails the task.
     type: str
     choices: [present, absent]
     default: present
@@ -60,28 +54,18 @@ options:
   before:
     description:
       - Moment in ISO 8601, such as V(2026-11-24T03:00:00Z). Each service gets the newest copy that was not made after
-        it. If not set, the newest one of all.
-      - Copies that were made of a service before the recovery had restored it do not count, unless O(copies_of) names
-        one. Those of a service that a run leaves without the content of a copy, such as one in O(without_data), count
-        from then on.
+        it. If not set, the newest one of all. Copies of a service from before its recovery was complete do not count,
+        unless O(copies_of) names one.
     type: str
   copies_of:
     description:
-      - Which copy a service gets, by its key, name or slug in the blueprint. Each is the name of a folder in O(copies),
-        or one of the copies in it as V(FOLDER/COPY).
+      - Which copy a service gets, by its key, name or slug in the blueprint. Each is the name of a folder in
+        O(copies), or one of the copies in it as V(FOLDER/COPY).
     type: dict
-  without_data:
-    description:
-      - Keys, names or slugs of services to make without what they held. Needed for those of which there is no copy.
-    type: list
-    elements: str
-    default: []
   existing:
     description:
-      - What to do if the project has services of the blueprint that the recovery did not make. What they hold may be
-        newer than any copy.
-      - V(refuse) fails. V(keep) leaves them as they are, and makes what is missing.
-      - Services that appear while the task runs are left as they are. The task recovers the others, and fails.
+      - What to do if the project has services of the blueprint that the recovery did not make. V(refuse) fails.
+        V(keep) leaves them as they are, and makes what is missing.
     type: str
     choices: [refuse, keep]
     default: refuse
@@ -92,31 +76,6 @@ options:
     type: list
     elements: str
     default: []
-  host:
-    description:
-      - Id or label of the node for everything. If not set, each service is ordered on the node that the blueprint
-        names.
-    type: str
-  overrides:
-    description:
-      - What single services and applications have in place of what the blueprint says, by key, name or slug. Each is a
-        dictionary with the keys of an entry, such as C(host), C(dimensions), C(public) or C(variables). It takes
-        precedence over O(host) and O(rename).
-    type: dict
-  delete:
-    description:
-      - Whether files that a service has and its copy does not are deleted. The content of a database is always replaced
-        as a whole.
-      - What the plan of role P(hosted.services.backups#role) excluded from the copy is never deleted. Where
-        C(service.json) does not tell that, nothing is deleted from a service that O(overwrite) names, and a warning
-        says so.
-    type: bool
-    default: true
-  max_monthly:
-    description:
-      - Maximum price per month of everything in the project, in currency units. Nothing is ordered if it would be
-        exceeded.
-    type: str
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
@@ -126,8 +85,11 @@ extends_documentation_fragment:
   - hosted.services.common.state_dir
   - hosted.services.project
   - hosted.services.project.rename
+  - hosted.services.project.copy
 notes:
   - Services are stopped while they get their files, and started if the blueprint says that they run.
+  - What the plan of role P(hosted.services.backups#role) excluded from a copy is never deleted. Where C(service.json)
+    does not tell that, nothing is deleted from a service that O(overwrite) names, and a warning says so.
   - Databases are restored with the programs of their engine on the controller, such as C(pg_restore) and C(psql). A
     database is refused if it holds tables that this recovery did not write, or if its address may lead to another one.
   - What neither the blueprint nor a copy holds cannot be recovered, such as backups and snapshots on the platform,

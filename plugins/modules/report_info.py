@@ -12,80 +12,72 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns, as data, what the account runs, what it costs, how well it is backed up, which releases are blocked, and what to
-    do next. The filter P(hosted.services.report_html#filter) makes a page of it, and the playbook C(hosted.services.report)
-    does both and writes the files.
-  - Amounts are strings in currency units, and equal those of the platform to the cent. Null stands for what is unknown, never
-    for zero.
-  - Parts that cannot be read, such as services with a token of scope C(REGISTRY), are null, and RV(report.unread) says why.
-    The task fails only if neither services nor applications can be read.
+  - Returns, as data, what the account runs, what it costs, how well it is backed up, which releases are blocked, and
+    what to do next. The filter P(hosted.services.report_html#filter) makes a page of it, and the playbook
+    C(hosted.services.report) does both and writes the files.
+  - Amounts are strings in currency units, and equal those of the platform to the cent. Null stands for what is
+    unknown, never for zero.
+  - Parts that cannot be read, such as services with a token of scope C(REGISTRY), are null, and RV(report.unread) says
+    why. The task fails only if neither services nor applications can be read.
 options:
   project:
     description:
-      - Report on this project only, by name or id.
-      - The balance is that of the account. The forecast of the platform is left out, as it is one for the whole account.
+      - Report on this project only, by name or id. The balance is that of the account, and the forecast of the
+        platform is left out.
     type: str
   as_of:
     description:
-      - The moment that the report speaks of, as a timestamp such as V(2026-11-02T09:30:00Z). If not set, now.
-      - Ages, the calendar of backups and the end of the month are computed from it, so that the same answers of the platform
-        give the same report. It does not make the platform show what was there at another time.
+      - The moment by which ages, the calendar of backups and the end of the month are computed, such as
+        V(2026-11-02T09:30:00Z). If not set, now. It does not make the platform show what was there at another time.
     type: str
   max_age:
-    description:
-      - How old the newest backup of a service may be, such as V(26h) or V(7d); the recovery point objective. An older one is
-        stale.
+    description: How old the newest backup of a service may be, such as V(26h) or V(7d); the recovery point objective.
     type: str
     default: 26h
   balance_days:
-    description:
-      - Warn if the balance lasts for fewer days.
+    description: Warn if the balance lasts for fewer days.
     type: int
     default: 30
   free_days:
-    description:
-      - Warn if the free time of a service ends in fewer days, or has ended while the platform still shows it as free.
+    description: Warn if the free time of a service ends in fewer days, or has ended while it is still shown as free.
     type: int
     default: 14
   disk_percent:
-    description:
-      - Warn if a disk is this full or more.
+    description: Warn if a disk is this full or more.
     type: int
     default: 80
   known_keys:
     description:
-      - Fingerprints of the SSH keys that belong on the account, as M(hosted.services.ssh_key_info) returns them. Any other key
-        is reported. If not set, only keys that were never used are.
+      - Fingerprints of the SSH keys that belong on the account, as M(hosted.services.ssh_key_info) returns them. Any
+        other key is reported. If not set, only keys that were never used are.
     type: list
     elements: str
   drift:
     description:
-      - What was compared with blueprints, as the role C(hosted.services.drift_schedule) collects it. Each entry has C(file),
-        C(error) and C(differences), as M(hosted.services.drift_info) returns them.
+      - What was compared with blueprints, as the role C(hosted.services.drift_schedule) collects it. Each entry has
+        C(file), C(error) and C(differences), as M(hosted.services.drift_info) returns them.
     type: list
     elements: dict
     default: []
   backup_reports:
-    description:
-      - The content of the reports that the role C(hosted.services.backups) writes, one for each plan.
+    description: The content of the reports that the role C(hosted.services.backups) writes, one for each plan.
     type: list
     elements: dict
     default: []
   sleep_reports:
-    description:
-      - The content of the reports that the role C(hosted.services.sleep_schedule) writes, one for each plan.
+    description: The content of the reports that the role C(hosted.services.sleep_schedule) writes, one for each plan.
     type: list
     elements: dict
     default: []
   drill_report:
     description:
-      - The content of the report that the playbook C(hosted.services.restore_drill) writes if it has C(drill_report),
-        or C(hosted.services.recovery_drill) if it has C(recovery_drill_report).
+      - The content of the report of the playbook C(hosted.services.restore_drill) or
+        C(hosted.services.recovery_drill).
     type: dict
   unread:
     description:
-      - What else could not be read, to be named in the report, such as files of the controller. Each entry has C(part),
-        C(name) and C(reason).
+      - What else could not be read, to be named in the report, such as files of the controller. Each entry has
+        C(part), C(name) and C(reason).
     type: list
     elements: dict
     default: []

@@ -14,176 +14,121 @@ author:
 description:
   - Brings a service to the desired state, whether it is a game server, an application, a database, an instance, a
     machine or a bucket. Orders a missing service.
-  - Requests a quote before every order. Does not order if the balance does not cover the first day, or if the price is
-    higher than O(max_monthly). Never sends an order twice; if the response is lost, the list of services tells whether
-    it was placed.
-  - A service of the name in another project is another service; see O(allow_duplicate_name). In check mode, names a
-    service whose name is probably meant, such as C(survival) for C(survivla).
+  - Requests a quote before every order, and refuses one that the balance does not cover for a day. Never sends an
+    order twice; if the response is lost, the list of services tells whether it was placed.
   - Changes only settings that differ, and checks them against the rules of the platform before anything is sent, in
-    check mode too.
+    check mode too. A missing service whose name is similar to another one, such as C(survivla), is named with that.
 options:
   id:
     description:
       - Id of the service. If O(name), O(family) or O(project) is also set, it must match.
-      - On a host of the P(hosted.services.inventory#inventory) inventory, a task that sets none of O(id), O(name),
-        O(project), O(family), O(product) and O(host) works on the service that the host represents. This does not
-        apply to O(state=absent); to delete the service, set O(id) to C({{ hosted_service_id }}).
+      - On a host of the P(hosted.services.inventory#inventory) inventory, a task that names no service works on the
+        one that the host represents. To delete that, set this to C({{ hosted_service_id }}).
     type: str
   name:
     description:
-      - Name of the service, at most 80 characters.
-      - Names are not guaranteed to be unique. If several services have this name, the task fails and lists their ids;
-        narrow the match with O(project) or O(family). Without O(project), O(state=present) and O(state=started) take
-        the one in the default project, where an order without O(project) goes.
-      - One of O(id) and O(name) is required, except on a host of the inventory.
+      - Name of the service, at most 80 characters. One of O(id) and O(name) is required, except on a host of the
+        inventory.
+      - If several services have this name, the task fails and lists their ids; narrow it with O(project) or O(family).
+        Without O(project), a task that may order takes the one in the default project.
     type: str
   project:
-    description:
-      - Id or name of a project.
-      - The project that the service is in. A missing service is ordered in this project.
-      - To move a service, set O(new_project).
+    description: Id or name of the project that the service is in, and in which a missing one is ordered.
     type: str
   new_project:
     description:
-      - Id or name of the project to move the service to. Its alias stays; its former neighbors can no longer reach it.
-      - Select the service with O(id), or with O(name) and O(project). A service that is already in O(new_project) stays
-        there; one that does not exist is not ordered.
-      - The task ends when the platform shows the move, or warns after 10 seconds, whatever O(wait) says.
+      - Id or name of the project to move the service to; needs O(id), or O(name) and O(project). Its alias stays, and
+        its former neighbors can no longer reach it. A service that does not exist is not ordered.
     type: str
   family:
-    description:
-      - Narrows O(name) to one family, and must match O(id). The family of a service cannot be changed.
+    description: Narrows O(name) to one family, and must match O(id). The family of a service cannot be changed.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   state:
     description:
       - V(present) ensures that the service exists with its settings, and does not start or stop it.
-      - V(started) starts the service unless it runs, and waits until it does. A suspended service is first resumed and
-        billed in full again, unless O(resume) is false; a warning and RV(cost) show what that costs, in check mode too.
-        If the node of a suspended service cannot be reached, this is refused; use V(resumed).
-      - V(stopped) requests a clean stop, and V(killed) an immediate one. A suspended service counts as stopped.
+      - V(started) starts the service unless it runs, and waits until it does. A suspended service is resumed first and
+        billed in full again, with a warning, unless O(resume) is false.
+      - V(stopped) requests a clean stop, V(killed) an immediate one. A suspended service counts as stopped.
       - V(restarted) restarts the service every time, and starts a stopped one. It is stopped and started for a change
-        that a restart does not bring into effect, see RV(service.pending_restart). A suspended service is refused. A
-        restart that neither the state nor the uptime shows within 10 seconds fails the task.
+        that a restart does not bring into effect, see RV(service.pending_restart). A suspended service is refused.
       - V(suspended) stops the service. Only its storage is billed.
-      - V(resumed) puts a suspended service back into service, billed in full, with the same warning, and sends no
-        start; the platform may start it by itself. Any other service does not change.
-      - V(absent) permanently deletes the service with its disk, backups and snapshots. The task fails if there are, or
-        may be, backups or snapshots; see O(delete_backups). To have a copy, see O(keep_copy).
+      - V(resumed) puts a suspended service back into service, billed in full, and sends no start; the platform may
+        start it by itself. Any other service does not change.
+      - V(absent) permanently deletes the service with its disk. See O(delete_backups) and O(keep_copy).
     type: str
     choices: [present, started, stopped, restarted, killed, suspended, resumed, absent]
     default: present
   product:
     description:
-      - Slug of the product to order. Required if the service does not exist. It cannot be changed later.
+      - Slug of the product. Required to order a service. It cannot be changed later, see M(hosted.services.relocate).
     type: str
   runtime:
-    description:
-      - Id of the edition of the product. By default, the first one. It cannot be changed.
+    description: Id of the edition of the product. If not set, the first one. It cannot be changed later.
     type: str
   host:
-    description:
-      - Id of the node to order on. Required if the service does not exist. It cannot be changed later.
+    description: Id of the node. Required to order a service. It cannot be changed later.
     type: str
   dimensions:
     description:
-      - Size of the service. An order requires all three values, unless O(preset) is set. To change the size, set only
-        the values to change.
+      - Size of the service. An order requires all three values, unless O(preset) is set; later, set only what changes.
       - CPU and memory change while the service runs. A disk can only grow. Free and suspended services cannot be
         resized.
   preset:
     description:
-      - Id of a ready-made size to order instead of O(dimensions).
-      - For an existing service, a quote shows the size of the preset. If the service has a different size, it is
-        changed, with the rules of O(dimensions). If no quote shows the size, the task fails.
+      - Id of a ready-made size, instead of O(dimensions). For an existing service, a quote shows what size that is.
     type: str
   variables:
     description:
-      - Settings for the order of this product. Never shown. For an existing service, they have no effect, and the task
-        warns, because the platform does not show the settings of an earlier order.
+      - Settings for the order of this product. Never shown. The platform does not show those of an earlier order, so
+        for an existing service they have no effect, and the task warns.
     type: dict
   options:
-    description:
-      - Options for the order of this product. Used only for the order, like O(variables).
+    description: Options for the order of this product. Used only for the order, like O(variables).
   public:
     description:
       - Whether the service can be reached from the Internet. A change recreates its container, so a running service is
-        restarted; if it does not run again afterwards, the task fails, unless O(wait=false).
-      - If its uptime shows no restart, the change is pending until a start from stop, like O(command).
+        restarted. If its uptime shows no restart, the change is pending, like one of O(command).
     type: bool
   command:
     description:
       - Command line that the container is launched with. An empty string restores the original.
-      - It takes effect at the next start from stop; O(state=restarted) stops and starts the service for it,
-        O(state=started) does not. Until then, RV(service.pending_restart) names the pending change, as does a warning in
-        later runs.
+      - It takes effect at the next start from stop, such as with O(state=restarted). Until then,
+        RV(service.pending_restart) and a warning name it.
     type: str
   max_monthly:
     description:
       - Maximum price per month, in currency units, such as V(12.50). An order, a new size or a resumption that costs
-        more is refused.
-      - A service that already costs more is not changed, with a warning. The rate that is billed now counts.
+        more is refused. A service that already costs more is not changed, with a warning.
     type: str
   resume:
     description:
-      - Whether O(state=started) may resume a suspended service, which is then billed in full. If false, a suspended
-        service and all of its settings stay unchanged, and the task warns. O(state=resumed) contradicts it.
-      - The status of the service when the task reads it decides. C(hosted_status) is only as recent as the inventory or
-        its cache.
+      - Whether O(state=started) may resume a suspended service. If false, it and all of its settings stay unchanged,
+        and the task warns. What the platform shows when the task reads it decides, not the variables of the inventory.
     type: bool
     default: true
-  state_dir:
-    description:
-      - Folder for the record of pending changes, which holds kinds and times alone, created if it does not exist.
-        Machines that share it know what the others wrote. If not set, C(hosted_services) in Ansible's home is used.
-    type: path
   delete_backups:
     description:
       - Whether O(state=absent) may destroy the backups and the snapshots of the service. Without it, the deletion is
-        refused while the service has a snapshot, or a backup whose making has not failed, or if that is not known.
-        After O(keep_copy), this is checked again right before the deletion.
-      - The platform may not list the copies of a service that is not V(ACTIVE). What it offered when this controller
-        saw it V(ACTIVE), or what another V(ACTIVE) service of its product offers, may tell that it has none. A service
-        whose creation failed and an application that was never deployed have none, unless their lists show one.
+        refused while there are any, or if that is not known, as of a service that is not V(ACTIVE) may be the case.
     type: bool
     default: false
   keep_copy:
     description:
-      - Folder of the controller that O(state=absent) copies the service to before it asks for the deletion, as its
-        files over SFTP or as a dump of a database by the engine's own program, which must be installed. The folder must
-        be there, or the one above it. Each copy goes to a folder of its own, which you alone can read.
-      - The copy is read back and compared with the service, and a database is dumped twice. On any doubt nothing is
-        deleted, and the error says what helps. Stop what writes to the service first, for example with
-        O(state=stopped).
-      - Not copied are backups and snapshots (see O(delete_backups)), links that lead out of the service, the image of
-        an application, further databases on the same server, and what the platform does not show, such as environments,
-        variables of the order and generated secrets.
-      - Refused for a service that is not V(ACTIVE), that has neither files nor a database, or whose database the
-        controller cannot reach. The guide to backups says what to do then, and how to bring the service back.
+      - Folder of the controller that O(state=absent) copies the service to first, as its files over SFTP or as a dump
+        of its database. Each copy goes to a folder of its own, which you alone can read, and is compared with the
+        service. On any doubt nothing is deleted.
+      - Stop what writes to the service first. Backups, snapshots, the image of an application, environments and
+        further databases on the same server are not copied.
+      - Refused for a service that is not V(ACTIVE), that has neither files nor a database, or whose database cannot be
+        dumped from here. The guide to backups says what to do then, and how to bring the service back.
     type: path
   allow_duplicate_name:
     description:
-      - Whether to order a service even if the default project, which is assumed to be the oldest, has the one that this
-        controller last ordered by this name for O(project). That is where the services of a deleted project go. Without
-        this option, the order is refused; move that service with O(id) and O(new_project).
-      - A service of this name in O(project) is always used and not ordered again; one in another project is another
-        service. If the default project has one of the same product, a warning names it.
-      - If the platform gives a new service another name, the task fails after the order. While that service exists, a
-        task with the same O(name) and O(project) is refused with its id, also with this option.
-    type: bool
-    default: false
-  secrets_dest:
-    description:
-      - File for the secrets that the platform generates with an order, with mode 0600. They cannot be read again later.
-        An existing file is renamed. If neither this nor O(return_secrets) is set, a file in C(hosted_services/secrets)
-        in Ansible's home is used, and a warning says so.
-      - Before the order is sent, a test file of the same size is written there; if that fails, nothing is ordered. If a
-        run is killed before the file is written, the next task on the service warns about it.
-    type: path
-  return_secrets:
-    description:
-      - Whether to return the generated secrets in the result. Without O(secrets_dest), they are on disk only until the
-        task ends. If the run is killed before that, the next task on the service names the file in a warning.
+      - Whether to order a service even if the default project has the one that this controller last ordered by this
+        name for O(project). That is where the services of a deleted project go; move it back with O(id) and
+        O(new_project).
+      - A service of this name in another project is another service, and no reason to refuse an order.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -192,8 +137,10 @@ extends_documentation_fragment:
   - hosted.services.budget
   - hosted.services.common.attributes
   - hosted.services.common.dimensions
-  - hosted.services.common.order_options
+  - hosted.services.common.order
+  - hosted.services.common.secrets
   - hosted.services.common.sftp_login
+  - hosted.services.common.state_dir
 attributes:
   idempotent:
     support: partial

@@ -16,58 +16,49 @@ description:
   - Reads the parts in O(include) for many services in parallel.
 options:
   id:
-    description:
-      - Only the service with this id. If there is none, the task fails.
+    description: Only the service with this id. If there is none, the task fails.
     type: str
   name:
     description:
       - Only services with this name. If there is none, the list is empty, with a warning if a similar name exists.
     type: str
   project:
-    description:
-      - Only services of this project, given by id or name. If there is no such project, there are none.
+    description: Only services of this project, given by id or name. If there is no such project, there are none.
     type: str
   family:
-    description:
-      - Only services of this family.
+    description: Only services of this family.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   status:
     description:
       - Only services with this status, such as V(ACTIVE) or V(SUSPENDED). Services that are being deleted are omitted
-        unless you select them here.
-      - A status that is not documented is accepted with a warning, because the platform may have others.
+        unless you select them here. A status that is not documented is accepted with a warning.
     type: str
   include:
     description:
-      - Parts to read in addition to the list. Each is returned under a key with its name. If a service does not offer
-        a part, the value is null.
-      - If a part cannot be read for some services, it is null there, and one warning names them. A failure that
-        affects the whole account, such as a rejected token, makes the task fail.
+      - Parts to read in addition to the list, each under a key with its name, and null if a service does not offer it.
+        If a part cannot be read for some services, it is null there, and one warning names them.
       - V(metrics) takes one call per 50 services; each of the others takes one call per service.
     type: list
     elements: str
     choices: [details, settings, metrics, events, logs, usage, billed_totals, sftp, backups, snapshots]
     default: []
   log_lines:
-    description:
-      - Number of log lines for O(include=logs), from 1 to 100.
+    description: Number of log lines for O(include=logs), from 1 to 100.
     type: int
     default: 100
   max_events:
-    description:
-      - Maximum number of events for O(include=events). The newest ones are returned.
+    description: Maximum number of events for O(include=events). The newest ones are returned.
     type: int
     default: 100
   usage_days:
-    description:
-      - Window in days for O(include=usage).
+    description: Window in days for O(include=usage).
     type: int
     default: 30
   time_zone:
     description:
       - Time zone in which the hour, the day, the week and the month of O(include=billed_totals) begin, such as
-        V(Europe/Paris). The default is the time zone of the machine that runs the task. Weeks begin on Monday.
+        V(Europe/Paris). If not set, that of the machine that runs the task. Weeks begin on Monday.
     type: str
 extends_documentation_fragment:
   - hosted.services.common

@@ -13,28 +13,11 @@ author:
   - hosted.services contributors (@hosted-services)
 description:
   - Reads the host key of a service's SFTP server, without logging in, and compares it with a C(known_hosts) file. If
-    the server is not in the file, adds its key. From then on, a different key is an error, and the file is not changed.
+    the server is not in the file, adds its key. From then on, a different key is an error, and the file is not
+    changed.
   - M(hosted.services.sftp_sync) does the same when it connects. Use this module for programs that only read the file,
     such as C(sftp) and C(ssh).
-  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts with an SSH server,
-    the task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host)
-    and C(ansible_port), also with C(delegate_to), does not call the API and needs no token. A service of the inventory
-    without C(ansible_host) is refused, because its name may be that of another machine.
 options:
-  service:
-    description:
-      - Id or name of the service. An id takes precedence over a name, and O(project) and O(family) must match it.
-      - The address of its SFTP server is read from the API.
-    type: str
-    required: false
-  host:
-    description:
-      - Name or address of a server, to connect to it without the API.
-    type: str
-  port:
-    description:
-      - Port of the server. If not set, the port of the service is used, or 22.
-    type: int
   known_hosts:
     description:
       - File of known host keys, in OpenSSH format, on the machine where the task runs, usually the controller. The
@@ -44,12 +27,9 @@ options:
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
+  - hosted.services.common.sftp_server
   - hosted.services.on_service
-requirements:
-  - asyncssh >= 2.14.2
 notes:
-  - The connection options O(base_url) and O(token) are required only with O(service). O(timeout) is also the deadline
-    for the SFTP server.
   - The first key is trusted. If the platform publishes its fingerprints, compare them with RV(host_key.fingerprint).
   - The role P(hosted.services.sftp_access#role) pins the servers of all services, and writes an ssh_config for them.
   - If a server was reinstalled, remove its old key from the file with C(ssh-keygen -R). The error contains the whole

@@ -12,41 +12,28 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Generates an SFTP password if a service has none yet, or a new one on every run.
-  - The platform shows a password only once, and a new one invalidates the previous one. The password is written to
-    O(secrets_dest) before anything else can fail.
+  - Generates an SFTP password if a service has none yet, or a new one on every run. A new one invalidates the previous
+    one.
+  - The file of O(secrets_dest) is JSON with the keys C(host), C(port), C(username) and C(password).
   - An SSH key on the account opens SFTP without a password; see M(hosted.services.ssh_key).
 options:
   update_password:
     description:
-      - V(on_create) generates a password if the service has none.
-      - V(always) generates one on every run, which invalidates the previous one. Such a task always reports a change.
+      - V(on_create) generates a password if the service has none. V(always) generates one on every run, and always
+        reports a change.
     type: str
     choices: [on_create, always]
     default: on_create
-  secrets_dest:
-    description:
-      - File for the password on the machine where the task runs, as JSON with the keys C(host), C(port), C(username)
-        and C(password), with mode 0600. An existing file is renamed.
-      - If neither this nor O(return_secrets) is set, a file in C(hosted_services/secrets) in Ansible's home is used,
-        which is C(~/.ansible) by default.
-      - Before the password is requested, a test file of the same size is written there and removed. If that fails, no
-        password is requested.
-      - If a run ends between the call and the file, for example because it is killed, a note stays in
-        C(hosted_services/secrets/unkept). The next task on the service warns about it; set O(update_password=always)
-        then.
-    type: path
-  return_secrets:
-    description:
-      - Whether to return the password, as RV(secrets). Set C(no_log) on the task.
-      - A password that the service already has cannot be read again. The task then returns none and warns, unless
-        O(secrets_dest) is set as well.
-    type: bool
-    default: false
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
+  - hosted.services.common.secrets
   - hosted.services.on_service
+notes:
+  - A password that the service already has cannot be read again. With O(return_secrets) and without O(secrets_dest),
+    the task returns none and warns.
+  - If a run is killed between the call and the file, a note stays in C(hosted_services/secrets/unkept). Set
+    O(update_password=always) then.
 seealso:
   - module: hosted.services.sftp_info
   - module: hosted.services.sftp_sync

@@ -16,53 +16,30 @@ description:
   - Deleting a service destroys its snapshots.
 options:
   name:
-    description:
-      - Name of the snapshot, exactly as it is on the platform.
+    description: Name of the snapshot, exactly as it is on the platform.
     type: str
     required: true
   state:
     description:
-      - V(present) ensures that a snapshot with this name exists. Snapshots have no status, so one counts as complete
-        once it is listed.
-      - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The rollback counts as
-        done after O(quiet_time). If a service event reports a failed rollback, the task fails. One that fails without
-        such an event cannot be told from one that succeeded, so check the files of the service.
+      - V(present) ensures that a snapshot with this name exists. It counts as complete once it is listed.
+      - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The platform does not
+        show whether a rollback is in progress, so it counts as done after O(quiet_time). If a service event reports a
+        failed rollback, the task fails. One that fails without such an event cannot be told from one that succeeded,
+        so check the files of the service.
       - V(absent) ensures that no snapshot with this name exists, which is so where the service or the project is gone.
-        The platform knows snapshots by name only, so if several have this name, V(rolled_back) and V(absent) are
+      - The platform knows snapshots by name only, so if several have this name, V(rolled_back) and V(absent) are
         refused.
-      - While a service is locked, or refuses (409) because the platform shows that something is under way, the task
-        retries for up to O(wait_timeout). Any other refusal fails at once.
     type: str
     choices: [present, rolled_back, absent]
     default: present
-  confirm:
-    description:
-      - Confirm that O(state=rolled_back) may discard changes. Without it, the task fails and says what would be lost.
-    type: bool
-    default: false
   discard_newer:
     description:
       - Allow O(state=rolled_back) even if there are newer snapshots than the one to roll back to, which the platform
         may delete. Without this option, the task fails and names them.
     type: bool
     default: false
-  quiet_time:
-    description:
-      - How many seconds must pass without a change, or a new service event, before a rollback counts as done, because
-        the platform does not show whether one is still in progress. Limited to half of O(wait_timeout).
-      - If there was no sign of it at all, the task warns, and RV(services[].start_seen) is V(false).
-    type: float
-    default: 30.0
-  allow_partial:
-    description:
-      - With O(state=rolled_back), all selected services are checked first. If one cannot be rolled back, for example
-        because it has no snapshot with this name, the task fails before it changes any service, and lists those.
-      - Set this to V(true) to roll back the others anyway. The task still fails at the end.
-    type: bool
-    default: false
 attributes:
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
     support: partial
     details: Every run with O(state=rolled_back) rolls back.
 extends_documentation_fragment:
@@ -70,6 +47,9 @@ extends_documentation_fragment:
   - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.many_services
+  - hosted.services.many_services.restore
+notes:
+  - While a service is busy, the task retries for up to O(wait_timeout). Any other refusal fails at once.
 seealso:
   - module: hosted.services.snapshot_info
   - module: hosted.services.backup_retention

@@ -15,12 +15,10 @@ description:
   - Returns the public SSH keys that open SFTP on the services of the account.
 options:
   name:
-    description:
-      - Only keys with this name.
+    description: Only keys with this name.
     type: str
   fingerprint:
-    description:
-      - Only the key with this fingerprint, in hexadecimal digits or base64, with or without the prefix.
+    description: Only the key with this fingerprint, in hexadecimal digits or base64, with or without the prefix.
     type: str
 extends_documentation_fragment:
   - hosted.services.common
