@@ -10,16 +10,15 @@ class ModuleDocFragment:
     """The fragments of hosted.services."""
 
     # The options of the connection to the platform.
-    DOCUMENTATION = r"""
+    CONNECTION = r"""
 options:
   base_url:
     description:
-      - Address of the platform's API, such as V(https://api.example.com).
-      - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts), because
-        the token would be sent unencrypted.
+      - Address of the platform's API, such as V(https://api.example.com). Plain V(http) is refused unless the
+        host is this machine or is named in O(allow_http_hosts), because the token would be sent unencrypted.
       - If not set, the host variable C(hosted_services_url) is used, or C(hosted_url), which the
-        P(hosted.services.inventory#inventory) inventory sets on its hosts. If neither is set, the environment
-        variable E(HOSTED_SERVICES_URL) is used.
+        P(hosted.services.inventory#inventory) inventory sets on its hosts, or else the environment variable
+        E(HOSTED_SERVICES_URL).
     type: str
   token:
     description:
@@ -34,51 +33,45 @@ options:
   token_file:
     description:
       - File that contains the API token on a single line. On the controller, it can be encrypted with
-        ansible-vault.
-      - If not set, the environment variable E(HOSTED_SERVICES_TOKEN_FILE) is used.
+        ansible-vault. If not set, the environment variable E(HOSTED_SERVICES_TOKEN_FILE) is used.
     type: path
   auth_header:
-    description:
-      - Name of the HTTP header that carries the token.
-      - If not set, the environment variable E(HOSTED_SERVICES_AUTH_HEADER) is used.
+    description: Name of the HTTP header that carries the token, also as E(HOSTED_SERVICES_AUTH_HEADER).
     type: str
     default: Authorization
   auth_scheme:
     description:
-      - Word before the token in the header. With an empty string, only the token is sent.
-      - If not set, the environment variable E(HOSTED_SERVICES_AUTH_SCHEME) is used.
+      - Word before the token in the header, also as E(HOSTED_SERVICES_AUTH_SCHEME). With an empty string,
+        only the token is sent.
     type: str
     default: Bearer
   validate_certs:
     description:
-      - Whether to verify the server's certificate. Turn this off only for tests on this machine. Each result
-        then has a warning that says so.
-      - If not set, the environment variable E(HOSTED_SERVICES_VALIDATE_CERTS) is used.
+      - Whether to verify the server's certificate, also as E(HOSTED_SERVICES_VALIDATE_CERTS). Turn this off
+        only for tests on this machine; a warning then says so.
     type: bool
     default: true
   ca_path:
     description:
-      - File or directory with the certificate authorities to trust instead of the system's.
-      - If not set, the environment variable E(HOSTED_SERVICES_CA_PATH) is used.
+      - File or directory with the certificate authorities to trust instead of the system's, also as
+        E(HOSTED_SERVICES_CA_PATH).
     type: path
   timeout:
     description:
-      - Deadline for one call to the platform, including all retries, in seconds.
-      - Calls that return only when the work is done, such as a deployment, have a longer deadline.
-      - If not set, the environment variable E(HOSTED_SERVICES_TIMEOUT) is used.
+      - Deadline for one call to the platform, including all retries, in seconds, also as
+        E(HOSTED_SERVICES_TIMEOUT). Calls that return only when the work is done, such as a deployment, have
+        a longer deadline.
     type: float
     default: 60.0
   retries:
     description:
-      - How many times to retry a failed call. A call is retried only if that is safe. For example, an order
-        that may have reached the platform is never sent again.
-      - If not set, the environment variable E(HOSTED_SERVICES_RETRIES) is used.
+      - How many times to retry a failed call, also as E(HOSTED_SERVICES_RETRIES). A call is retried only if
+        that is safe. An order that may have reached the platform is never sent again.
     type: int
     default: 5
   allow_http_hosts:
     description:
-      - Hosts to which the token may be sent over plain V(http).
-      - If not set, the environment variable E(HOSTED_SERVICES_ALLOW_HTTP_HOSTS) is used.
+      - Hosts to which the token may be sent over plain V(http), also as E(HOSTED_SERVICES_ALLOW_HTTP_HOSTS).
     type: list
     elements: str
     default: []
@@ -89,6 +82,12 @@ requirements:
   - pydantic >= 2
   - cryptography
   - PyYAML
+"""
+
+    # What the modules have beside the connection.
+    DOCUMENTATION = (
+        CONNECTION
+        + r"""
 notes:
   - An option that identifies, narrows or limits what the task touches must have a value if it is set. Null,
     an empty string, blanks, an empty list, and a name that begins or ends with blanks or control characters
@@ -115,92 +114,41 @@ notes:
     the controller and the output is a terminal. To change the interval, set the variable
     C(hosted_progress_interval) to a number of seconds; V(0) turns progress off.
 """
+    )
 
-    # The options of the connection for the inventory, which reads the environment by Ansible's own means.
-    INVENTORY_CONNECTION = r"""
+    # The environment for the same options, which inventories and lookups read by Ansible's own means.
+    ENVIRONMENT = r"""
 options:
   base_url:
-    description:
-      - Address of the platform's API, such as V(https://api.example.com). Can be a template.
-      - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts), because
-        the token would be sent unencrypted.
-    type: str
     env:
       - name: HOSTED_SERVICES_URL
   token:
-    description:
-      - API token with scope C(FULL). Can be a template, such as a lookup in a password store.
-      - Mutually exclusive with O(token_file). A token from the environment does not take precedence over a
-        O(token_file) that is set.
-    type: str
     env:
       - name: HOSTED_SERVICES_TOKEN
   token_file:
-    description:
-      - File that contains the API token on a single line. Can be a template, and can be encrypted with
-        ansible-vault.
-      - If it is set in the inventory file, tasks and lookups on the inventory's hosts read their token from
-        it, too.
-    type: path
     env:
       - name: HOSTED_SERVICES_TOKEN_FILE
   auth_header:
-    description:
-      - Name of the HTTP header that carries the token.
-    type: str
-    default: Authorization
     env:
       - name: HOSTED_SERVICES_AUTH_HEADER
   auth_scheme:
-    description:
-      - Word before the token in the header. With an empty string, only the token is sent.
-    type: str
-    default: Bearer
     env:
       - name: HOSTED_SERVICES_AUTH_SCHEME
   validate_certs:
-    description:
-      - Whether to verify the server's certificate. Turn this off only for tests on this machine. A warning
-        then says so.
-    type: bool
-    default: true
     env:
       - name: HOSTED_SERVICES_VALIDATE_CERTS
   ca_path:
-    description:
-      - File or directory with the certificate authorities to trust instead of the system's.
-    type: path
     env:
       - name: HOSTED_SERVICES_CA_PATH
   timeout:
-    description:
-      - Deadline for one call to the platform, including all retries, in seconds.
-    type: float
-    default: 60.0
     env:
       - name: HOSTED_SERVICES_TIMEOUT
   retries:
-    description:
-      - How many times to retry a failed call.
-    type: int
-    default: 5
     env:
       - name: HOSTED_SERVICES_RETRIES
   allow_http_hosts:
-    description:
-      - Hosts to which the token may be sent over plain V(http).
-    type: list
-    elements: str
-    default: []
     env:
       - name: HOSTED_SERVICES_ALLOW_HTTP_HOSTS
-requirements:
-  - python >= 3.11
-  - requests
-  - urllib3
-  - pydantic >= 2
-  - cryptography
-  - PyYAML
 """
 
     # Variables for the same options, for lookups: a template has no task whose defaults could hold them.

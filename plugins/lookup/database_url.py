@@ -32,7 +32,8 @@ options:
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
 extends_documentation_fragment:
-  - hosted.services.common.inventory_connection
+  - hosted.services.common.connection
+  - hosted.services.common.environment
   - hosted.services.common.lookup_variables
 seealso:
   - module: hosted.services.database_info

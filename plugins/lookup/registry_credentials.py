@@ -22,7 +22,8 @@ options:
     type: list
     elements: str
 extends_documentation_fragment:
-  - hosted.services.common.inventory_connection
+  - hosted.services.common.connection
+  - hosted.services.common.environment
   - hosted.services.common.lookup_variables
 notes:
   - M(hosted.services.app_image) does not need this lookup to push images.

@@ -32,7 +32,8 @@ def test_the_name_is_that_of_the_file(name: str) -> None:
     assert documented["name"] == name
     fragments = documented["extends_documentation_fragment"]
     assert [fragment.rpartition(".")[2] for fragment in fragments] == [
-        "inventory_connection",
+        "connection",
+        "environment",
         "lookup_variables",
     ]
 
