@@ -31,8 +31,6 @@ DOCUMENTATION = r"""
 module: {name}
 short_description: TODO
 version_added: {version}
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - TODO, starting with a verb.
 options:
@@ -42,8 +40,7 @@ options:
     type: str
     {required}
 extends_documentation_fragment:
-  - hosted.services.common
-  - hosted.services.common.{fragment}
+{fragment}  - hosted.services.common
 seealso:
   - module: hosted.services.TODO
 """
@@ -199,7 +196,7 @@ class NewModule:
             "type": "list" if self.reads else "dict",
             "elements": "  elements: dict\n" * self.reads,
             "dash": "- " * self.reads,
-            "fragment": "info_attributes" if self.reads else "attributes",
+            "fragment": "  - hosted.services.common.info_attributes\n" * self.reads,
             "actions": ACTIONS * (not self.reads),
             "writing": WRITING * (not self.reads),
             "returned": "what was read" if self.reads else "the state before, the state after and the steps",

@@ -88,6 +88,26 @@ requirements:
     DOCUMENTATION = (
         CONNECTION
         + r"""
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) and report what it would change, without changing anything.
+    support: full
+  diff_mode:
+    description: Shows what changes when run with C(--diff).
+    support: full
+  idempotent:
+    description: If run twice in a row, the second run changes nothing.
+    support: full
+  action_group:
+    description: Takes defaults from C(module_defaults) for C(group/hosted.services.all).
+    support: full
+    membership:
+      - hosted.services.all
+  async:
+    description: Supports being used with the C(async) keyword.
+    support: full
+author:
+  - hosted.services contributors (@hosted-services)
 notes:
   - An option that identifies, narrows or limits what the task touches must have a value if it is set. Null,
     an empty string, blanks, an empty list, and a name that begins or ends with blanks or control characters
@@ -330,47 +350,12 @@ options:
     type: path
 """
 
-    # What modules that change something can do.
-    ATTRIBUTES = r"""
-attributes:
-  check_mode:
-    description: Can run in C(check_mode) and report what it would change, without changing anything.
-    support: full
-  diff_mode:
-    description: Shows what changes when run with C(--diff).
-    support: full
-  idempotent:
-    description: If run twice in a row, the second run changes nothing.
-    support: full
-  action_group:
-    description: Takes defaults from C(module_defaults) for C(group/hosted.services.all).
-    support: full
-    membership:
-      - hosted.services.all
-  async:
-    description: Supports being used with the C(async) keyword.
-    support: full
-"""
-
-    # What modules that only read can do.
+    # What is so for modules that only read. It comes before the fragment that all have.
     INFO_ATTRIBUTES = r"""
 attributes:
   check_mode:
     description: Can run in C(check_mode). It never changes anything.
-    support: full
   diff_mode:
-    description: Shows what changes when run with C(--diff).
     support: N/A
     details: Nothing changes.
-  idempotent:
-    description: If run twice in a row, the second run changes nothing.
-    support: full
-  action_group:
-    description: Takes defaults from C(module_defaults) for C(group/hosted.services.all).
-    support: full
-    membership:
-      - hosted.services.all
-  async:
-    description: Supports being used with the C(async) keyword.
-    support: full
 """

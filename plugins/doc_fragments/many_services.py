@@ -56,9 +56,9 @@ options:
     default: false
   quiet_time:
     description:
-      - How many seconds must pass without a change, or a new service event, before what was not seen to begin
-        counts as done. The task then warns, and RV(services[].start_seen) is V(false). Limited to half of
-        O(wait_timeout).
+      - How many seconds must pass without a change, or a new service event, before what the platform shows no
+        end of counts as done. If nothing of it was seen, the task warns, and RV(services[].start_seen) is
+        V(false). Limited to half of O(wait_timeout).
     type: float
     default: 30.0
   allow_partial:

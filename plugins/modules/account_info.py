@@ -9,15 +9,13 @@ DOCUMENTATION = r"""
 module: account_info
 short_description: Read the account that a token belongs to
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the e-mail address of the account that the token belongs to, and its balance if the token has access to it.
   - A token with scope C(REGISTRY) is sufficient. Parts that it cannot read are null, and a note says why.
 options: {}
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.billing_info
 """

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: app
 short_description: Create applications
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Creates an application, to which you can then push images in the platform's registry.
   - Requests a quote first, and does not create the application if it costs more than O(max_monthly). Never sends the
@@ -46,7 +44,6 @@ extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.wait
   - hosted.services.budget
-  - hosted.services.common.attributes
   - hosted.services.common.dimensions
   - hosted.services.budget.max_monthly
 notes:

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: app_deploy
 short_description: Deploy a release of an application
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Deploys a release if the image in service differs from the one that its tag names. Compares images by digest. To
     roll back, deploy the tag of an earlier release; releases are kept.
@@ -84,7 +82,6 @@ extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common
   - hosted.services.common.wait
-  - hosted.services.common.attributes
 attributes:
   idempotent:
     support: partial

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: app_image
 short_description: Push an image to the repository of an application
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Pushes an image from an OCI archive or an OCI layout on disk, as written by docker buildx, podman, skopeo and
     kaniko, to the application's repository in the platform's registry. You need neither docker nor a registry login.
@@ -45,7 +43,6 @@ options:
 extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common
-  - hosted.services.common.attributes
 notes:
   - O(timeout) is also the maximum time without a response from the registry.
   - Plain HTTP is used only for a registry on this machine.

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: app_info
 short_description: Read applications, their releases and logs
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns one application or all applications, with the digest and the scan verdict of the version in service.
   - On request, also returns their releases with the digest of each tag, their logs, and the nodes and projects that
@@ -37,8 +35,8 @@ options:
         M(hosted.services.app_deploy). C(hosted_services/pending) in Ansible's home is read as well.
     type: path
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 notes:
   - A token with scope C(REGISTRY) is sufficient.
 seealso:

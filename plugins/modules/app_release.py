@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: app_release
 short_description: Declare releases of applications and wait for their scan
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Declares that a tag names an image that was pushed to the application's repository, waits until the platform has
     scanned it, and returns the scan report.
@@ -49,7 +47,6 @@ extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common
   - hosted.services.common.wait
-  - hosted.services.common.attributes
 notes:
   - With O(wait=false), the task returns the current report. If it is still C(PENDING), O(fail_on) has little to check.
   - A platform may list a new release late. After a declaration, the task waits up to 10 seconds until the list shows

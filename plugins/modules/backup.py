@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: backup
 short_description: Make, restore and delete backups of services
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Makes a backup of each selected service and waits until it is complete, restores one, or deletes it.
   - Requests each backup once. If the response is lost, adopts the backup that appears on the list, and sends nothing
@@ -41,7 +39,6 @@ attributes:
     details: Every run with O(state=restored) restores.
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.many_services
   - hosted.services.many_services.restore

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: backup_retention
 short_description: Delete the backups or snapshots that a policy does not keep
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Applies a retention policy, with rules like those of restic, to the backups or snapshots of each selected service,
     and deletes those that no rule keeps. Returns each one with every reason why it is kept or deleted, in check mode
@@ -84,7 +82,6 @@ options:
     elements: str
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.many_services
 notes:
   - A policy that would keep nothing, or that has a negative number, is refused.

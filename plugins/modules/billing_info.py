@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: billing_info
 short_description: Read the balance, spend and bills of the account
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the balance and the forecast of the account. On request, also returns its transactions, daily spend,
     invoices and statements.
@@ -30,8 +28,8 @@ options:
     description: A month, in the form V(YYYY-MM), to read the statement of as well.
     type: str
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.account_info
   - module: hosted.services.project_info

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: blueprint
 short_description: Describe a whole project in one file
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Makes a project as one file describes it, with its services, its applications, their images and environments, and
     the SSH keys of the account. There is no state file. Each run compares the file with the platform.
@@ -76,7 +74,6 @@ options:
     default: false
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.common.sftp_login

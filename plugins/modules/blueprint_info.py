@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: blueprint_info
 short_description: Export projects as blueprints
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns one project, or each project of the account, as a file that M(hosted.services.blueprint) takes. Applied to
     the same project, such a file changes nothing.
@@ -25,8 +23,8 @@ options:
     description: Id or name of a project. If not set, all projects are returned, one blueprint each.
     type: str
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.blueprint
   - module: hosted.services.project_info

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: clone
 short_description: Clone a project, with its files, databases and images
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Makes another project like an existing one. Describes the source as a blueprint, orders what that describes under
     other names, and copies what each service holds. Files go over SFTP from service to service, databases as a dump,
@@ -76,7 +74,6 @@ options:
     default: refuse
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.common.dimensions

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: database_info
 short_description: Read the tables of a database
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the engine, version and tables of a database. On request, also returns a page of a table, and the data
     needed to connect to the database.
@@ -39,8 +37,8 @@ options:
     type: bool
     default: false
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.on_service
 seealso:
   - module: hosted.services.database_query

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: database_query
 short_description: Run a statement in a database
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Runs one SQL statement through the platform, so that no connection to the database is needed. The platform stops
     every statement after 15 seconds and returns at most 500 rows at once.
@@ -60,7 +58,6 @@ options:
     type: path
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.on_service
 attributes:
   idempotent:

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: drift_info
 short_description: Compare blueprints with the platform
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns in what a project differs from its blueprint, and changes nothing. What the blueprint does not mention is
     no difference, except for services that it does not describe at all. These include services whose creation failed.
@@ -32,8 +30,8 @@ options:
     type: int
     default: 16
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.common.state_dir
   - hosted.services.project.src
 seealso:

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: environment
 short_description: Set the environment of an application
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Replaces the whole environment of an application. Removes variables that the task does not set.
   - At least one variable is required, in O(variables) or O(secret_variables). If one of these options is empty, for
@@ -58,7 +56,6 @@ options:
 extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common
-  - hosted.services.common.attributes
 attributes:
   idempotent:
     support: partial

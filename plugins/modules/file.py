@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: file
 short_description: Manage the files of a service
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Writes text files, creates directories, and renames or deletes files and directories on a service, through the
     platform's file manager.
@@ -62,7 +60,6 @@ options:
     default: false
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.on_service
 notes:
   - If a symbolic link is in the place of the file, the task fails, because the platform does not document whether it

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: file_info
 short_description: List the files of a service, or read one
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the entries of a directory on a service, or the text of a file.
 options:
@@ -35,8 +33,8 @@ options:
     type: bool
     default: false
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.on_service
 seealso:
   - module: hosted.services.file

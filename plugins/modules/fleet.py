@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: fleet
 short_description: Stop, start, restart or update many services in batches
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Works on the selected services in batches. The next batch begins when all services of the one before it are done
     and healthy, or have failed. Stops at a bound on failures, and names what is not begun by then.
@@ -126,7 +124,6 @@ options:
     default: false
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.budget.max_monthly

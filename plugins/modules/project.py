@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: project
 short_description: Manage projects
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Creates, renames and deletes projects.
   - A project groups services and gives them a private network, in which they reach each other by alias.
@@ -44,7 +42,6 @@ options:
     default: false
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
 seealso:
   - module: hosted.services.project_info
   - module: hosted.services.service

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: project_info
 short_description: Read projects, their spend and their graph
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns one project or all projects of the account. On request, also returns their services, their spend, and the
     references between their services.
@@ -27,8 +25,8 @@ options:
     choices: [services, spend, graph]
     default: []
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.project
 """

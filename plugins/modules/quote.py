@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: quote
 short_description: Request a quote for a service or an application
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the price of an order, and whether the balance covers its first day. Orders nothing. If the price exceeds
     O(max_monthly), the task fails.
@@ -39,8 +37,8 @@ options:
     description: Name or id of the project that the service would join. It must exist, but does not affect the price.
     type: str
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.common.dimensions
   - hosted.services.common.order
   - hosted.services.budget.max_monthly

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: recover
 short_description: Rebuild a project from its blueprint and its off-site copies
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Makes a project again after it is gone, or after the whole account is, from its blueprint and the folder of
     off-site copies that the role P(hosted.services.backups#role) has made. Services are ordered as the blueprint
@@ -78,7 +76,6 @@ options:
     default: []
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.common.sftp_login

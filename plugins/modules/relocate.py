@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: relocate
 short_description: Move a service to another node or to another product, with a short stop
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Puts another service in the place of one, on another node, as another product or edition, or with a smaller disk.
     The module orders another service in the same project, copies what the old one holds while that runs, stops it,
@@ -155,7 +153,6 @@ options:
         default: 5
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.budget.max_monthly

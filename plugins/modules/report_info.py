@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: report_info
 short_description: Read the figures of a report on the account
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns, as data, what the account runs, what it costs, how well it is backed up, which releases are blocked, and
     what to do next. The filter P(hosted.services.report_html#filter) makes a page of it, and the playbook
@@ -82,8 +80,8 @@ options:
     elements: dict
     default: []
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - plugin: hosted.services.report_html
     plugin_type: filter

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: service
 short_description: Order, change, start, stop and delete services
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Brings a service to the desired state, whether it is a game server, an application, a database, an instance, a
     machine or a bucket. Orders a missing service.
@@ -135,7 +133,6 @@ extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.wait
   - hosted.services.budget
-  - hosted.services.common.attributes
   - hosted.services.common.dimensions
   - hosted.services.common.order
   - hosted.services.common.secrets

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: service_info
 short_description: Read services and their details
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns services by id, name, project, family and status. By default, returns all services.
   - Reads the parts in O(include) for many services in parallel.
@@ -61,8 +59,8 @@ options:
         V(Europe/Paris). If not set, that of the machine that runs the task. Weeks begin on Monday.
     type: str
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.service
   - plugin: hosted.services.inventory

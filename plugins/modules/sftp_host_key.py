@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: sftp_host_key
 short_description: Pin the key of the SFTP server of a service
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Reads the host key of a service's SFTP server, without logging in, and compares it with a C(known_hosts) file. If
     the server is not in the file, adds its key. From then on, a different key is an error, and the file is not
@@ -26,7 +24,6 @@ options:
     default: ~/.ssh/known_hosts
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.sftp_server
   - hosted.services.on_service
 notes:

@@ -9,15 +9,13 @@ DOCUMENTATION = r"""
 module: sftp_info
 short_description: Read the SFTP access of a service
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the server, port and user name of a service's SFTP access, and when its password was set.
   - The password itself cannot be read. To generate a new one, use M(hosted.services.sftp_password).
 options: {}
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.on_service
 seealso:
   - module: hosted.services.sftp_host_key

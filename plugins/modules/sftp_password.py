@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: sftp_password
 short_description: Generate the SFTP password of a service
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Generates an SFTP password if a service has none yet, or a new one on every run. A new one invalidates the previous
     one.
@@ -26,7 +24,6 @@ options:
     default: on_create
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.secrets
   - hosted.services.on_service
 notes:

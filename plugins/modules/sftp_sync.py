@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: sftp_sync
 short_description: Mirror a directory or a file to or from a service over SFTP
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Mirrors a local directory to a service, or a directory of a service to this machine, over one SFTP connection that
     transfers many files in parallel.
@@ -142,7 +140,6 @@ options:
     type: raw
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.sftp_server
   - hosted.services.on_service
 notes:

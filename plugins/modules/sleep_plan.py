@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: sleep_plan
 short_description: Suspend services outside of their hours, and resume them in time
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Looks at the clock of the controller, and suspends or resumes each selected service as the plan says for this
     moment. Run it every few minutes, from cron or a timer of systemd. Runs that are missed or doubled make no
@@ -150,7 +148,6 @@ options:
     default: 30
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.budget.max_monthly

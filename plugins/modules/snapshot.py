@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: snapshot
 short_description: Take, roll back to and delete snapshots of services
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Takes a snapshot of each selected service, rolls services back to one, or deletes it.
   - Deleting a service destroys its snapshots.
@@ -44,7 +42,6 @@ attributes:
     details: Every run with O(state=rolled_back) rolls back.
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.many_services
   - hosted.services.many_services.restore

@@ -9,14 +9,12 @@ DOCUMENTATION = r"""
 module: snapshot_info
 short_description: Read snapshots of services and how fresh they are
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the snapshots of each selected service, with the newest one and its age.
   - With O(max_age), also shows whether it is fresh enough.
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.many_services
   - hosted.services.many_services.freshness
 seealso:

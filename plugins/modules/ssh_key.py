@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: ssh_key
 short_description: Manage the SSH keys of the account
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Registers and removes public SSH keys. A key opens SFTP on all services of the account, without a password.
   - Refuses a private key, a damaged key, a key of a type that the platform does not accept, and an RSA key of less
@@ -53,7 +51,6 @@ options:
     default: present
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
 seealso:
   - module: hosted.services.ssh_key_info
 """

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: ssh_key_info
 short_description: Read the SSH keys of the account
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the public SSH keys that open SFTP on the services of the account.
 options:
@@ -21,8 +19,8 @@ options:
     description: Only the key with this fingerprint, in hexadecimal digits or base64, with or without the prefix.
     type: str
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.ssh_key
 """
