@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import struct
 import subprocess
 import sys
@@ -135,8 +134,7 @@ def write_report(sandbox: Sandbox, folder: Path) -> Path:
     names |= {"backups_dir": "backups", "sleep_dir": "sleep", "drill": "drill.json"}
     variables = " ".join(f"report_{name}={value}" for name, value in names.items())
     command = ["ansible-playbook", str(ROOT / "playbooks" / "report.yml"), "-e", variables]
-    environment = {**os.environ, **demo_environment(sandbox, folder), "PWD": str(folder)}
-    subprocess.run(command, env=environment, check=True)
+    subprocess.run(command, env=demo_environment(sandbox, folder), cwd=folder, check=True)
     return folder / "report.html"
 
 
