@@ -310,6 +310,12 @@ options:
   port:
     description: Port of the SFTP server. If not set, the port of the service is used, or 22.
     type: int
+  known_hosts:
+    description:
+      - File of known host keys, in OpenSSH format, on the machine where the task runs. It is created if it
+        does not exist. Lines that cannot be read are left out, with a warning.
+    type: path
+    default: ~/.ssh/known_hosts
 requirements:
   - asyncssh >= 2.14.2
 notes:

@@ -46,6 +46,17 @@ notes:
     outcome for each.
 """
 
+    # Services that need each other.
+    START_AFTER = r"""
+options:
+  start_after:
+    description:
+      - Services that start after others, and stop before them, by name or id. Each key is a selected service,
+        and its value the list of those that it needs. References in environments are known without it.
+    type: dict
+    default: {}
+"""
+
     # Going back to a copy.
     RESTORE = r"""
 options:

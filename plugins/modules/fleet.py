@@ -89,12 +89,6 @@ options:
         description: For how many seconds to wait for one response.
         type: float
         default: 5
-  start_after:
-    description:
-      - Services that come after others, and stop before them, by name or id. Each key is a selected service, and its
-        value the list of those that it needs. References in environments are known without it.
-    type: dict
-    default: {}
   only_what_ran:
     description:
       - With O(state=started), whether to start only what ran before the fleet was stopped under this O(name). The task
@@ -130,6 +124,7 @@ extends_documentation_fragment:
   - hosted.services.many_services
   - hosted.services.common.dimensions
   - hosted.services.common.state_dir
+  - hosted.services.many_services.start_after
 notes:
   - O(wait_timeout) is the time for each service. O(wait) must stay V(true), because a batch waits for the one before
     it.

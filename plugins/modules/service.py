@@ -59,13 +59,11 @@ options:
     default: present
   product:
     description:
-      - Slug of the product. Required to order a service. It cannot be changed later, see M(hosted.services.relocate).
-    type: str
-  runtime:
-    description: Id of the edition of the product. If not set, the first one. It cannot be changed later.
+      - Slug of the product. Required to order a service. Neither it nor O(runtime) and O(host) can be changed later,
+        see M(hosted.services.relocate).
     type: str
   host:
-    description: Id of the node. Required to order a service. It cannot be changed later.
+    description: Id of the node. Required to order a service.
     type: str
   dimensions:
     description:

@@ -15,13 +15,7 @@ description:
     changed.
   - M(hosted.services.sftp_sync) does the same when it connects. Use this module for programs that only read the file,
     such as C(sftp) and C(ssh).
-options:
-  known_hosts:
-    description:
-      - File of known host keys, in OpenSSH format, on the machine where the task runs, usually the controller. The
-        file and its folder are created if they do not exist.
-    type: path
-    default: ~/.ssh/known_hosts
+options: {}
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.sftp_server

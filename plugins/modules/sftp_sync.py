@@ -47,10 +47,6 @@ options:
     type: str
     choices: [accept_new, strict, "off"]
     default: accept_new
-  known_hosts:
-    description: File of known host keys, in OpenSSH format. Lines that cannot be read are left out, with a warning.
-    type: path
-    default: ~/.ssh/known_hosts
   direction:
     description:
       - V(push) mirrors O(src) on this machine to O(dest) on the service, V(pull) O(src) on the service to O(dest) on

@@ -97,12 +97,6 @@ options:
     description: Whether services are resumed when their hours begin. If false, whoever needs a service resumes it.
     type: bool
     default: true
-  start_after:
-    description:
-      - Services that start after others, and stop before them, by name or id. Each key is a service of the plan, and
-        its value the list of services that it needs. References in environments are known without it.
-    type: dict
-    default: {}
   not_while_busy:
     description: Do not suspend a service that is busy. If it cannot be known, nothing is done.
     type: dict
@@ -153,6 +147,7 @@ extends_documentation_fragment:
   - hosted.services.budget.max_monthly
   - hosted.services.many_services
   - hosted.services.common.state_dir
+  - hosted.services.many_services.start_after
 seealso:
   - module: hosted.services.relocate
   - module: hosted.services.service
