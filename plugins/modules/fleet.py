@@ -57,38 +57,6 @@ options:
         not touched, and counts as one before anything is begun.
     type: str
     default: "0"
-  healthy_for:
-    description: For how many seconds a service must have run to count as healthy.
-    type: float
-    default: 10
-  health_checks:
-    description: What else services must do to count as healthy, within O(wait_timeout).
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      services:
-        description: The services to check, by id or name. If it is left out, all selected ones.
-        type: list
-        elements: str
-      url:
-        description:
-          - URL that must respond, requested from where the task runs, without the token and without redirects.
-            C({address}) in it stands for the address of the service, with its port.
-        type: str
-      status:
-        description: Status codes that count as healthy.
-        type: list
-        elements: int
-        default: [200]
-      tcp:
-        description: Whether the address must accept a TCP connection. Use this or O(health_checks[].url).
-        type: bool
-        default: false
-      timeout:
-        description: For how many seconds to wait for one response.
-        type: float
-        default: 5
   only_what_ran:
     description:
       - With O(state=started), whether to start only what ran before the fleet was stopped under this O(name). The task
@@ -125,6 +93,7 @@ extends_documentation_fragment:
   - hosted.services.common.dimensions
   - hosted.services.common.state_dir
   - hosted.services.many_services.start_after
+  - hosted.services.common.health_of_many
 notes:
   - O(wait_timeout) is the time for each service. O(wait) must stay V(true), because a batch waits for the one before
     it.

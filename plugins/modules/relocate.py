@@ -123,34 +123,6 @@ options:
         place. What was written to it since is not copied.
     type: bool
     default: false
-  healthy_for:
-    description: For how many seconds the new service must have run to count as healthy.
-    type: float
-    default: 10
-  health_checks:
-    description: What else the new service must do to count as healthy, within O(wait_timeout).
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      url:
-        description:
-          - URL that must respond, requested from where the task runs, without the token and without redirects.
-            C({address}) in it stands for the address of the new service, with its port.
-        type: str
-      status:
-        description: Status codes that count as healthy.
-        type: list
-        elements: int
-        default: [200]
-      tcp:
-        description: Whether the address must accept a TCP connection. Use this or O(health_checks[].url).
-        type: bool
-        default: false
-      timeout:
-        description: For how many seconds to wait for one response.
-        type: float
-        default: 5
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.wait
@@ -163,6 +135,7 @@ extends_documentation_fragment:
   - hosted.services.common.state_dir
   - hosted.services.on_service
   - hosted.services.project.environments
+  - hosted.services.common.health
 notes:
   - Files are compared by size and time. O(checksum) makes the stop longer.
   - A database has to run to be dumped. So the applications that refer to it are stopped instead, as long as it takes
