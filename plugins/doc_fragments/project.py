@@ -24,57 +24,6 @@ options:
     type: path
 """
 
-    # What may differ from the source or the blueprint.
-    COPY = r"""
-options:
-  host:
-    description: Id or label of the node for everything. If not set, that of the source or the blueprint.
-    type: str
-  overrides:
-    description:
-      - What single services and applications have instead, by key, name, slug or id. Each is a dictionary
-        with the keys of an entry of M(hosted.services.blueprint), such as C(host), C(dimensions), C(public)
-        or C(variables). They take precedence over all other options.
-    type: dict
-  without_data:
-    description:
-      - Keys, names, slugs or ids of services to make without content. Needed for those of which there is
-        none, such as buckets, and for databases that cannot be dumped or restored from here.
-    type: list
-    elements: str
-    default: []
-  delete:
-    description:
-      - Whether files are deleted that the source or the copy does not have. The content of a database is
-        always replaced as a whole.
-    type: bool
-    default: true
-  max_monthly:
-    description:
-      - Maximum price per month of everything in the project, in currency units. Nothing is ordered if it
-        would be exceeded.
-    type: str
-"""
-
-    # What the platform does not show, and how a copy is compared.
-    ENVIRONMENTS = r"""
-options:
-  environments:
-    description:
-      - Whole environments of applications, by slug or id. References in them may name a service as in the
-        source, and lead to what is in its place.
-      - If a variable is known, because it refers to a service or was written from this controller, and is
-        given nowhere, nothing is ordered.
-    type: dict
-  secret_environments:
-    description: As O(environments), with values that are never shown.
-    type: dict
-  checksum:
-    description: Whether files of the same size and time are compared by their content.
-    type: bool
-    default: false
-"""
-
     # A blueprint that is read from a file.
     SRC = r"""
 options:

@@ -139,8 +139,8 @@ options:
     type: str
     default: hosted_
 extends_documentation_fragment:
-  - hosted.services.common.connection
-  - hosted.services.common.environment
+  - hosted.services.connection
+  - hosted.services.connection.environment
   - ansible.builtin.constructed
   - ansible.builtin.inventory_cache
 notes:

@@ -81,8 +81,8 @@ extends_documentation_fragment:
   - hosted.services.common.state_dir
   - hosted.services.project
   - hosted.services.project.rename
-  - hosted.services.project.copy
-  - hosted.services.project.environments
+  - hosted.services.project_copy
+  - hosted.services.project_copy.environments
 notes:
   - Services of the clone are stopped while their files are copied, and started again if those of the source run. The
     source keeps running, so files that are written at that moment may be copied in part. The next run corrects that.

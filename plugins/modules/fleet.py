@@ -93,7 +93,7 @@ extends_documentation_fragment:
   - hosted.services.common.dimensions
   - hosted.services.common.state_dir
   - hosted.services.many_services.start_after
-  - hosted.services.common.health_of_many
+  - hosted.services.health.of_many
 notes:
   - O(wait_timeout) is the time for each service. O(wait) must stay V(true), because a batch waits for the one before
     it.

@@ -82,7 +82,7 @@ extends_documentation_fragment:
   - hosted.services.common.state_dir
   - hosted.services.project
   - hosted.services.project.rename
-  - hosted.services.project.copy
+  - hosted.services.project_copy
 notes:
   - Services are stopped while they get their files, and started if the blueprint says that they run.
   - What the plan of role P(hosted.services.backups#role) excluded from a copy is never deleted. Where C(service.json)

@@ -134,8 +134,8 @@ extends_documentation_fragment:
   - hosted.services.common.sftp_login
   - hosted.services.common.state_dir
   - hosted.services.on_service
-  - hosted.services.project.environments
-  - hosted.services.common.health
+  - hosted.services.project_copy.environments
+  - hosted.services.health
 notes:
   - Files are compared by size and time. O(checksum) makes the stop longer.
   - A database has to run to be dumped. So the applications that refer to it are stopped instead, as long as it takes

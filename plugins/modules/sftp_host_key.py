@@ -18,7 +18,7 @@ description:
 options: {}
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.sftp_server
+  - hosted.services.sftp_server
   - hosted.services.on_service
 notes:
   - The first key is trusted. If the platform publishes its fingerprints, compare them with RV(host_key.fingerprint).

@@ -136,7 +136,7 @@ options:
     type: raw
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.sftp_server
+  - hosted.services.sftp_server
   - hosted.services.on_service
 notes:
   - On this machine, no link below O(src) or O(dest) is followed, even if another user makes it while the task runs.

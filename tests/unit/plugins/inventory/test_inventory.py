@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
+from ansible_collections.hosted.services.plugins.doc_fragments.connection import ModuleDocFragment
 from ansible_collections.hosted.services.plugins.inventory.inventory import (
     DOCUMENTATION,
     KNOWN,
@@ -28,7 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.values import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import ServiceQuery
 
-OPTIONS = yaml.safe_load(ModuleDocFragment.CONNECTION)["options"]
+OPTIONS = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
 ENVIRONMENT = yaml.safe_load(ModuleDocFragment.ENVIRONMENT)["options"]
 
 
