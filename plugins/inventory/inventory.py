@@ -53,6 +53,16 @@ options:
         C(HOSTED_SERVICES_HOME) names. They hold no secret.
     type: float
     default: 0
+  base_url:
+    description: Address of the platform's API, such as V(https://api.example.com). Can be a template.
+  token:
+    description:
+      - API token with scope C(FULL). Can be a template, such as a lookup in a password store. A token from the environment
+        does not take precedence over an O(token_file) that is set.
+  token_file:
+    description:
+      - File that contains the API token on a single line. Can be a template, and can be encrypted with ansible-vault. Tasks
+        and lookups on the inventory's hosts read their token from it, too.
   token_env:
     description:
       - Name of the environment variable that holds the token, for this inventory and for the tasks and lookups on its hosts.
@@ -129,7 +139,8 @@ options:
     type: str
     default: hosted_
 extends_documentation_fragment:
-  - hosted.services.common.inventory_connection
+  - hosted.services.connection
+  - hosted.services.connection.environment
   - ansible.builtin.constructed
   - ansible.builtin.inventory_cache
 notes:

@@ -32,8 +32,9 @@ options:
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
 extends_documentation_fragment:
-  - hosted.services.common.inventory_connection
-  - hosted.services.common.lookup_variables
+  - hosted.services.connection
+  - hosted.services.connection.environment
+  - hosted.services.connection.lookup_variables
 seealso:
   - module: hosted.services.database_info
   - module: hosted.services.environment

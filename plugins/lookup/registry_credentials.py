@@ -22,8 +22,9 @@ options:
     type: list
     elements: str
 extends_documentation_fragment:
-  - hosted.services.common.inventory_connection
-  - hosted.services.common.lookup_variables
+  - hosted.services.connection
+  - hosted.services.connection.environment
+  - hosted.services.connection.lookup_variables
 notes:
   - M(hosted.services.app_image) does not need this lookup to push images.
 seealso:
