@@ -236,7 +236,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     HostedError,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
 from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES, ServiceStatus
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
@@ -466,11 +465,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _read(self, settings: Connection, wanted: ServiceQuery, *, reread: bool) -> Listing:
         os.environ[HOME_VARIABLE] = constants.config.get_config_value("ANSIBLE_HOME")  # as actions do
-        session = Session(settings, lambda line: self.display.vvv(f"hosted.services: {line}"))
+        client = Client(settings, lambda line: self.display.vvv(f"hosted.services: {line}"))
         try:
-            return read_listing(Account(Client(session)), wanted, reread)
+            return read_listing(Account(client), wanted, reread)
         finally:
-            session.close()
+            client.close()
 
     # --- Hosts, variables and groups --------------------------------------------------------------
 

@@ -12,16 +12,15 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from .._api.client import Client
 from .._api.connection import Connection
-from .._api.errors import HostedError
+from .._api.errors import ConfigurationError, HostedError
 from .._api.libraries import require
-from .._api.session import Session
 from .._api.text import HIDDEN, PRIVATE_KEY, Redactor, tell_secrets
 from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import runner
@@ -31,7 +30,7 @@ from .._resources.shared.effects import Effects
 from .._resources.shared.plan import Plan, Resource, Task
 from .._resources.shared.run_memory import foresee
 from .diff import as_diff, describe_subject
-from .options import argument_spec, check_waiting
+from .options import argument_spec
 
 USER_IN_URL = re.compile(r"//.*@")
 """Matches the user name and password in a URL. They are rejected, but must not be shown either."""
@@ -48,9 +47,7 @@ class RunContext:
     diff: bool = False
     progress: Callable[[str], None] = lambda line: None
     log: Callable[[str], None] = lambda line: None
-    connect: Callable[[Connection, Callable[[str], None]], Client] = field(
-        default=lambda settings, log: Client(Session(settings, log))
-    )
+    connect: Callable[[Connection, Callable[[str], None]], Client] = Client
 
 
 def execute(resource: Resource, options: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
@@ -89,22 +86,27 @@ def open_task(
     context: RunContext,
     warnings: list[str],
 ) -> Task:
-    """Return a task, with a client if it calls the platform."""
+    """Return a task, with a client if it calls the platform.
+
+    :raises ConfigurationError: if a wait is negative, infinite or not a number.
+    """
     require()
-    check_waiting(options)
+    for name in ("wait_timeout", "wait_interval", "quiet_time"):
+        value = options.get(name)
+        if value is not None and not 0 <= value < float("inf"):
+            raise ConfigurationError(f"{name} is {value:g}; it must be a number of seconds of 0 or more")
     given = resource.read_options(options)
     client: Any = None
     if resource.needs_api(options):
         settings = connection(given, resource.name)
         warnings += settings.warnings
         client = context.connect(settings, context.log)
-        client.hide(secrets.values)
-    if redacted := texts_in(resource.redacted_values(options)):
-        secrets.redact = Redactor(redacted)
+        client.secrets = secrets.values
+    secrets.hide_wherever(texts_in(resource.redacted_values(options)))
     task: Task = Task(client, given, context.check_mode, warnings=warnings)
     task.progress = lambda line: context.progress(secrets.hide(line))
     if client is not None:
-        client.report_pauses(task.progress)
+        client.on_pause = task.progress
     return task
 
 
@@ -212,12 +214,18 @@ class Secrets:
         self.resource, self.options = resource, options
         hidden = {name for name, option in argument_spec(resource).items() if option.get("no_log")}
         self.no_log = [options.get(name) for name in hidden - resource.secret_options]
-        self.never_shown = sorted(texts_in(self.no_log), key=len, reverse=True)
-        """What no result holds, the longest first."""
-        self.redact: Redactor | None = None
-        """Redacts other values that no key of a result hides."""
+        never_shown = sorted(texts_in(self.no_log), key=len, reverse=True)
+        found = re.compile("|".join(map(re.escape, never_shown)))
+        self.hide: Callable[[str], str] = partial(found.sub, HIDDEN) if never_shown else str
+        """Returns a text without what no result holds."""
         named = [options.get(name) for name in resource.secret_options if name.startswith("secret_")]
-        tell_secrets([*self.never_shown, *texts_in(named, shortest=1)])
+        tell_secrets([*never_shown, *texts_in(named, shortest=1)])
+
+    def hide_wherever(self, texts: Iterable[str]) -> None:
+        """Redact other values, too, which no key of a result hides: first, as they may hold the rest."""
+        if redacted := list(texts):
+            redact, hide = Redactor(redacted), self.hide
+            self.hide = lambda text: hide(redact(text))
 
     def values(self) -> set[str]:
         """Return all of them that are long enough to be redacted."""
@@ -228,13 +236,6 @@ class Secrets:
         """Return ``said``, text or nested data for the user, without any of them in any encoding."""
         values = self.values()
         return map_strings(said, Redactor(values)) if values else said
-
-    def hide(self, text: str) -> str:
-        """Return a text without what is never shown."""
-        text = self.redact(text) if self.redact else text  # first, as these values may hold the others
-        for value in self.never_shown:
-            text = text.replace(value, HIDDEN)
-        return text
 
 
 def texts_in(value: Any, shortest: int = SHORTEST_SECRET) -> set[str]:

@@ -171,14 +171,3 @@ def find_invalid_argument(spec: Mapping[str, Any], arguments: Mapping[str, Any])
         except CONVERSION_ERRORS:
             return str(name)
     return "one of the arguments"
-
-
-def check_waiting(options: Mapping[str, Any]) -> None:
-    """Reject a wait that is negative, infinite or not a number.
-
-    :raises ConfigurationError: naming the option.
-    """
-    for name in ("wait_timeout", "wait_interval", "quiet_time"):
-        value = options.get(name)
-        if value is not None and not 0 <= value < float("inf"):
-            raise ConfigurationError(f"{name} is {value:g}; it must be a number of seconds of 0 or more")

@@ -43,6 +43,12 @@ class Connection:
     retries: int = 5
     allow_http_hosts: tuple[str, ...] = ()
     caller: str = ""
+    headers: dict[str, str] = field(init=False, repr=False, compare=False)
+    """Those of all requests, with the token."""
+    verify: bool | str = field(init=False, compare=False)
+    """The ``verify`` argument of requests: a CA file, ``True`` for the system's CAs, or ``False``."""
+    warnings: list[str] = field(init=False, compare=False)
+    """What every user of the connection is told of it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", check_base_url(self.base_url, self.allow_http_hosts))
@@ -65,31 +71,22 @@ class Connection:
         if self.retries < 0:
             raise ConfigurationError(f"retries is {self.retries}; it must be 0 or more")
 
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers of all requests, with the token."""
         caller = f"; {self.caller}" if self.caller else ""
-        return {
+        headers = {
             "Accept": "application/json",
             "User-Agent": f"hosted.services (Ansible collection{caller})",
             self.auth_header: f"{self.auth_scheme} {self.token}".strip(),
         }
+        object.__setattr__(self, "headers", headers)
+        object.__setattr__(self, "verify", self.validate_certs and (self.ca_path or True))
+        unchecked = not self.validate_certs and self.base_url.startswith("https:")
+        object.__setattr__(self, "warnings", [UNCHECKED] if unchecked else [])
 
     @property
     def account_key(self) -> str:
         """A hash that differs for each address and token. The token cannot be found from it."""
         text = f"{self.base_url}\n{self.auth_header}\n{self.token}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(text, digest_size=16).hexdigest()
-
-    @property
-    def verify(self) -> bool | str:
-        """The ``verify`` argument of requests: a CA file, ``True`` for the system's CAs, or ``False``."""
-        return self.validate_certs and (self.ca_path or True)
-
-    @property
-    def warnings(self) -> list[str]:
-        """What every user of the connection is told of it."""
-        return [UNCHECKED] if not self.validate_certs and self.base_url.startswith("https:") else []
 
 
 def check_token(token: str) -> None:

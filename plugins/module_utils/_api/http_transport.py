@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies_environment
 
 from . import errors
-from .call_thread import CallThread
+from .bounded_call import run_bounded
 from .connection import is_loopback
 from .libraries import requests, urllib3
 from .text import clean
@@ -77,7 +77,7 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """Sends requests over connections that it keeps open. All of it but :meth:`exchange` is for any thread.
+    """Sends requests over connections that it keeps open, for any thread.
 
     It is an adapter of requests, with its pools, TLS and proxies. A session would do more: read ``~/.netrc``,
     keep cookies, which outlive their token, follow redirects, and ask macOS for proxies.
@@ -87,7 +87,6 @@ class HttpTransport:
         urllib3.disable_warnings()  # of unverified certificates, which the user asked for
         self._adapters: dict[bool | str, Any] = {}
         """By what checks certificates: a connection that was not checked is for nobody who asks for that."""
-        self._thread = CallThread()
 
     def clone(self) -> HttpTransport:
         """Return a transport with its own connections, for another thread."""
@@ -97,11 +96,10 @@ class HttpTransport:
         """Close all idle connections."""
         for adapter in list(self._adapters.values()):  # others may add one meanwhile
             adapter.close()
-        self._thread.stop()
 
     def exchange(self, request: Request, seconds: float) -> Response:
         """Send a request and return its response; see :meth:`Transport.exchange`."""
-        return self._thread.run(seconds, lambda: self.send(request, seconds))
+        return run_bounded(seconds, lambda: self.send(request, seconds))
 
     def send(self, request: Request, seconds: float) -> Response:
         """Send a request and return its response. ``seconds`` bounds each wait for the server, not their sum.
@@ -139,9 +137,16 @@ class HttpTransport:
     ) -> Any:
         """Send a request; return the response of requests, whose body is not read yet.
 
-        A redirect is not followed, and nothing is sent twice.
+        A redirect is not followed, and nothing is sent twice. The environment may name the authorities.
+
+        :raises ConfigurationError: if they do not exist.
         """
-        verify = authorities(url, verify)
+        if verify is True:
+            verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
+        if isinstance(verify, str) and url.startswith("https:") and not os.path.exists(verify):
+            raise errors.ConfigurationError(
+                f"cannot send: the file of certificate authorities {verify!r} does not exist"
+            )
         adapter = None if fresh else self._adapters.get(verify)
         if adapter is None:
             adapter = requests.adapters.HTTPAdapter(pool_maxsize=MAX_IDLE)
@@ -155,20 +160,6 @@ class HttpTransport:
             verify=verify,
             proxies=proxies_for(url),
         )
-
-
-def authorities(url: str, verify: bool | str) -> bool | str:
-    """Return the ``verify`` argument of an adapter: the environment may name the authorities.
-
-    :raises ConfigurationError: if they do not exist.
-    """
-    if verify is True:
-        verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
-    if isinstance(verify, str) and url.startswith("https:") and not os.path.exists(verify):
-        raise errors.ConfigurationError(
-            f"cannot send: the file of certificate authorities {verify!r} does not exist"
-        )
-    return verify
 
 
 def proxies_for(url: str) -> dict[str, str]:

@@ -13,8 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from .libraries import BaseModel, ConfigDict, to_camel, to_snake
 
@@ -23,8 +22,6 @@ LONGEST_KEY = 64
 PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 """The types whose values are in results as they are."""
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
-SECRET_FIELDS = ("password", "secret", "url")
-"""The fields that hold a secret. The URL is that of a database, with its password."""
 
 
 def alias(name: str) -> str:
@@ -44,12 +41,14 @@ class Model(BaseModel):
         alias_generator=alias, populate_by_name=True, extra="allow", coerce_numbers_to_str=True
     )
 
+    secret_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields that hold a secret."""
+
     def as_dict(self) -> dict[str, Any]:
         """Return the object as JSON-serializable data with snake_case keys, unknown fields included."""
-        keys = result_keys(type(self))
         found = {
             # Nearly all values are plain: a thousand services have tens of thousands of them.
-            keys[name]: value if type(value) in PLAIN_TYPES else plain(value)
+            name.rstrip("_"): value if type(value) in PLAIN_TYPES else plain(value)
             for name, value in vars(self).items()
         }
         for name, value in (self.model_extra or {}).items():
@@ -67,19 +66,11 @@ class LateModel(Model):
     model_config = ConfigDict(defer_build=True)
 
 
-@cache
-def result_keys(model: type[Model]) -> dict[str, str]:
-    """Return the keys of a model's fields in results."""
-    return {name: name.rstrip("_") for name in model.model_fields}
-
-
 def secrets_in(model: Model) -> Iterator[Any]:
     """Yield the secrets that an object of the platform holds."""
-    for name in SECRET_FIELDS:
-        if name in type(model).model_fields:
-            yield getattr(model, name)
-    if isinstance(model, Order):
-        yield from (secret.value for secret in model.secrets or ())
+    for name in model.secret_fields:
+        value = getattr(model, name)
+        yield from (secret.value for secret in value or ()) if isinstance(model, Order) else [value]
 
 
 def plain(value: Any) -> Any:
@@ -365,6 +356,7 @@ class SftpPassword(Model):
     port: int
     username: str
     password: str
+    secret_fields: ClassVar[tuple[str, ...]] = ("password",)
 
 
 # --- Databases --------------------------------------------------------------------------------------
@@ -380,6 +372,7 @@ class DatabaseConnection(LateModel):
     password: str | None = None
     database: str | None = None
     url: str | None = None
+    secret_fields: ClassVar[tuple[str, ...]] = ("password", "url")
 
 
 class DatabaseTable(LateModel):
@@ -493,6 +486,7 @@ class RegistryCredentials(LateModel):
     project: str
     username: str
     secret: str
+    secret_fields: ClassVar[tuple[str, ...]] = ("secret",)
 
 
 class Flaw(LateModel):
@@ -653,6 +647,7 @@ class Order(Model):
     monthly_millicents: Any = None
     href: Any = None
     secrets: list[Secret] | None = None
+    secret_fields: ClassVar[tuple[str, ...]] = ("secrets",)
 
 
 class BillingOverview(LateModel):

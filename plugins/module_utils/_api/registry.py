@@ -30,7 +30,7 @@ from .errors import (
 from .http_transport import root_reason
 from .models import RegistryCredentials
 from .registry_session import ELSEWHERE, RegistrySession, without_query
-from .session import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
+from .responses import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
 from .text import Redactor, clean
 from .uploads import Content, Upload
 

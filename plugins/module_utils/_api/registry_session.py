@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from .call_thread import CallThread
+from .bounded_call import run_bounded
 from .connection import is_loopback
 from .errors import ConfigurationError, Interrupted, Refused, UnexpectedAnswer, error_for_status
 from .http_transport import HttpTransport, failure, proxies_for, read_whole
 from .libraries import requests, urllib3
 from .models import RegistryCredentials
-from .session import parse
+from .responses import parse
 from .text import clean
 from .uploads import Chunk
 
@@ -153,10 +153,9 @@ class RegistrySession:
                 response._content = read_whole(response, MAX_ANSWER)  # noqa: SLF001 - as requests keeps it
             return response
 
-        thread = CallThread()
         try:
             lasts = stream or isinstance(data, Chunk)
-            response = call() if lasts else thread.run(self._timeout, call)
+            response = call() if lasts else run_bounded(self._timeout, call)
             outcome = str(response.status_code)
             return response
         except TimeoutError:
@@ -167,7 +166,6 @@ class RegistrySession:
             told = failure(error, url, self._verify, "the registry's address")
             raise told.prepend(f"the registry {self._host}: ") from None
         finally:
-            thread.stop()
             took = (time.monotonic() - begun) * 1000
             self._log(f"{method} {without_query(url)} -> {outcome} in {took:.0f} ms")
 

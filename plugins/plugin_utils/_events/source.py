@@ -21,10 +21,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     AccessDenied,
     ConfigurationError,
     HostedError,
-    pause_asked,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import Redactor
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
@@ -136,9 +134,9 @@ class Poller:
         self.observer = self._connect()
 
     def _connect(self) -> Observer:
-        session = Session(self.settings, LOG.debug)
+        client = Client(self.settings, LOG.debug)
         redact = Redactor([self.settings.token])
-        return Observer(Account(Client(session)), self.options, comparison(self.options), redact)
+        return Observer(Account(client), self.options, comparison(self.options), redact)
 
     def begin(self) -> None:
         """Find out whether the token is accepted.
@@ -283,7 +281,7 @@ class Source:
 
     def fail(self, error: HostedError | OSError) -> None:
         """Slow down after a poll that failed. Say so at once, and then after twice as many failures."""
-        asked = pause_asked(error)
+        asked = error.pause_asked if isinstance(error, HostedError) else None
         self.pace = self.pace.after_failure(asked, random.random())  # noqa: S311 - no secret
         failures = self.pace.failures
         if failures & (failures - 1) == 0:
@@ -303,7 +301,7 @@ class Source:
             LOG.warning("%s: the account can be read again", NAME)
         observer = self.poller.observer
         problems = {error.message: error for error in observer.problems}
-        asked = max((pause_asked(error) or 0.0 for error in problems.values()), default=0.0)
+        asked = max((error.pause_asked or 0.0 for error in problems.values()), default=0.0)
         self.pace = self.pace.after(after.sequence != before.sequence or moved(before, after), asked)
         news = [f"not read: {message}" for message in problems]
         news += [LIMITED] if observer.limited_since else []

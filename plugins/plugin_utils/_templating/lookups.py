@@ -23,7 +23,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     HostedError,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     connection,
     with_selected_token,
@@ -77,11 +76,11 @@ class ReadingLookup(LookupBase):
             settings = connection(Options.from_ansible(options), self._name())
             for warning in settings.warnings:
                 display.warning(warning)
-            session = Session(settings, lambda line: display.vvv(f"hosted.services: {line}"))
+            client = Client(settings, lambda line: display.vvv(f"hosted.services: {line}"))
             try:
-                return self.read(Client(session), untagged(list(terms)))
+                return self.read(client, untagged(list(terms)))
             finally:
-                session.close()
+                client.close()
         except HostedError as error:
             raise AnsibleLookupError(error.message) from None
         except AnsibleError:  # what Ansible itself says of an option or a variable

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ..._api.decoding import describe_type
 from ..._api.libraries import ValidationError
+from ..._api.text import describe_type
 from ..applications.environment_rules import REFERENCE, check_name, merged
 from ..applications.health import HealthCheck
 from ..applications.lookup import check_digest, check_slug, check_tag

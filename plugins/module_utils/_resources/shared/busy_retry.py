@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..._api.errors import Conflict, HostedError, Locked, RateLimited, pause_asked
+from ..._api.errors import Conflict, HostedError, Locked, RateLimited
 from ..._api.values import ContainerState, ServiceStatus
 from .account import Account
 from .options import WaitOptions
@@ -55,7 +55,7 @@ def retry_while_busy(
             was_busy, busy = busy, not isinstance(error, Conflict) or is_busy()
             if not task.options.wait or not (busy or was_busy):
                 raise
-            spent, asked = time.monotonic() - begun, pause_asked(error) or 0.0
+            spent, asked = time.monotonic() - begun, error.pause_asked or 0.0
             left = task.options.wait_timeout - spent
             if left <= 0 or asked > left:
                 raise error.append(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any, TypeVar
 
-from ..._api.call_thread import CallThread
+from ..._api.bounded_call import run_bounded
 from ..._api.libraries import require_for
 from ..shared.task_errors import Invalid
 from .zones import DAY, Interval, first_shown, last_shown, midnight
@@ -84,16 +84,13 @@ def in_time(path: str, work: Callable[[], T]) -> T:
 
     :raises Invalid: if that takes too long. The abandoned thread ends with the task.
     """
-    thread = CallThread()
     try:
-        return thread.run(MOST_SECONDS, work)
+        return run_bounded(MOST_SECONDS, work)
     except TimeoutError:
         raise Invalid(
             f"the events of {path!r} are not worked out within {MOST_SECONDS} seconds; look for rules that "
             "repeat too often, or since long ago, or remove what is past"
         ) from None
-    finally:
-        thread.stop()
 
 
 def read_calendar(path: str, zone: tzinfo) -> CalendarFile:

@@ -224,16 +224,6 @@ def test_the_name_of_a_host_is_not_taken_for_that_of_its_service(
 # --- A task as a whole --------------------------------------------------------------------------------
 
 
-class Account(FakeClient):
-    """An account of which the log is not looked at."""
-
-    def hide(self, secrets: Any) -> None:
-        """Leave the log alone."""
-
-    def report_pauses(self, on_pause: Any) -> None:
-        """Make none."""
-
-
 class ProjectAction(InProcessAction):
     """The action of `project` on an account in memory, and what it handed over to a module."""
 
@@ -276,7 +266,7 @@ GAMES = {"base_url": URL, "token": "a-token", "name": "games"}
 def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
     for name in ("URL", "TOKEN", "TOKEN_FILE"):
         monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
-    return Account()
+    return FakeClient()
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
@@ -401,9 +391,8 @@ def test_connections_are_kept_by_the_broker(
 
     monkeypatch.setattr(in_process, "connect_to_broker", open_new)
     monkeypatch.setattr(in_process, "HttpTransport", open_new)
-    monkeypatch.setattr(in_process, "CONNECTIONS", SimpleNamespace(get=lambda key, open_new: open_new()))
-    monkeypatch.setattr(in_process, "Session", lambda settings, log, transport: transport)
-    monkeypatch.setattr(in_process, "Client", lambda session: session)
+    monkeypatch.setattr(in_process, "KEPT", {})
+    monkeypatch.setattr(in_process, "Client", lambda settings, log, transport: transport)
     monkeypatch.setattr(ProjectAction, "_connect", InProcessAction._connect)
     assert ProjectAction(GAMES, client, environment=[environment]).run(task_vars=variables)["changed"]
     run_folder = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
@@ -457,7 +446,12 @@ def test_no_module_is_sent_to_a_host_that_speaks_sftp_alone(
 def test_a_result_has_the_arguments_if_ansible_wants_them(
     client: FakeClient, monkeypatch: pytest.MonkeyPatch, shown: bool
 ) -> None:
-    monkeypatch.setattr(in_process, "shows_arguments", lambda variables: shown)
+    values: Any = constants.config.get_config_value
+    monkeypatch.setattr(
+        constants.config,
+        "get_config_value",
+        lambda name, **around: shown if name == "INJECT_INVOCATION" else values(name, **around),
+    )
     assert ("invocation" in ProjectAction(GAMES, client).run(task_vars={})) is shown
 
 
