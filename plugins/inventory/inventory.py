@@ -215,7 +215,7 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
@@ -311,7 +311,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             given = Options.from_ansible(with_token_decrypted(options, loader))
             settings = connection(given, "inventory")
             self._check_token_variable(settings, config)
-            handed_on = {**self._passed_variables(options, config), **self._budget_variable(config)}
+            handed_on = self._passed_variables(options, config)
             listing = self._listing(settings, cache)
         except HostedError as error:
             raise AnsibleParserError(error.message) from None
@@ -331,7 +331,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if name not in self.option_definitions:
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, self.option_definitions)}")
         self._filters = {name: self._filter(name, config) for name in FILTERS}
-        check_known(self._filters)
+        for name, known in KNOWN.items():
+            for value in set(self._filters[name]).difference(known):  # which would let nothing through
+                raise ConfigurationError(f"{name}: unknown value {value!r}; use some of {', '.join(known)}")
         max_age = self.get_option("sftp_max_age")
         if not max_age >= 0:  # which is false for NaN as well
             raise ConfigurationError(f"sftp_max_age is {max_age:g}; it must be 0 or more seconds")
@@ -414,30 +416,29 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             )
 
     def _passed_variables(self, options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the host variables with the file's connection options, but never the token itself."""
+        """Return the host variables with the file's connection options and budget, but never the token itself.
+
+        :raises Invalid: if the budget is none.
+        """
         found = {
             variable: options[name]
             for name, variable in SETTINGS.items()
             if name not in ("timeout", "retries") and config.get(name) is not None
         }
+        if "budget" in config:
+            written = untagged(self.templar.template(config["budget"]))
+            found[INVENTORY_VARIABLE] = read_budget(written, "budget").as_option()
         for name, variable in PASSED_VARIABLES.items():
             if config.get(name) is not None:
                 return {**found, variable: options.get(name) or str(self.get_option(name))}
         is_own = config.get("token") is not None and options["token"] != os.environ.get(ENVIRONMENT["token"])
         return {**found, UNPASSED_VARIABLES: False} if is_own else found
 
-    def _budget_variable(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the host variable with the budget of the file, if it has one.
+    # --- The platform, or the cache ---------------------------------------------------------------
 
-        :raises Invalid: if it is not a budget.
-        """
-        if "budget" not in config:
-            return {}
-        written = untagged(self.templar.template(config["budget"]))
-        return {INVENTORY_VARIABLE: read_budget(written, "budget").as_option()}
-
-    def _query(self) -> ServiceQuery:
-        return ServiceQuery(
+    def _listing(self, settings: Connection, cache: bool) -> Listing:
+        """Return the services from the cache if it is enabled and fresh, else from the platform."""
+        wanted = ServiceQuery(
             **self._filters,
             sftp=self.get_option("connect_with") == "sftp",
             metrics=self.get_option("include_metrics"),
@@ -445,12 +446,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             commands=False,
             sftp_max_age=self.get_option("sftp_max_age"),
         )
-
-    # --- The platform, or the cache ---------------------------------------------------------------
-
-    def _listing(self, settings: Connection, cache: bool) -> Listing:
-        """Return the services from the cache if it is enabled and fresh, else from the platform."""
-        wanted = self._query()
         if not self.get_option("cache"):
             return self._read(settings, wanted, reread=not cache)
         key, listing = cache_key(settings, wanted), None
@@ -488,23 +483,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         wanted = {id: preferred[id] or service["name"] for id, service in services.items()}
         named = host_names(listing.services, wanted, taken)
         hosts = {host: (variables(services[id]), groups[id]) for id, host in named.items()}
-        self._check_other_sources({host: found for host, (found, _groups) in hosts.items()})
+        # Before any host is added, because Ansible may be configured to go on without this source.
+        known = {host: inventory.hosts[host].vars for host in hosts if host in inventory.hosts}
+        if message := warning_of_conflicts(known, {host: found for host, (found, _groups) in hosts.items()}):
+            raise AnsibleParserError(message)
         for group in sorted(set(chain(*groups.values()))):
             inventory.add_group(group)
         for host, (found, its_groups) in sorted(hosts.items()):
             self._add(host, found, its_groups)
-
-    def _check_other_sources(self, hosts: Mapping[str, Mapping[str, Any]]) -> None:
-        """Refuse the whole source if it would change hosts of another one.
-
-        Call this before any host is added, because Ansible may be configured to go on without this source.
-
-        :raises AnsibleParserError: naming the hosts.
-        """
-        there = cast(InventoryData, self.inventory).hosts
-        known = {host: there[host].vars for host in hosts if host in there}
-        if message := warning_of_conflicts(known, hosts):
-            raise AnsibleParserError(message)
 
     def _preferred_names(
         self, services: Mapping[str, Any], variables: Callable[[Any], dict[str, Any]]
@@ -555,17 +541,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._set_composite_vars(self.get_option("compose"), variables, host, strict)
         self._add_host_to_composed_groups(self.get_option("groups"), variables, host, strict)
         self._add_host_to_keyed_groups(self.get_option("keyed_groups"), variables, host, strict)
-
-
-def check_known(filters: Mapping[str, Sequence[str]]) -> None:
-    """Check that filters name values that there are: others would let nothing through.
-
-    :raises ConfigurationError: with the value, and those that there are.
-    """
-    for name, known in KNOWN.items():
-        for value in filters[name]:
-            if value not in known:
-                raise ConfigurationError(f"{name}: unknown value {value!r}; use some of {', '.join(known)}")
 
 
 def groups_of(service: Mapping[str, Any], projects: Mapping[str, str]) -> list[str]:

@@ -317,21 +317,9 @@ class Client:
         """
         return self.one(r.WALLET, seconds=seconds)
 
-    def transactions(self) -> list[dict[str, Any]]:
-        """Return the wallet's transactions, as undocumented JSON."""
-        return as_they_come(self.pages(r.TRANSACTIONS))
-
-    def daily_spend(self) -> list[dict[str, Any]]:
-        """Return the current month's spend by day, as undocumented JSON."""
-        return as_they_come(self.pages(r.DAILY_SPEND))
-
-    def invoices(self) -> list[dict[str, Any]]:
-        """Return the invoices, as undocumented JSON."""
-        return as_they_come(self.pages(r.INVOICES))
-
-    def statements(self) -> list[dict[str, Any]]:
-        """Return the monthly statements, as undocumented JSON."""
-        return as_they_come(self.pages(r.STATEMENTS))
+    def entries(self, route: r.Route[r.Entries[m.Entry]]) -> list[dict[str, Any]]:
+        """Return the entries of a list whose fields are not shown, as undocumented JSON."""
+        return [entry.model_extra or {} for entry in self.pages(route)]
 
     def statement(self, period: str) -> Any:
         """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
@@ -353,8 +341,3 @@ class Client:
     def database_query(self, id: str, sql: str) -> m.QueryResult:
         """Run an SQL statement. The platform stops it after 15 seconds. It is never retried."""
         return self.one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
-
-
-def as_they_come(entries: Iterable[m.Entry]) -> list[dict[str, Any]]:
-    """Return entries whose fields are not shown."""
-    return [entry.model_extra or {} for entry in entries]

@@ -64,7 +64,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.connec
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import (
     with_absolute_paths,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import first_values, untagged
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
 
 display = Display()
@@ -305,11 +305,16 @@ def host_values(resource: Resource, variables: Mapping[str, Any], template: Temp
     :raises ConfigurationError: if they do not say where a service is. Its name is that of any other machine.
     """
     options, known = resource.host_options, own_variables(variables)
-    if SERVICE_ID not in known or HOST_NAME not in options.get("host", ()):
-        return first_values(options, known, template)
-    addresses = [name for name in options["host"] if name != HOST_NAME]
-    found = first_values({**options, "host": addresses}, {**known, ADDRESS: own_address(known)}, template)
-    if "host" not in found:
+    of_service = SERVICE_ID in known and HOST_NAME in options.get("host", ())
+    if of_service:
+        options = {**options, "host": [name for name in options["host"] if name != HOST_NAME]}
+        known = {**known, ADDRESS: own_address(known)}
+    found = {}
+    for option, names in options.items():
+        value = next((known[name] for name in names if known.get(name) not in (None, "")), None)
+        if value is not None:
+            found[option] = template(value)
+    if of_service and "host" not in found:
         raise ConfigurationError(
             f"{variables.get(HOST_NAME)} has no {ADDRESS}, so the server of its service is unknown; nothing "
             "was done. The service may offer no SFTP or not be created yet, or the inventory could not read "

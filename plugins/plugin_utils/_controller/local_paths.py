@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ansible.errors import AnsibleFileNotFound
@@ -33,17 +34,11 @@ def with_absolute_paths(
     resolved = dict(arguments)
     for name, may_be_brought in resource.local_paths(arguments).items():
         value = arguments.get(name)
-        if not isinstance(value, str) or not value:
+        path = os.path.expandvars(value) if isinstance(value, str) and name in resource.paths else value
+        if not isinstance(path, str) or not path or path.startswith(("/", "~")):
             continue
-        path = os.path.expandvars(value) if name in resource.paths else value
-        if path and not path.startswith(("/", "~")):
-            resolved[name] = (may_be_brought and find_file(find, path)) or os.path.join(folder, path)
+        resolved[name] = os.path.join(folder, path)
+        if may_be_brought:
+            with suppress(AnsibleFileNotFound):
+                resolved[name] = os.path.abspath(find(FILES, path))
     return resolved
-
-
-def find_file(find: Callable[[str, str], str], path: str) -> str | None:
-    """Return where a file to read is; nothing when it is nowhere."""
-    try:
-        return os.path.abspath(find(FILES, path))
-    except AnsibleFileNotFound:
-        return None

@@ -22,7 +22,7 @@ from ansible.errors import AnsibleUndefinedVariable
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import trust_as_template
-from jinja2 import TemplateSyntaxError
+from jinja2 import Environment, TemplateSyntaxError, nodes
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConfigurationError,
@@ -40,12 +40,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import is_encrypted
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.template_calls import runs_code
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import (
-    decrypted_text,
-    with_decrypted,
-)
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_decrypted
 
 Template = Callable[[Any], Any]
 
@@ -77,7 +73,9 @@ def read_source(
     path = os.path.expanduser(os.path.expandvars(source))
     try:
         encrypted = is_encrypted(path)
-        text = decrypted_text("src", path, loader) if encrypted else read_text(path)
+        text = with_decrypted("src", path, loader, read_exactly) if encrypted else read_text(path)
+    except ValueError:
+        raise ConfigurationError(f"src {path!r} holds no text once it is decrypted") from None
     except ConfigurationError:
         raise
     except HostedError:
@@ -159,3 +157,44 @@ def describe_failure(error: Exception, quotes: bool) -> str:
         return f"its template is wrong: {found[1]}"
     cause = error.__cause__ or error
     return f"its template cannot be rendered ({type(cause).__name__})"
+
+
+# --- What a template would run: a file that is only compared may be somebody else's ------------------------
+
+PARSER = Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"], autoescape=True)
+"""Only parses. It needs no filter or test of Ansible for that."""
+HEADER = "#jinja2:"
+"""With this at its beginning, a template has other delimiters than the parser looks for."""
+LOOKUP_FUNCTIONS = {"lookup", "query", "q"}
+FUNCTIONS = {"range", "dict", "namespace", "now"}
+METHODS = {name for kind in (str, dict, list) for name in dir(kind)} - {"format", "format_map"}
+INNER = re.compile(r"(?:^|\.)_")
+"""Matches the name of an attribute that leads into Python, which a setting of Ansible allows."""
+FILES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
+
+
+def runs_code(text: str) -> bool:
+    """Tell whether a template calls more than functions and methods that only compute, by its own text.
+
+    What the variables that it names do when they are rendered is up to whoever wrote these.
+
+    :raises jinja2.TemplateSyntaxError: if it is no template.
+    """
+    return text.startswith(HEADER) or any(map(is_active, PARSER.parse(text).find_all(nodes.Node)))
+
+
+def is_active(node: nodes.Node) -> bool:
+    """Tell whether a part of a template, without its own parts, can lead to code or files."""
+    if isinstance(node, nodes.Name):
+        return node.name in LOOKUP_FUNCTIONS
+    if isinstance(node, nodes.Call):
+        called = node.node
+        is_known = isinstance(called, nodes.Name) and called.name in FUNCTIONS
+        return not is_known and not (isinstance(called, nodes.Getattr) and called.attr in METHODS)
+    if isinstance(node, nodes.Getattr):
+        return node.attr.startswith("_")
+    if isinstance(node, nodes.Filter):
+        return node.name == "attr"
+    return isinstance(node, FILES) or (
+        isinstance(node, nodes.Const) and isinstance(node.value, str) and INNER.search(node.value) is not None
+    )

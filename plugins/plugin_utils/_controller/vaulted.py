@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from ansible.errors import AnsibleError
@@ -34,17 +33,6 @@ def with_token_decrypted(options: Mapping[str, Any], loader: DataLoader) -> dict
         return dict(options)
     token = with_decrypted("token_file", path, loader, lambda plain: read_token(None, plain))
     return {**options, "token": token, "token_file": None}
-
-
-def decrypted_text(option: str, path: str, loader: DataLoader) -> str:
-    """Return the text of an encrypted file that an option names.
-
-    :raises ConfigurationError: when it cannot be decrypted, or holds no text.
-    """
-    try:
-        return with_decrypted(option, path, loader, lambda plain: Path(plain).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise ConfigurationError(f"{option} {path!r} holds no text once it is decrypted") from None
 
 
 def with_decrypted(option: str, path: str, loader: DataLoader, read: Callable[[str], T]) -> T:

@@ -145,7 +145,7 @@ MONSTERS = {
 
 
 @pytest.mark.parametrize(
-    "name", sample(["services", "ORDER", "service", "metrics", "transactions", "POWER", "scan", "page"], 2)
+    "name", sample(["services", "ORDER", "service", "metrics", "TRANSACTIONS", "POWER", "scan", "page"], 2)
 )
 @pytest.mark.parametrize("body", MONSTERS.values(), ids=MONSTERS)
 def test_monsters(name: str, body: bytes) -> None:
@@ -157,7 +157,7 @@ def test_memory_is_bounded_however_dense_the_answer_is() -> None:
     body = b"[" + b"[]," * (http_transport.MAX_BODY // 3 - 2) + b"[]]"
     tracemalloc.start()
     try:
-        outcome = call("transactions", Answering(body))
+        outcome = call("TRANSACTIONS", Answering(body))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -168,9 +168,9 @@ def test_memory_is_bounded_however_dense_the_answer_is() -> None:
 
 def test_what_is_too_much_is_refused_where_it_is_needed_alone() -> None:
     deep = MONSTERS["lists a little too deep"]
-    assert "levels" in call("transactions", Answering(deep)).message
+    assert "levels" in call("TRANSACTIONS", Answering(deep)).message
     assert not isinstance(call("SUSPEND", Answering(deep)), errors.HostedError), "nothing depends on it"
-    assert call("transactions", Answering(deep[1:-1])) is not None
+    assert call("TRANSACTIONS", Answering(deep[1:-1])) is not None
 
 
 def test_a_list_that_never_ends_is_left() -> None:
