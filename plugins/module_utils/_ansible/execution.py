@@ -13,6 +13,7 @@ import os
 import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,7 +27,6 @@ from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import runner
 from .._resources.shared.connecting import connection
 from .._resources.shared.currency import currency_of, format_price
-from .._resources.shared.effects import Effects
 from .._resources.shared.plan import Plan, Resource, Task
 from .._resources.shared.run_memory import foresee
 from .diff import as_diff, describe_subject
@@ -102,7 +102,8 @@ def open_task(
         warnings += settings.warnings
         client = context.connect(settings, context.log)
         client.secrets = secrets.values
-    secrets.hide_wherever(texts_in(resource.redacted_values(options)))
+    if redacted := resource.redacted_values(options):
+        secrets.hide_wherever(texts_in(redacted))
     task: Task = Task(client, given, context.check_mode, warnings=warnings)
     task.progress = lambda line: context.progress(secrets.hide(line))
     if client is not None:
@@ -172,20 +173,13 @@ def apply_and_report(
         add_cost(plan, task, now, result)
     except Exception:
         result.pop("diff", None)
-        left = state_after_failure(plan, effects)
+        left = None
+        if effects.actions and plan.reread is not None:
+            with suppress(Exception):  # which must not replace the error that is being reported
+                left = plan.reread()
         result.update({"changed": effects.changed, "actions": effects.actions, resource.result_key: left})
         add_cost(plan, task, left, result)
         raise
-
-
-def state_after_failure(plan: Plan, effects: Effects) -> Any:
-    """Return the current state after a failed task; ``None`` if nothing was done or it cannot be read."""
-    if not effects.actions or plan.reread is None:
-        return None
-    try:
-        return plan.reread()
-    except Exception:  # must not replace the error that is being reported
-        return None
 
 
 def defect_result(error: Exception) -> dict[str, Any]:
@@ -223,9 +217,8 @@ class Secrets:
 
     def hide_wherever(self, texts: Iterable[str]) -> None:
         """Redact other values, too, which no key of a result hides: first, as they may hold the rest."""
-        if redacted := list(texts):
-            redact, hide = Redactor(redacted), self.hide
-            self.hide = lambda text: hide(redact(text))
+        redact, hide = Redactor(texts), self.hide
+        self.hide = lambda text: hide(redact(text))
 
     def values(self) -> set[str]:
         """Return all of them that are long enough to be redacted."""

@@ -9,6 +9,7 @@ show the response of a write, read the object again.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -52,7 +53,7 @@ class Client:
         transport: Transport | None = None,
     ) -> None:
         tell_secrets([connection.token])
-        self.connection, self.account_key = connection, connection.account_key
+        self.connection = connection
         self.log = log or (lambda line: None)
         self._transport = transport or HttpTransport()
         self.clock = PlatformClock()
@@ -90,6 +91,13 @@ class Client:
     def close(self) -> None:
         """Close all open connections."""
         self._transport.close()
+
+    @property
+    def account_key(self) -> str:
+        """A hash that differs for each address and token. The token cannot be found from it."""
+        known = self.connection
+        text = f"{known.base_url}\n{known.auth_header}\n{known.token}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, digest_size=16).hexdigest()
 
     @property
     def last_call_was_retried(self) -> bool:

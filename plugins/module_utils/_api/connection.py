@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 import os
 import re
@@ -81,12 +80,6 @@ class Connection:
         object.__setattr__(self, "verify", self.validate_certs and (self.ca_path or True))
         unchecked = not self.validate_certs and self.base_url.startswith("https:")
         object.__setattr__(self, "warnings", [UNCHECKED] if unchecked else [])
-
-    @property
-    def account_key(self) -> str:
-        """A hash that differs for each address and token. The token cannot be found from it."""
-        text = f"{self.base_url}\n{self.auth_header}\n{self.token}".encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 def check_token(token: str) -> None:

@@ -29,11 +29,6 @@ def alias(name: str) -> str:
     return str(to_camel(name.rstrip("_")))
 
 
-def snake_key(name: str) -> str:
-    """Return a JSON key of the platform in snake_case. One without end stays as it is."""
-    return str(to_snake(name)) if len(name) <= LONGEST_KEY else name
-
-
 class Model(BaseModel):
     """A JSON object of the platform, with its camelCase names in snake_case."""
 
@@ -52,7 +47,8 @@ class Model(BaseModel):
             for name, value in vars(self).items()
         }
         for name, value in (self.model_extra or {}).items():
-            found.setdefault(snake_key(name), plain(value))  # a field of ours is never replaced
+            key = str(to_snake(name)) if len(name) <= LONGEST_KEY else name
+            found.setdefault(key, plain(value))  # a field of ours is never replaced
         return found
 
 

@@ -13,7 +13,6 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from .blob_stream import BlobStream
 from .connection import is_loopback
 from .errors import (
     CallOutcomeUnknown,
@@ -32,7 +31,7 @@ from .models import RegistryCredentials
 from .registry_session import ELSEWHERE, RegistrySession, without_query
 from .responses import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
 from .text import Redactor, clean
-from .uploads import Content, Upload
+from .uploads import BlobStream, Content, Upload
 
 RETRIES = 2
 UNABLE = (400, 403, 404, 405, 501)

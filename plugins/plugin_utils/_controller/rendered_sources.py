@@ -82,56 +82,43 @@ def read_source(
         return {}
     rendered = Rendered(text, encrypted)
     runs_lookups = LOOKUPS not in resource.options or boolean(arguments.get(LOOKUPS, False), strict=False)
-    reader = Reader(loader, template, shows_causes=not encrypted, runs_lookups=runs_lookups)
+
+    def read(unread: Unread) -> Answer:
+        how = {"may_quote": not encrypted, "runs_lookups": runs_lookups}
+        answer = decrypt(unread, loader) if unread.encrypted else render(unread, template, **how)
+        return rendered.add(unread, answer)
+
     with suppress(yaml.YAMLError, RecursionError):  # which the resource says, with the place
-        parse_document(text, path, lambda unread: rendered.add(unread, reader.read(unread)))
+        parse_document(text, path, read)
     return {OPTION: rendered.as_option()} if encrypted or rendered.answers else {}
 
 
-class Reader:
-    """Decrypts and renders values."""
+def decrypt(unread: Unread, loader: DataLoader) -> Answer:
+    """Return what was encrypted. It is never rendered."""
+    lines = "\n".join(line.strip() for line in unread.text.strip().splitlines())
+    # Ansible decrypts files for plugins, not text.
+    with NamedTemporaryFile("w", encoding="utf-8") as file:
+        file.write(lines)
+        file.flush()
+        with suppress(ConfigurationError, ValueError):
+            if is_encrypted(file.name):
+                return Answer(with_decrypted("src", file.name, loader, read_exactly))
+    return Answer(problem="!vault cannot be decrypted; give ansible the password that it was encrypted with")
 
-    def __init__(
-        self, loader: DataLoader, template: Template, *, shows_causes: bool, runs_lookups: bool
-    ) -> None:
-        self.loader = loader
-        self.template = template
-        self.shows_causes = shows_causes
-        """Whether errors may quote the file."""
-        self.runs_lookups = runs_lookups
 
-    def read(self, unread: Unread) -> Answer:
-        """Return the value of a text, or why it has none."""
-        return self.decrypt(unread) if unread.encrypted else self.render(unread)
-
-    def decrypt(self, unread: Unread) -> Answer:
-        """Return what was encrypted. It is never rendered."""
-        lines = "\n".join(line.strip() for line in unread.text.strip().splitlines())
-        with NamedTemporaryFile(
-            "w", encoding="utf-8"
-        ) as file:  # Ansible decrypts files for plugins, not text
-            file.write(lines)
-            file.flush()
-            with suppress(ConfigurationError, ValueError):
-                if is_encrypted(file.name):
-                    return Answer(with_decrypted("src", file.name, self.loader, read_exactly))
-        return Answer(
-            problem="!vault cannot be decrypted; give ansible the password that it was encrypted with"
-        )
-
-    def render(self, unread: Unread) -> Answer:
-        """Return what a template gives."""
-        try:
-            if not self.runs_lookups and runs_code(unread.text):
-                return Answer(problem=RUNS_CODE)
-            # Only a dictionary can show that a value is left out: by itself it would be an error.
-            found = untagged(self.template({KEY: trust_as_template(unread.text)}))
-        except AnsibleUndefinedVariable as error:
-            return Answer(problem=describe_undefined(str(error)))
-        except Exception as error:  # a filter or a lookup may raise anything
-            quotes = self.shows_causes and not set(SECRET_KEYS).intersection(unread.path)
-            return Answer(problem=describe_failure(error, quotes))
-        return Answer(found[KEY]) if KEY in found else Answer(omitted=True)
+def render(unread: Unread, template: Template, *, may_quote: bool, runs_lookups: bool) -> Answer:
+    """Return what a template gives, or why it gives nothing. ``may_quote`` lets the reason quote the file."""
+    try:
+        if not runs_lookups and runs_code(unread.text):
+            return Answer(problem=RUNS_CODE)
+        # Only a dictionary can show that a value is left out: by itself it would be an error.
+        found = untagged(template({KEY: trust_as_template(unread.text)}))
+    except AnsibleUndefinedVariable as error:
+        return Answer(problem=describe_undefined(str(error)))
+    except Exception as error:  # a filter or a lookup may raise anything
+        quotes = may_quote and not set(SECRET_KEYS).intersection(unread.path)
+        return Answer(problem=describe_failure(error, quotes))
+    return Answer(found[KEY]) if KEY in found else Answer(omitted=True)
 
 
 def read_exactly(path: str) -> str:
