@@ -298,10 +298,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return bool(readable) and path.endswith(("hosted.yml", "hosted.yaml"))
 
     def parse(self, inventory: InventoryData, loader: DataLoader, path: str, cache: bool = True) -> None:
-        """Read the services and add them to the inventory.
-
-        :raises AnsibleParserError: if an option is invalid, a host belongs to another source, or a call fails.
-        """
+        """Read the services and add them to the inventory."""
         super().parse(inventory, loader, path, cache)
         config = self._read_config_data(path)
         try:
@@ -380,10 +377,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return self._with_named_token(with_selected_token(plain, config), config)
 
     def _with_named_token(self, options: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options with the token from ``token_env`` or ``token_variable``, if one is set.
-
-        :raises ConfigurationError: if several options name a token, or the named one is not readable.
-        """
+        """Return the options with the token from ``token_env`` or ``token_variable``, if one is set."""
         named = [name for name in ("token", *PASSED_VARIABLES) if config.get(name) is not None]
         if len(named) > 1 and named != ["token", "token_variable"]:
             # Tasks on the hosts would act with another token than the one that listed them.
@@ -404,10 +398,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return {**options, "token": str(untagged(self.templar.template(given[source])))}
 
     def _check_token_variable(self, settings: Connection, config: Mapping[str, Any]) -> None:
-        """Refuse a variable given with ``-e`` that is another token than that of the file.
-
-        :raises ConfigurationError: naming the variable.
-        """
+        """Refuse a variable given with ``-e`` that is another token than that of the file."""
         source, given = config.get("token_variable"), self._vars or {}
         if source in given and str(untagged(self.templar.template(given[source]))) != settings.token:
             raise ConfigurationError(

@@ -86,10 +86,7 @@ def open_task(
     context: RunContext,
     warnings: list[str],
 ) -> Task:
-    """Return a task, with a client if it calls the platform.
-
-    :raises ConfigurationError: if a wait is negative, infinite or not a number.
-    """
+    """Return a task, with a client if it calls the platform."""
     require()
     for name in ("wait_timeout", "wait_interval", "quiet_time"):
         value = options.get(name)

@@ -113,8 +113,6 @@ def check_kind(name: str, value: Any, entry: Mapping[str, Any], *, is_name: bool
     """Refuse what Ansible would silently make something else of, or not say where it is.
 
     A list for a text becomes its ``repr``, and YAML has made 1.1 of the name 1.10.
-
-    :raises ConfigurationError: naming the option.
     """
     if entry["type"] == "str" and isinstance(value, (list, dict)):
         kind = "list" if isinstance(value, list) else "dictionary"
@@ -146,10 +144,7 @@ def is_dictionary(text: str) -> bool:
 
 
 def validate(resource: Resource, checked: Mapping[str, Any]) -> ValidationResult:
-    """Validate checked arguments as Ansible does. Its complaints are in the ``error_messages`` of the result.
-
-    :raises ConfigurationError: if an argument makes Ansible's validation crash.
-    """
+    """Validate checked arguments as Ansible does, whose complaints are in ``error_messages`` then."""
     spec = argument_spec(resource)
     try:
         result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(checked)

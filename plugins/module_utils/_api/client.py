@@ -121,7 +121,6 @@ class Client:
         :param ids: the values of the path's placeholders.
         :param query: without what is null.
         :param seconds: the deadline of the call with all its attempts; by default, the connection's.
-        :raises ValueError: if the route ``commits`` and the call does not say what, which is a defect.
         """
         if route.commits and commitment is None:
             raise ValueError(f"a call of {route} has to say what it commits")
@@ -213,11 +212,7 @@ class Client:
         return found
 
     def pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
-        """Yield the items of all pages.
-
-        :raises UnexpectedAnswer: if the platform repeats a cursor, or the list has no end: after
-            :data:`MAX_PAGES` pages, :data:`MAX_ENTRIES` entries or :data:`MAX_LIST` bytes.
-        """
+        """Yield the items of all pages."""
         query, seen = dict(query or {}), set()
         count, begun = 0, self.received_bytes
         for _page in range(MAX_PAGES):
@@ -259,10 +254,7 @@ class Client:
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
         """Return the scan report of a release; ``None`` if the platform answers 404.
 
-        The platform delays its response while the scan runs.
-
-        :param seconds: the deadline of the whole call; by default, the connection's.
-        :raises Interrupted: if the deadline passes first.
+        The platform delays its response while the scan runs, and the deadline may pass first.
         """
         with suppress(errors.NotFoundResponse):
             return self.one(r.RELEASE_SCAN, seconds=seconds, slug=slug, tag=tag)
@@ -319,10 +311,7 @@ class Client:
         return self.one(r.BILLING_OVERVIEW)
 
     def wallet(self, seconds: float | None = None) -> m.Wallet:
-        """Return the account's balance in cents and its currency.
-
-        :param seconds: the deadline of the whole call; by default, the connection's.
-        """
+        """Return the account's balance in cents and its currency."""
         return self.one(r.WALLET, seconds=seconds)
 
     def entries(self, route: r.Route[r.Entries[m.Entry]]) -> list[dict[str, Any]]:

@@ -83,10 +83,7 @@ class Connection:
 
 
 def check_token(token: str) -> None:
-    """Reject an invalid token without showing it.
-
-    :raises ConfigurationError: if it is empty, has several lines, or a character that headers cannot hold.
-    """
+    """Reject an invalid token without showing it."""
     if not token:
         raise ConfigurationError("token is empty; set token, token_file or HOSTED_SERVICES_TOKEN")
     if len(token.splitlines()) > 1:
@@ -99,11 +96,7 @@ def check_token(token: str) -> None:
 
 
 def check_base_url(url: str, allow_http_hosts: Iterable[str] = ()) -> str:
-    """Return ``url`` without trailing slashes.
-
-    :raises ConfigurationError: if it is not a plain http(s) URL, or is http on a host that is neither local
-        nor in ``allow_http_hosts``.
-    """
+    """Return ``url`` without trailing slashes."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

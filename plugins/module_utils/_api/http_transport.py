@@ -73,7 +73,7 @@ class Transport(Protocol):
         """Return a transport with its own connections, for another thread."""
 
     def close(self) -> None:
-        """Close all open connections."""
+        """Close all idle connections."""
 
 
 class HttpTransport:
@@ -89,23 +89,17 @@ class HttpTransport:
         """By what checks certificates: a connection that was not checked is for nobody who asks for that."""
 
     def clone(self) -> HttpTransport:
-        """Return a transport with its own connections, for another thread."""
         return HttpTransport()
 
     def close(self) -> None:
-        """Close all idle connections."""
         for adapter in list(self._adapters.values()):  # others may add one meanwhile
             adapter.close()
 
     def exchange(self, request: Request, seconds: float) -> Response:
-        """Send a request and return its response; see :meth:`Transport.exchange`."""
         return run_bounded(seconds, lambda: self.send(request, seconds))
 
     def send(self, request: Request, seconds: float) -> Response:
-        """Send a request and return its response. ``seconds`` bounds each wait for the server, not their sum.
-
-        :raises HostedError: if the exchange fails.
-        """
+        """Exchange, where ``seconds`` bounds each wait for the server, not their sum."""
         how: Any = {"verify": request.verify, "seconds": seconds, "fresh": request.fresh}
         headers, body = request.headers, None
         try:
@@ -138,8 +132,6 @@ class HttpTransport:
         """Send a request; return the response of requests, whose body is not read yet.
 
         A redirect is not followed, and nothing is sent twice. The environment may name the authorities.
-
-        :raises ConfigurationError: if they do not exist.
         """
         if verify is True:
             verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
@@ -175,10 +167,7 @@ def proxies_for(url: str) -> dict[str, str]:
 
 
 def read_whole(response: Any, most: int) -> bytes:
-    """Read the whole body of a response.
-
-    :raises UnexpectedAnswer: if it has more than ``most`` bytes, unpacked.
-    """
+    """Return the body of a response, of at most so many bytes, unpacked."""
     parts, size = [], 0
     for part in response.iter_content(CHUNK):
         size += len(part)

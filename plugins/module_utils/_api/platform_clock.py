@@ -36,7 +36,7 @@ class PlatformClock:
             return moment
 
     def now(self) -> datetime:
-        """Return the platform's time, in UTC: this machine's until a response shows the platform's."""
+        """Return :meth:`shown`, or this machine's time until then."""
         return self.shown() or datetime.now(UTC)
 
 

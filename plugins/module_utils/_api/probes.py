@@ -30,11 +30,7 @@ def problem_of_url(url: str) -> str | None:
 
 
 def probe_url(url: str, statuses: Collection[int], seconds: float, verify: bool | str) -> str | None:
-    """Return what is wrong with a URL; ``None`` if it responds with one of the statuses.
-
-    :param seconds: how long the request may take in total.
-    :param verify: whether to verify the certificate, or the path of the authorities to verify it with.
-    """
+    """Return what is wrong with a URL; ``None`` if it responds with one of the statuses."""
 
     def status_of() -> int:
         with closing(HttpTransport()) as transport:

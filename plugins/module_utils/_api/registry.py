@@ -15,6 +15,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from .connection import is_loopback
 from .errors import (
+    NO_REASON,
     CallOutcomeUnknown,
     HostedError,
     Interrupted,
@@ -88,10 +89,7 @@ class Repository:
         return f"sha256:{hashlib.sha256(response.content).hexdigest()}" if of_tag else reference
 
     def manifest(self, reference: str) -> tuple[bytes, str]:
-        """Return the bytes and the media type of the manifest with this tag or digest.
-
-        :raises UnexpectedAnswer: if its hash is not ``reference``.
-        """
+        """Return the bytes and the media type of the manifest with this tag or digest."""
         response = self._ask("GET", self._manifest(reference), ACCEPT)
         algorithm, _colon, wanted = reference.partition(":")
         if DIGEST.fullmatch(reference) and hashlib.new(algorithm, response.content).hexdigest() != wanted:
@@ -152,7 +150,6 @@ class Repository:
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> None:
         """Upload a manifest under a tag or its digest."""
-
         try:
             self._ask("PUT", self._manifest(reference), {"Content-Type": media_type}, content)
         except CallOutcomeUnknown as error:
@@ -162,10 +159,7 @@ class Repository:
     # --- Sending requests -----------------------------------------------------------------------------
 
     def _manifest(self, reference: str) -> str:
-        """Return the URL of a manifest.
-
-        :raises UnexpectedAnswer: for any other path in the registry, as the platform may name.
-        """
+        """Return the URL of a manifest."""
         if not DIGEST.fullmatch(reference) and not TAG.fullmatch(reference):
             raise UnexpectedAnswer(f"{reference!r} is neither the digest of an image nor a tag")
         return f"{self._root}/manifests/{reference}"
@@ -228,10 +222,7 @@ ACCEPT = {"Accept": ", ".join(MANIFEST_TYPES)}
 
 
 def scheme_of(host: str) -> str:
-    """Return the URL scheme for a registry: http only for the local machine.
-
-    :raises UnexpectedAnswer: if ``host`` is not a host name.
-    """
+    """Return the URL scheme for a registry: http only for the local machine."""
     try:
         parts = urlsplit(f"//{host}")
         name = None if parts.netloc != host or "@" in host or parts.port == 0 else parts.hostname
@@ -243,13 +234,7 @@ def scheme_of(host: str) -> str:
 
 
 def check_response(response: Any) -> None:
-    """Raise an error with the registry's message for any response that is not 2xx.
-
-    :raises Redirected: for 3xx.
-    :raises RateLimited: for 429.
-    :raises ServerFailure: for 5xx and 408.
-    :raises Refused: for any other status.
-    """
+    """Raise an error with the registry's message for any response that is not 2xx."""
     if response.ok and response.status_code < 300:
         return
     said = registry_message(response)
@@ -276,16 +261,16 @@ def registry_message(response: Any) -> str:
         said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in errors))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         said = ""
-    return said or MEANINGS.get(response.status_code, "no reason was given")
+    return said or NO_REASON + MEANINGS.get(response.status_code, "")
 
 
 MEANINGS = {
-    401: "no reason was given; the account's registry credentials are not accepted",
-    403: "no reason was given; the account's registry credentials do not open it",
-    405: "no reason was given; the registry, or this repository, may be read-only",
-    413: "no reason was given; what was sent is too large for it",
-    423: "no reason was given; the repository may be locked",
-    507: "no reason was given; it may have no space left",
+    401: "; the account's registry credentials are not accepted",
+    403: "; the account's registry credentials do not open it",
+    405: "; the registry, or this repository, may be read-only",
+    413: "; what was sent is too large for it",
+    423: "; the repository may be locked",
+    507: "; it may have no space left",
 }
 
 

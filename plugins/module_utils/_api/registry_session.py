@@ -114,8 +114,6 @@ class RegistrySession:
         """Refuse to follow the registry to an unencrypted address, or from elsewhere to this machine.
 
         A token server or a store on another host is usual, as with Docker Hub; https proves who it is.
-
-        :raises ConfigurationError: naming it.
         """
         target = urllib3.util.parse_url(url)  # as requests does; urlsplit may see another host
         if target.scheme != "https" and not is_loopback((target.host or "").strip("[]")):

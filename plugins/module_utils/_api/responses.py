@@ -68,10 +68,7 @@ def read_response(route: Route[Any], response: Response, redact: Callable[[str],
 
 
 def read_model(route: Route[Any], model: type[M], value: Any) -> M:
-    """Validate decoded JSON as a ``model``. Errors name the route, the field and the type received.
-
-    :raises UnexpectedAnswer: if a required field is missing or a field has another type.
-    """
+    """Validate decoded JSON as a ``model``. Errors name the route, the field and the type received."""
     if not isinstance(value, dict):
         raise errors.UnexpectedAnswer(f"{route}: expected an object, got {describe_type(value)}")
     try:
@@ -92,8 +89,6 @@ def read_page(route: Route[Many[M]], value: Any) -> tuple[list[M], str | None]:
     """Return a page's items, and the next cursor or ``None``.
 
     A page is a bare array, or an object with ``items`` and an optional ``nextCursor``.
-
-    :raises UnexpectedAnswer: if it is neither, or an item is invalid.
     """
     cursor = None
     if isinstance(value, dict):

@@ -44,24 +44,22 @@ M = TypeVar("M", bound=m.Model)
 
 
 @dataclass(frozen=True)
-class One(Generic[M]):
+class Shown(Generic[M]):
+    """A response that the specification shows, of one model."""
+
+    model: type[M]
+
+
+class One(Shown[M]):
     """A response that is an object."""
 
-    model: type[M]
 
-
-@dataclass(frozen=True)
-class Many(Generic[M]):
+class Many(Shown[M]):
     """A response that lists items: a bare array, or an object with ``items`` and optional ``nextCursor``."""
 
-    model: type[M]
 
-
-@dataclass(frozen=True)
-class Keyed(Generic[M]):
+class Keyed(Shown[M]):
     """A response that is an object of items by key. An item may be null."""
-
-    model: type[M]
 
 
 @dataclass(frozen=True)
@@ -93,10 +91,7 @@ class Route(Generic[A_co]):
     commits: bool = False
 
     def url(self, ids: dict[str, Any], query: dict[str, Any] | None = None) -> str:
-        """Return the path with ``ids`` in its placeholders, and the query without what is null.
-
-        :raises ConfigurationError: if an id is empty, ``.`` or ``..``, because HTTP clients normalize paths.
-        """
+        """Return the path with ``ids`` in its placeholders, and the query without what is null."""
         for name, value in ids.items():
             if str(value) in ("", ".", ".."):
                 raise ConfigurationError(f"{self}: {name} {str(value)!r} cannot be part of an address")

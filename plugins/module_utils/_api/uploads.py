@@ -92,10 +92,7 @@ class Chunk:
         return self._size
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the bytes in blocks.
-
-        :raises Interrupted: if the blob ends before the chunk does.
-        """
+        """Yield the bytes in blocks."""
         self._file.seek(self._start)
         left = self._size
         while left:

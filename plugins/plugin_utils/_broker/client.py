@@ -47,7 +47,6 @@ class BrokerClient:
     _broker: Connection | None = None
 
     def clone(self) -> Transport:
-        """Return another one, for another thread."""
         try:
             return BrokerClient(self.path, open_socket(self.path))
         except OSError:
@@ -60,7 +59,6 @@ class BrokerClient:
             self._broker = None
 
     def exchange(self, request: Request, seconds: float) -> Response:
-        """Send a request and return its response; see :class:`Transport`."""
         if self._broker is None:
             try:
                 self._broker = open_socket(self.path)
@@ -82,9 +80,5 @@ class BrokerClient:
 
 
 def open_socket(path: str) -> Connection:
-    """Connect to the broker.
-
-    :raises OSError: when it does not listen.
-    """
     with socket_address(path) as address:
         return Client(address)

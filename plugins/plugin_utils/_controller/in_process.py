@@ -252,10 +252,7 @@ class Progress:
 
 
 def progress_interval(value: Any) -> float:
-    """Return how many seconds lie between two lines of progress; zero means that none is wanted.
-
-    :raises AnsibleError: for what is not a number of seconds.
-    """
+    """Return how many seconds lie between two lines of progress; zero means that none is wanted."""
     try:
         seconds = float(value)
     except (TypeError, ValueError):
@@ -300,10 +297,7 @@ def with_host_variables(
 
 
 def host_values(resource: Resource, variables: Mapping[str, Any], template: Template) -> dict[str, Any]:
-    """Return the options that the variables of the play's host fill in.
-
-    :raises ConfigurationError: if they do not say where a service is. Its name is that of any other machine.
-    """
+    """Return the options that the variables of the play's host fill in."""
     options, known = resource.host_options, own_variables(variables)
     of_service = SERVICE_ID in known and HOST_NAME in options.get("host", ())
     if of_service:
@@ -351,8 +345,6 @@ def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: 
     """Refuse the name of a host in place of that of its service, where an inventory had to change the name.
 
     An order by that name would double each service of the play, and a deletion would find nothing.
-
-    :raises ConfigurationError: naming both.
     """
     host, service = variables.get(HOST_NAME), variables.get("hosted_name")
     if service in (None, host):
@@ -368,10 +360,7 @@ def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: 
 
 
 def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
-    """Refuse to run as a module on a host that the inventory reaches over SFTP alone.
-
-    :raises ConfigurationError: saying where the task can run.
-    """
+    """Refuse to run as a module on a host that the inventory reaches over SFTP alone."""
     host = delegated or variables.get(HOST_NAME)
     known = variables.get("ansible_delegated_vars", {}).get(delegated, {}) if delegated else variables
     if known.get("ansible_facts_modules") == [] and known.get(URL):

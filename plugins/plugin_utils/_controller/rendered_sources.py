@@ -64,8 +64,6 @@ def read_source(
     """Return what only the controller can read of the file in ``src``, as the option that carries it.
 
     Nothing if the file holds no such thing. One that cannot be read is left to the resource.
-
-    :raises ConfigurationError: if the file is encrypted and cannot be decrypted.
     """
     source = arguments.get("src")
     if OPTION not in resource.carried_options or not isinstance(source, str) or not source:

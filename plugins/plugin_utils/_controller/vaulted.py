@@ -36,10 +36,7 @@ def with_token_decrypted(options: Mapping[str, Any], loader: DataLoader) -> dict
 
 
 def with_decrypted(option: str, path: str, loader: DataLoader, read: Callable[[str], T]) -> T:
-    """Return what ``read`` finds in the decrypted copy of a file, which is gone when this returns.
-
-    :raises ConfigurationError: when it cannot be decrypted.
-    """
+    """Return what ``read`` finds in the decrypted copy of a file, which is gone when this returns."""
     try:
         plain = loader.get_real_file(path)
     except AnsibleError as error:

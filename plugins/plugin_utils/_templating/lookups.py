@@ -57,10 +57,7 @@ class ReadingLookup(LookupBase):
     def run(
         self, terms: Sequence[Any], variables: Mapping[str, Any] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """Read from the platform.
-
-        :raises AnsibleLookupError: with one sentence on what went wrong.
-        """
+        """Read from the platform."""
         try:
             require()
             self._check(kwargs)
