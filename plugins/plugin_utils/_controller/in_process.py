@@ -202,7 +202,7 @@ class InProcessAction(ActionBase):
             context.log = lambda line: display.vvv(f"hosted.services: {line}", host=host)
         if WATCHED and not task.no_log:
             seconds = self._templar.template(variables.get(PROGRESS_INTERVAL, SECONDS_BETWEEN_PROGRESS))
-            context.progress = Progress(variables.get(HOST_NAME), progress_interval(seconds))
+            context.progress = Progress(variables.get(HOST_NAME), seconds)
         options = validation.validated_parameters
         for name in PATHS_OF_CONNECTION:  # from the environment; a module here begins at the playbook as well
             if options[name]:
@@ -241,27 +241,22 @@ def action_for(
 class Progress:
     """Shows lines of progress under the name of the host, the next one when the last is old enough."""
 
-    def __init__(self, host: str | None, seconds: float) -> None:
-        self.host, self.seconds, self.shown = host, seconds, time.monotonic()
+    def __init__(self, host: str | None, seconds: Any) -> None:
+        try:
+            self.seconds = float(seconds)
+        except (TypeError, ValueError):
+            self.seconds = -1
+        if not 0 <= self.seconds < math.inf:
+            raise AnsibleError(
+                f"the variable {PROGRESS_INTERVAL} is {seconds!r}; give a number of seconds, 0 for none"
+            )
+        self.host, self.shown = host, time.monotonic()
 
     def __call__(self, line: str) -> None:
         now = time.monotonic()
         if self.seconds and now - self.shown >= self.seconds:
             self.shown = now
             display.display(f"  [{self.host}] {in_one_line(line)}")
-
-
-def progress_interval(value: Any) -> float:
-    """Return how many seconds lie between two lines of progress; zero means that none is wanted."""
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        seconds = -1
-    if not 0 <= seconds < math.inf:
-        raise AnsibleError(
-            f"the variable {PROGRESS_INTERVAL} is {value!r}; give a number of seconds, 0 for no progress"
-        )
-    return seconds
 
 
 # --- What the host of the play brings along --------------------------------------------------------------

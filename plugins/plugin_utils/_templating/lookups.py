@@ -70,7 +70,7 @@ class ReadingLookup(LookupBase):
             self.set_options(direct={**kwargs, **given})
             plain = untagged({name: self.get_option(name) for name in CONNECTION_SPEC})
             options = with_token_decrypted(with_selected_token(plain, given), cast(DataLoader, self._loader))
-            settings = connection(Options.from_ansible(options), self._name())
+            settings = connection(Options.from_ansible(options), type(self).__module__.rpartition(".")[2])
             for warning in settings.warnings:
                 display.warning(warning)
             client = Client(settings, lambda line: display.vvv(f"hosted.services: {line}"))
@@ -84,10 +84,6 @@ class ReadingLookup(LookupBase):
             raise
         except Exception as error:  # one that nobody foresaw; its text may hold a secret
             raise AnsibleLookupError(defect_result(error)["msg"]) from None
-
-    def _name(self) -> str:
-        """Return the name of the lookup, which is that of its file."""
-        return type(self).__module__.rpartition(".")[2]
 
     def _check(self, keywords: Mapping[str, Any]) -> None:
         """Refuse what Ansible would ignore, such as a project whose option has a slip in its name.

@@ -40,7 +40,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
     add_warnings,
     check_own_name,
     check_python,
-    progress_interval,
     with_host_variables,
     with_readable_token,
 )
@@ -194,10 +193,10 @@ def test_progress_comes_at_a_human_pace(
 
 
 def test_the_pace_is_a_number_of_seconds() -> None:
-    assert [progress_interval(value) for value in (0, "2.5", 10)] == [0.0, 2.5, 10.0]
+    assert [Progress("web", value).seconds for value in (0, "2.5", 10)] == [0.0, 2.5, 10.0]
     for wrong in ("often", -1, None, "nan", "inf"):
         with pytest.raises(AnsibleError, match="hosted_progress_interval"):
-            progress_interval(wrong)
+            Progress("web", wrong)
 
 
 @pytest.mark.parametrize(
