@@ -40,7 +40,7 @@ from .errors import (
 )
 from .http_transport import HttpTransport, failure, proxies_for, read_whole, root_reason
 from .libraries import requests, urllib3
-from .models import RegistryCredentials
+from .models import DIGEST, RegistryCredentials
 from .responses import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
 from .text import Redactor, clean
 from .uploads import BlobStream, Chunk, Content, Upload
@@ -48,7 +48,6 @@ from .uploads import BlobStream, Chunk, Content, Upload
 RETRIES = 2
 UNABLE = (400, 403, 404, 405, 501)
 """The statuses of a registry that does not take over blobs of other repositories."""
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 T = TypeVar("T")
 MAX_REDIRECTS = 3
@@ -313,9 +312,7 @@ def media_type_of(response: Any) -> str:
 class RegistrySession:
     """A session with one registry, for several threads. Sends the secret to it and its token server only.
 
-    :param timeout: how long the registry may be silent, in seconds, and how long an answer may take in all
-        where no blob is sent or received.
-    :param log: called with one line per request, without secrets.
+    ``timeout`` also bounds how long an answer may take in all where no blob is sent or received.
     """
 
     def __init__(

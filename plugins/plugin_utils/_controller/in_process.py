@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from ansible import constants, context
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleError, AnsibleFileNotFound
 from ansible.module_utils.errors import UnsupportedError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.parsing.dataloader import DataLoader
@@ -60,9 +60,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.connec
     URL,
     CompletedArguments,
     complete_arguments,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import (
-    with_absolute_paths,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
@@ -352,6 +349,28 @@ def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: 
                 f"{option} is {host!r}, the name of the host in the inventory; its service is named "
                 f"{service!r}. Name the service by its id, {SERVICE_ID}, or leave the option out"
             )
+
+
+def with_absolute_paths(
+    resource: Resource, arguments: Mapping[str, Any], find: Callable[[str, str], str], folder: str
+) -> dict[str, Any]:
+    """Return the arguments of a task with absolute paths in place of relative ones, however it runs.
+
+    A file to read is looked for as ``ansible.builtin.copy`` looks for its source, by ``find``: in the folder
+    ``files`` of the role, in the role, then in ``files`` next to the playbook. What is not found, or written,
+    is in ``folder``, that of the playbook.
+    """
+    resolved = dict(arguments)
+    for name, may_be_brought in resource.local_paths(arguments).items():
+        value = arguments.get(name)
+        path = os.path.expandvars(value) if isinstance(value, str) and name in resource.paths else value
+        if not isinstance(path, str) or not path or path.startswith(("/", "~")):
+            continue
+        resolved[name] = os.path.join(folder, path)
+        if may_be_brought:
+            with suppress(AnsibleFileNotFound):
+                resolved[name] = os.path.abspath(find("files", path))
+    return resolved
 
 
 def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
