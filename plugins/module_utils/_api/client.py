@@ -236,7 +236,7 @@ class Client:
             return self.one(route, id=id)
         return None
 
-    # --- Applications -----------------------------------------------------------------------------
+    # --- Calls ------------------------------------------------------------------------------------
 
     def whoami(self) -> m.Whoami:
         """Return the account that the token belongs to (Authentication)."""
@@ -264,8 +264,6 @@ class Client:
         """Return the last lines of an application's log, oldest first."""
         return responses.read_model(r.APP_LOGS, m.LogLines, self.send(r.APP_LOGS, slug=slug)).lines
 
-    # --- Services ---------------------------------------------------------------------------------
-
     def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
         """Return live metrics by service id; ``None`` for a service whose node cannot be reached.
 
@@ -280,8 +278,6 @@ class Client:
             told = {id: answer.get(id) for id in batch}  # nothing of those that are gone
             found |= {id: None if each is None else read(each) for id, each in told.items()}
         return found
-
-    # --- Journals, activity, consumption ----------------------------------------------------------
 
     def logs(self, id: str, lines: int = 100) -> list[str]:
         """Return the last ``lines`` lines of a service's log, oldest first, at most 100 (Limits)."""
@@ -304,8 +300,6 @@ class Client:
         query = {"hourStart": hour, "dayStart": day, "weekStart": week, "monthStart": month}
         return self.one(r.BILLED_TOTALS, query=query, id=id)
 
-    # --- Billing ----------------------------------------------------------------------------------
-
     def billing_overview(self) -> m.BillingOverview:
         """Return the account's balance, spend and forecast in cents."""
         return self.one(r.BILLING_OVERVIEW)
@@ -322,13 +316,9 @@ class Client:
         """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
         return self.send(r.STATEMENT, period=period)
 
-    # --- Ordering ---------------------------------------------------------------------------------
-
     def quote(self, order: dict[str, Any]) -> m.Quote:
         """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
         return self.one(r.QUOTE, body=order)
-
-    # --- Database tunnel --------------------------------------------------------------------------
 
     def database_rows(self, id: str, schema: str, table: str, page: int = 0) -> m.QueryResult:
         """Return a page of 50 rows of a table. The first page is 0."""
