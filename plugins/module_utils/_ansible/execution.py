@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -100,7 +100,7 @@ def open_task(
         client = context.connect(settings, context.log)
         client.secrets = secrets.values
     if redacted := resource.redacted_values(options):
-        secrets.hide_wherever(texts_in(redacted))
+        secrets.redact = Redactor(texts_in(redacted))
     task: Task = Task(client, given, context.check_mode, warnings=warnings)
     task.progress = lambda line: context.progress(secrets.hide(line))
     if client is not None:
@@ -203,17 +203,19 @@ class Secrets:
         self.resource, self.options = resource, options
         hidden = {name for name, option in argument_spec(resource).items() if option.get("no_log")}
         self.no_log = [options.get(name) for name in hidden - resource.secret_options]
-        never_shown = sorted(texts_in(self.no_log), key=len, reverse=True)
-        found = re.compile("|".join(map(re.escape, never_shown)))
-        self.hide: Callable[[str], str] = partial(found.sub, HIDDEN) if never_shown else str
-        """Returns a text without what no result holds."""
+        self.never_shown = sorted(texts_in(self.no_log), key=len, reverse=True)
+        """What no result holds, the longest first."""
+        self.redact: Redactor | None = None
+        """Redacts other values that no key of a result hides."""
         named = [options.get(name) for name in resource.secret_options if name.startswith("secret_")]
-        tell_secrets([*never_shown, *texts_in(named, shortest=1)])
+        tell_secrets([*self.never_shown, *texts_in(named, shortest=1)])
 
-    def hide_wherever(self, texts: Iterable[str]) -> None:
-        """Redact other values, too, which no key of a result hides: first, as they may hold the rest."""
-        redact, hide = Redactor(texts), self.hide
-        self.hide = lambda text: hide(redact(text))
+    def hide(self, text: str) -> str:
+        """Return a text without what is never shown."""
+        text = self.redact(text) if self.redact else text  # first, as these values may hold the others
+        for value in self.never_shown:
+            text = text.replace(value, HIDDEN)
+        return text
 
     def values(self) -> set[str]:
         """Return all of them that are long enough to be redacted."""

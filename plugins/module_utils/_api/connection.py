@@ -69,7 +69,6 @@ class Connection:
             raise ConfigurationError(f"ca_path {self.ca_path!r} does not exist")
         if self.retries < 0:
             raise ConfigurationError(f"retries is {self.retries}; it must be 0 or more")
-
         caller = f"; {self.caller}" if self.caller else ""
         headers = {
             "Accept": "application/json",
