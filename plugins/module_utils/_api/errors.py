@@ -117,7 +117,6 @@ class Refused(HostedError):
     """4xx, but not 408: the platform refused the call and did not act.
 
     Outside this package, catch a subclass or use the ``may_mean_...`` attributes instead of ``status``.
-    Create instances with :func:`refused`, so that class and status agree.
     """
 
     nothing_done = True

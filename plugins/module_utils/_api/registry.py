@@ -21,23 +21,9 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from . import errors
 from .bounded_call import run_bounded
 from .connection import is_loopback
-from .errors import (
-    NO_REASON,
-    CallOutcomeUnknown,
-    ConfigurationError,
-    HostedError,
-    Interrupted,
-    NotSent,
-    RateLimited,
-    Redirected,
-    Refused,
-    ServerFailure,
-    UnexpectedAnswer,
-    error_for_status,
-    leaves_open,
-)
 from .http_transport import HttpTransport, failure, proxies_for, read_whole, root_reason
 from .libraries import requests, urllib3
 from .models import DIGEST, RegistryCredentials
@@ -110,7 +96,7 @@ class Repository:
         response = self._ask("GET", self._manifest(reference), ACCEPT)
         algorithm, _colon, wanted = reference.partition(":")
         if DIGEST.fullmatch(reference) and hashlib.new(algorithm, response.content).hexdigest() != wanted:
-            raise UnexpectedAnswer(
+            raise errors.UnexpectedAnswer(
                 f"the registry {self._host} returned a manifest that does not match digest {reference}"
             )
         return response.content, media_type_of(response)
@@ -169,7 +155,7 @@ class Repository:
         """Upload a manifest under a tag or its digest."""
         try:
             self._ask("PUT", self._manifest(reference), {"Content-Type": media_type}, content)
-        except CallOutcomeUnknown as error:
+        except errors.CallOutcomeUnknown as error:
             error.append(f". Whether {reference!r} names the new image now is unknown; run this again")
             raise
 
@@ -178,7 +164,7 @@ class Repository:
     def _manifest(self, reference: str) -> str:
         """Return the URL of a manifest."""
         if not DIGEST.fullmatch(reference) and not TAG.fullmatch(reference):
-            raise UnexpectedAnswer(f"{reference!r} is neither the digest of an image nor a tag")
+            raise errors.UnexpectedAnswer(f"{reference!r} is neither the digest of an image nor a tag")
         return f"{self._root}/manifests/{reference}"
 
     def _ask(
@@ -204,7 +190,7 @@ class Repository:
         for failures in range(1, self._retries + 1):
             try:
                 return self._attempt(call)
-            except (NotSent, CallOutcomeUnknown) as error:
+            except (errors.NotSent, errors.CallOutcomeUnknown) as error:
                 pause = pause_before_retry(error, failures)
                 if pause > self._longest_pause:
                     raise
@@ -216,15 +202,17 @@ class Repository:
         """Make a call once."""
         try:
             return call()
-        except HostedError as error:
+        except errors.HostedError as error:
             error.reworded(self._redact(error.message))
             raise
         except ValueError as error:  # urllib splits no URL whose port or brackets are wrong
-            raise UnexpectedAnswer(
+            raise errors.UnexpectedAnswer(
                 f"the registry {self._host} names an invalid address: {clean(self._redact(str(error)))}"
             ) from None
         except OSError as error:
-            raise Interrupted(f"the registry {self._host}: {self._redact(root_reason(error))}") from None
+            raise errors.Interrupted(
+                f"the registry {self._host}: {self._redact(root_reason(error))}"
+            ) from None
 
 
 MANIFEST_TYPES = (
@@ -246,7 +234,9 @@ def scheme_of(host: str) -> str:
     except ValueError:  # brackets that do not match, or a port that is no number
         name = None
     if not name or "]" in name:
-        raise UnexpectedAnswer(f"the platform names {host!r} as its registry, which is not a host name")
+        raise errors.UnexpectedAnswer(
+            f"the platform names {host!r} as its registry, which is not a host name"
+        )
     return "http" if is_loopback(name) else "https"
 
 
@@ -258,15 +248,15 @@ def check_response(response: Any) -> None:
     where = f"{response.request.method} {urlsplit(response.url).path}"  # the query may hold a secret
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         after = retry_after_seconds(response.headers.get("Retry-After"), response.headers.get("Date", ""))
-        raise RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
+        raise errors.RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
     if response.status_code < 400:
-        raise Redirected(
+        raise errors.Redirected(
             f"the registry answered {where} with a redirect ({response.status_code}) to "
             f"{without_query(response.headers.get('Location', 'nowhere'))}, which is not followed"
         )
-    if leaves_open(response.status_code):
-        raise ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
-    raise error_for_status(
+    if errors.leaves_open(response.status_code):
+        raise errors.ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
+    raise errors.error_for_status(
         f"the registry refused ({response.status_code}) {where}: {said}", response.status_code
     )
 
@@ -274,11 +264,11 @@ def check_response(response: Any) -> None:
 def registry_message(response: Any) -> str:
     """Return the messages in the body of an error, or the meaning of its status."""
     try:
-        errors = parse(response.content)["errors"]
-        said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in errors))
+        told = parse(response.content)["errors"]
+        said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in told))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         said = ""
-    return said or NO_REASON + MEANINGS.get(response.status_code, "")
+    return said or errors.NO_REASON + MEANINGS.get(response.status_code, "")
 
 
 MEANINGS = {
@@ -357,7 +347,7 @@ class RegistrySession:
         :raises Refused: if the token server does not accept the credentials.
         """
         if urlsplit(url).netloc != self._host:
-            raise ConfigurationError(
+            raise errors.ConfigurationError(
                 f"the registry {self._host} wants the upload at {without_query(url)}; not sent"
             )
         response = self._send(method, url, headers or {}, data, self._authorization, stream=stream)
@@ -388,13 +378,13 @@ class RegistrySession:
         """
         target = urllib3.util.parse_url(url)  # as requests does; urlsplit may see another host
         if target.scheme != "https" and not is_loopback((target.host or "").strip("[]")):
-            raise ConfigurationError(
+            raise errors.ConfigurationError(
                 f"the registry {self._host} leads to {without_query(url)}, which is not https; the "
                 "registry's secret is not sent there"
             )
         own = urllib3.util.parse_url(f"https://{self._host}")
         if target.netloc != own.netloc and is_inside(target) and not is_inside(own):
-            raise ConfigurationError(
+            raise errors.ConfigurationError(
                 f"the registry {self._host} leads to {without_query(url)}, an address of this machine or its "
                 "link, where only a registry on this machine may lead; nothing is sent there"
             )
@@ -428,7 +418,7 @@ class RegistrySession:
             outcome = str(response.status_code)
             return response
         except TimeoutError:
-            raise Interrupted(
+            raise errors.Interrupted(
                 f"no complete response of the registry {self._host} within {self._timeout:g} seconds"
             ) from None
         except (OSError, urllib3.exceptions.HTTPError) as error:
@@ -460,19 +450,21 @@ class RegistrySession:
         try:
             told = parse(response.content)
         except (ValueError, RecursionError):
-            raise Interrupted(
+            raise errors.Interrupted(
                 f"the token server of the registry {self._host} answered with something that is not JSON"
             ) from None
         if not isinstance(told, dict):
-            raise UnexpectedAnswer(f"the token server of the registry {self._host} returned no JSON object")
+            raise errors.UnexpectedAnswer(
+                f"the token server of the registry {self._host} returned no JSON object"
+            )
         token = told.get("token") or told.get("access_token")
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
             raise self._refused("its token server returned no token")
         return token
 
-    def _refused(self, reason: str) -> Refused:
+    def _refused(self, reason: str) -> errors.Refused:
         """Return the error for credentials that are not accepted."""
-        return error_for_status(
+        return errors.error_for_status(
             f"the registry {self._host} does not accept the account's registry credentials: {reason}", 401
         )
 

@@ -118,8 +118,9 @@ class InProcessAction(ActionBase):
         except HostedError as error:
             result.update(self._failed_result(error.message, self._task.args))
         finally:
-            os.environ.clear()
-            os.environ.update(outer)
+            for name in os.environ.keys() - outer.keys():
+                del os.environ[name]
+            os.environ.update({name: value for name, value in outer.items() if os.environ.get(name) != value})
         with suppress(AnsibleError):  # always shown, until ansible-core 2.21 made it a setting
             if not constants.config.get_config_value("INJECT_INVOCATION", variables=variables):
                 result.pop("invocation", None)
