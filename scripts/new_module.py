@@ -78,19 +78,12 @@ if __name__ == "__main__":
 '''
 ACTIONS = "# generated: actions\n# generated end\n"
 ACTION = '''\
-{license}
-"""The action of hosted.services.{name}: it runs inside the controller."""
-
-from __future__ import annotations
+{license}"""Runs hosted.services.{name} inside the controller."""
 
 from {package}.module_utils._resources.{name} import {constant}
-from {package}.plugin_utils._controller.in_process import InProcessAction
+from {package}.plugin_utils._controller.in_process import action_for
 
-
-class ActionModule(InProcessAction):
-    """Runs the module ``{name}``."""
-
-    resource = {constant}
+ActionModule = action_for({constant})
 '''
 RESOURCE = '''\
 {license}"""TODO: the thing, and its chapter of the specification."""

@@ -18,7 +18,6 @@ import yaml
 from ansible_collections.hosted.services.plugins.inventory.inventory import DOCUMENTATION
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     ServiceQuery,
     read_listing,
@@ -41,9 +40,9 @@ def test_dictionaries_have_documented_keys(module: str) -> None:
 def test_hosts_have_the_documented_variables(sandbox: Sandbox) -> None:
     """All of them and no other, with everything read that can be."""
     sandbox.seed(ACCOUNT["seed"])
-    client = Client(Session(Connection(sandbox.base_url, sandbox.token)))
+    client = Client(Connection(sandbox.base_url, sandbox.token))
     found = read_listing(Account(client), ServiceQuery(sftp=True, metrics=True, settings=True)).services
-    client.session.close()
+    client.close()
     hosts = [variables_of(service, "none", "hosted_", "https://x") for service in found]
     text = next(n for n in yaml.safe_load(DOCUMENTATION)["notes"] if n.startswith("Host variables, with"))
     told = {f"hosted_{name}" for name in re.findall(r"C\((\w+)\)", text) if name != "hosted_"}

@@ -42,7 +42,6 @@ import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     RUN_FOLDER,
     state_key,
@@ -92,7 +91,7 @@ def outcome_of(
     given = {name: option.get("default") for name, option in spec.items()}
     given |= {"base_url": URL, "token": "t-4711", **options}
     session = AccountFile(account)
-    context = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(session))
+    context = RunContext(check_mode, diff=True, connect=lambda settings, log: session)
     result = execute(resource, given, context)
     return {
         "steps": result.get("actions", []),

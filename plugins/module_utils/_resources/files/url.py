@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from ..._api.decoding import describe_type
+from ..._api.text import describe_type
 from ..shared.selectors import check_text
 from ..shared.task_errors import Invalid
 from .paths import relative_path
