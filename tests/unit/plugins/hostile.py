@@ -162,6 +162,7 @@ class HostileTransport(Session):
         return self
 
     def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+        self.attempts_of_call += 1
         self.left -= 1
         assert self.left > 0, "it would go on for ever"
         call = f"{route} {url}"

@@ -59,6 +59,7 @@ class Answering(HostileTransport):
         self.called: r.Route[Any] | None = None
 
     def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+        self.attempts_of_call += 1
         self.called = route
         return session.read_response(route, self.reply, self.redact)
 
