@@ -149,25 +149,6 @@ def test_what_cannot_be_compared_ends_with_1(account: Ansible, sandbox: Sandbox)
     assert nowhere.rc == 1 and "Write the reports" in nowhere.stderr
 
 
-def test_a_lookup_of_a_file_runs_only_if_that_is_allowed(account: Ansible) -> None:
-    """What a variable looks up is the user's own, and is filled in."""
-    path, looked = account.folder / "files" / "games.yml", account.folder / "looked"
-    text = path.read_text()
-    given = {
-        "drift_files": "files/games.yml",
-        "stage": "{{ lookup('ansible.builtin.env', 'PWD') and 'games' }}",
-    }
-    path.write_text(text.replace("project: games", "project: '{{ stage }}'", 1))
-    run_playbook(account, "drift", **given).succeed()
-    call = f"""project: "{{{{ lookup('pipe', 'touch {looked}; echo games') }}}}\""""
-    path.write_text(text.replace("project: games", call, 1))
-    done = run_playbook(account, "drift", **given)
-    assert (done.rc, looked.exists()) == (1, False)
-    assert "Set allow_lookups" in done.stdout
-    run_playbook(account, "drift", drift_allow_lookups=True, **given).succeed()
-    assert looked.exists()
-
-
 def test_drift_of_a_blueprint_keeps_its_secrets(account: Ansible, tmp_path: Path) -> None:
     """The value of a secret variable is in no report and no output, in the file or not as last applied."""
     blueprint = {

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import HERE, Ansible, play_of
+from integration.ansible_run import HERE, Ansible
 from integration.inventory.conftest import Inventory
 from unit.plugins.module_utils._sftp.servers import make_key
 
@@ -27,20 +27,6 @@ ORDER = """
     host: node-paris-1
     dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
 """
-
-
-# --- Applications ---------------------------------------------------------------------------------------
-
-
-def test_after_the_first_deploy_there_is_nothing_before_it(ansible: Ansible, sandbox: Sandbox) -> None:
-    sandbox.seed({"apps": [APP]})
-    deploy = "- hosted.services.app_deploy: {slug: acme-web, tag: v1}\n"
-    read = "- {name: Read, hosted.services.app_info: {slug: acme-web, include: [releases]}}\n"
-    note = ansible.tasks(deploy + read).succeed()["Read"].result["apps"][0]["previous_release_note"]
-    assert note == "this controller deployed what is in service, and knows of nothing before it"
-    ansible.environment["ANSIBLE_HOME"] = str(ansible.folder / "another controller")
-    note = ansible.tasks(read).succeed()["Read"].result["apps"][0]["previous_release_note"]
-    assert "it has not deployed the one in service" in note
 
 
 # --- The report -----------------------------------------------------------------------------------------
@@ -88,26 +74,6 @@ def test_advice_names_what_the_module_has(ansible: Ansible, sandbox: Sandbox, tm
     assert "is encrypted; set passphrase, or add the key to an agent" in run["Push"].message
     for name in ("Keep a copy", "Clone"):
         assert "is encrypted; add the key to an agent with ssh-add" in run[name].message
-
-
-# --- Check mode -----------------------------------------------------------------------------------------
-
-BLUEPRINT = """
-- name: Apply
-  hosted.services.blueprint:
-    blueprint:
-      project: shop
-      defaults: {services: {host: node-paris-1, dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}}}
-      services: {db: {product: postgresql}, world: {product: minecraft, state: started}}
-    secrets_dir: "{{ playbook_dir }}"
-"""
-
-
-def test_check_mode_lists_what_the_run_does(ansible: Ansible) -> None:
-    """A new service runs, so nothing is left to do."""
-    play = play_of(BLUEPRINT)
-    planned = ansible.playbook(play, "--check").succeed()["Apply"].result["actions"]
-    assert planned == ansible.playbook(play).succeed()["Apply"].result["actions"]
 
 
 # --- What programs read ---------------------------------------------------------------------------------
