@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Budgets in a few plays: what a refusal says, check mode, projects, and budgets that hold nothing.
+"""Budgets in a few plays: what a refusal says, and what check mode predicts.
 
 That no run commits more than fits, however it is run, struck or killed, the random plays of `money` judge.
 """

@@ -145,6 +145,7 @@ def test_what_cannot_be_compared_ends_with_1(account: Ansible, sandbox: Sandbox)
     account.environment = usual
     unsaid = run_playbook(account, "drift")
     assert unsaid.rc == 1 and "set drift_files to the path of a blueprint" in unsaid.output
+    assert "strategy" not in done.output + unsaid.output
     nowhere = run_playbook(account, "drift", drift_files="files/shop.yml", drift_json="no/such/folder/a.json")
     assert nowhere.rc == 1 and "Write the reports" in nowhere.stderr
 

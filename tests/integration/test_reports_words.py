@@ -135,14 +135,3 @@ def test_a_cache_of_another_shape_is_not_used(
     assert again.hosts == first.hosts and again.groups == first.groups
     assert "the inventory's cache is not as it was written, and is not used" in again.output
     assert cached.read_text() == whole and inventory.listed(**kept) == first
-
-
-def test_a_failed_comparison_is_not_called_a_strategy(ansible: Ansible, sandbox: Sandbox) -> None:
-    sandbox.seed({"apps": [APP]})
-    (ansible.folder / "broken.yml").write_text("project: shop\nservcies: {}\n")
-    play = "- ansible.builtin.import_playbook: hosted.services.drift\n"
-    env = {"PWD": str(ansible.folder)}
-    for files, said in ("broken.yml", "not compared: broken.yml"), ("", "set drift_files to the path"):
-        run = ansible.playbook(play, env=env, variables={"drift_files": files})
-        assert run.rc == 1 and said in run.stderr, run.output
-        assert "strategy" not in run.output

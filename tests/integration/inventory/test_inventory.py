@@ -517,6 +517,7 @@ def test_a_service_that_a_play_moved_is_in_its_new_project(
         ({"connect_with": "ssh"}, "address, none"),
         ({"token": "{{ undefined_here }}"}, "'undefined_here' is undefined"),
         ({"token": "wrong"}, "the token was not accepted (4"),
+        ({"token": "sandbox-registry-token"}, "refused (403)"),
         ({"timeout": 0}, "timeout"),
         ({"sftp_max_age": -1}, "sftp_max_age is -1; it must be 0 or more seconds"),
         ({"token_env": "NO_TOKEN"}, "in the environment variable NO_TOKEN, which is not set"),
@@ -530,14 +531,6 @@ def test_a_service_that_a_play_moved_is_in_its_new_project(
 def test_refused(options: dict[str, Any], message: str, inventory: Inventory) -> None:
     """What is wrong is said in one sentence, and there is no inventory."""
     assert message in inventory.refused(**options)
-
-
-@pytest.mark.parametrize(
-    ("token", "message"), [(None, "token is not set"), ("sandbox-registry-token", "refused (403)")]
-)
-def test_refused_token(token: str | None, message: str, inventory: Inventory) -> None:
-    """The token of the environment is checked as for a module."""
-    assert message in inventory.refused(env={"HOSTED_SERVICES_TOKEN": token})
 
 
 @pytest.mark.usefixtures("ids")
