@@ -13,16 +13,6 @@ import pytest
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import BOTH_WAYS, Ansible
 
-ORDER = """
-  hosted.services.service:
-    name: new
-    product: postgresql
-    host: node-paris-1
-    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
-    state: started
-    wait_interval: 0.2
-"""
-
 
 def test_no_log(ansible: Ansible) -> None:
     """Nothing of a censored task is printed; of a failed one ansible-core prints the error all the same."""
@@ -108,11 +98,17 @@ def test_where_a_task_runs(ansible: Ansible, sandbox: Sandbox) -> None:
     assert [project["name"] for project in sandbox.api("GET", "/api/projects").json()] == ["default", "mute"]
 
 
-KEPT = f"""
+KEPT = """
 - name: Write
-  hosted.services.environment: {{slug: shop, variables: {{A: '1'}}}}
+  hosted.services.environment: {slug: shop, variables: {A: '1'}}
 - name: Order
-{ORDER}
+  hosted.services.service:
+    name: new
+    product: postgresql
+    host: node-paris-1
+    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
+    state: started
+    wait_interval: 0.2
 """
 
 

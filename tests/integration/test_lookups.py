@@ -186,7 +186,7 @@ def test_refused(ansible: Ansible) -> None:
 def test_nothing_is_shown(ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> None:
     """Neither with -vvvv nor in the debug log; the calls are."""
     env = {"ANSIBLE_LOG_PATH": str(tmp_path / "ansible.log"), "ANSIBLE_DEBUG": "1"}
-    run = write(ansible, f"[{URL}, {CREDENTIALS}.secret] | join('\\n')", "-vvvv", env=env).succeed()
+    run = write(ansible, f"[{URL}, {CREDENTIALS}.secret] | join(' ')", "-vvvv", env=env).succeed()
     secrets = written(ansible).split()
     assert [len(secret) > 8 for secret in secrets] == [True, True]
     assert "-> 200 in" in run.output

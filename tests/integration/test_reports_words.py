@@ -107,12 +107,6 @@ def test_costs_do_not_stand_in_what_a_program_reads(ansible: Ansible) -> None:
         assert expected in run.stderr
 
 
-@pytest.fixture
-def inventory(ansible: Ansible, sandbox: Sandbox) -> Inventory:
-    """An inventory with a cache."""
-    return Inventory(ansible, sandbox)
-
-
 def held(content: Any) -> str:
     """Return what a file of the cache holds of this."""
     return json.dumps({"__payload__": json.dumps(content)})
@@ -122,8 +116,9 @@ def held(content: Any) -> str:
     "shape", ["[]", *map(held, ([], "text", {"services": 1}, {"services": [{"id": "x"}], "projects": {}}))]
 )
 def test_a_cache_of_another_shape_is_not_used(
-    shape: str, inventory: Inventory, sandbox: Sandbox, tmp_path: Path
+    shape: str, ansible: Ansible, sandbox: Sandbox, tmp_path: Path
 ) -> None:
+    inventory = Inventory(ansible, sandbox)
     sandbox.seed({"services": [{**GAME, "name": "lobby"}]})
     kept: dict[str, Any] = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}
     kept["cache_connection"] = str(tmp_path / "cache")
