@@ -56,6 +56,7 @@ class Answering(HostileClient):
         self.called: r.Route[Any] | None = None
 
     def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+        self.attempts_of_call += 1
         self.called = route
         self.attempts_of_call += 1
         return responses.read_response(route, self.reply, self.redact)
