@@ -18,6 +18,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from integration import coverage
 from integration.ansible_run import REPOSITORY, Ansible
 
 PLUGINS = REPOSITORY / "plugins"
@@ -109,3 +110,7 @@ def test_every_error_has_its_cure() -> None:
         line.partition("(`")[2][:-2] for line in page.splitlines() if line.startswith("#") and "(`" in line
     ]
     assert sorted(headings) == sorted(set(every_error()))
+
+
+def test_the_page_on_the_routes_is_current() -> None:
+    assert coverage.PAGE.read_text() == coverage.page(), "run `python -m integration.coverage`"

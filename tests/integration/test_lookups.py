@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -63,35 +62,6 @@ def written(ansible: Ansible) -> str:
     return (ansible.folder / "value").read_text()
 
 
-def test_a_token_file_wins_over_a_token_of_the_environment(
-    ansible: Ansible, sandbox: Sandbox, tmp_path: Path
-) -> None:
-    """They may be of two accounts. So in tasks, in either way, in lookups and in the inventory."""
-    (tmp_path / "token").write_text(f"{sandbox.token}\n")
-    file, wrong = str(tmp_path / "token"), {"HOSTED_SERVICES_TOKEN": "of-another-account"}
-    lookup = f"lookup('hosted.services.registry_credentials', token_file='{file}') is mapping"
-    by_variable = "lookup('hosted.services.registry_credentials') is mapping"
-    tasks = json.dumps(
-        [
-            {"name": "task", "hosted.services.account_info": {"token_file": file}},
-            {"name": "lookup", "ansible.builtin.assert": {"that": lookup}},
-            {
-                "name": "variable",
-                "vars": {"hosted_services_token_file": file},
-                "ansible.builtin.assert": {"that": by_variable},
-            },
-        ]
-    )
-    ansible.tasks(tasks, env=wrong).succeed()
-    ansible.tasks(json.dumps(json.loads(tasks)[:1]), env=wrong, in_process=False).succeed()
-    inventory = tmp_path / "hosted.yml"
-    inventory.write_text(json.dumps({"plugin": "hosted.services.inventory", "token_file": file}))
-    play = "- hosts: all\n  gather_facts: false\n  tasks: []\n"
-    strict = {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "1"}
-    run = ansible.playbook(play, "-i", str(inventory), env={**wrong, **strict})
-    assert run.rc == 0, run.output
-
-
 def test_registry_credentials(ansible: Ansible, sandbox: Sandbox) -> None:
     """All four fields, with the least token."""
     ansible.environment["HOSTED_SERVICES_TOKEN"] = sandbox.registry_token
@@ -127,7 +97,7 @@ def test_settings_come_from(way: str, ansible: Ansible, sandbox: Sandbox, url: s
             "",
         ),
         "token file": (
-            nothing,
+            {**wrong, "HOSTED_SERVICES_URL": None},
             f'hosted_services_url: "{sandbox.base_url}"',
             f"token_file='{tmp_path}/token'",
         ),
