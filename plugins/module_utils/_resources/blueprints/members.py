@@ -186,7 +186,7 @@ def needed_by_relocations(
         for each in naming:
             other = other_name(each, service)
             if not is_over(each) or any(same_name(other, name) for name in described):
-                told = f"{what_for(each, service)}. The record is {each.file.path!r}"
+                told = f"{what_for(each, service)}. The record is {each.path!r}"
                 found.setdefault(service.id, told)
     return found
 

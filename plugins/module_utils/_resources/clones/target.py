@@ -26,7 +26,7 @@ from ..shared.identify import came_up, label, project_with_name
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
-from ..shared.record_file import RecordFile, as_json
+from ..shared.record_file import Kind
 from ..shared.task_errors import Ambiguous, Invalid
 from .options import CloneOptions
 from .source import SourceProject, Wanted
@@ -63,11 +63,15 @@ class MadeRecord:
     @classmethod
     def read(cls, options: StateDirOptions, project: str) -> Self:
         """Read the record of a project, an empty one if there is none."""
-        subject, what = f"{cls.subject} in {project}", f"what the {cls.subject} made"
-        file = RecordFile.of(cls.folder, what, options.state_dir, options.base_url, subject)
-        record = file.load(cls)
+        file = cls.kind().of(options.base_url, f"{cls.subject} in {project}", options.state_dir)
+        record = file.read()
         record.path = file.path
         return record
+
+    @classmethod
+    def kind(cls) -> Kind[Self]:
+        """Return the kind of such records."""
+        return Kind(cls.folder, cls, f"what the {cls.subject} made")
 
     @classmethod
     def take_turns(cls, task: Task[StateDirOptions], project: str) -> None:
@@ -88,7 +92,7 @@ class MadeRecord:
 
         :raises Invalid: if it cannot be written: without it, the next run could not tell what is its own.
         """
-        RecordFile(self.path, f"what the {self.subject} made").write(as_json(self))
+        self.kind().at(self.path).write(self)
 
     @contextmanager
     def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:

@@ -11,19 +11,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from .controller_state import normalized_url
 from .options import Options, StateDirOptions, state_dir_of
-from .record_file import RecordFile
+from .record_file import Kind
 from .restore_points import parse_moment
 from .task_errors import Ambiguous, Invalid
 
-FOLDER = "relocations"
-WHAT = "how far the relocation is"
 DEFAULT_DAYS = 7
 """For how many days the service that is out of service is kept, unless the task says otherwise."""
 
@@ -98,7 +97,8 @@ class Relocation:
     """The id of the one that is deleted, or about to be."""
     gone: bool = False
     """Whether it is deleted."""
-    file: RecordFile = field(kw_only=True)
+    path: str = ""
+    """The file of the record."""
 
     @classmethod
     def of(cls, options: StateDirOptions, old_id: str) -> Relocation:
@@ -106,26 +106,23 @@ class Relocation:
 
         :raises Invalid: if there is one that cannot be read: what it made would be unknown.
         """
-        file = RecordFile.of(FOLDER, WHAT, options.state_dir, options.base_url, old_id)
-        found = cls.read(file)
-        if found is None and os.path.exists(file.path):
+        path = kind().of(options.base_url, old_id, options.state_dir).path
+        found = cls.read(path)
+        if found is None and os.path.exists(path):
             raise Invalid(
-                f"the record of the relocation of service {old_id}, {file.path!r}, is damaged. Nothing was "
+                f"the record of the relocation of service {old_id}, {path!r}, is damaged. Nothing was "
                 "done. Restore it from a backup of this machine. If you delete it, the service that the "
                 "relocation made is known by its name alone, and existing: adopt takes it"
             )
-        return found or cls(normalized_url(options.base_url or ""), old_id, file=file)
+        return found or cls(normalized_url(options.base_url or ""), old_id, path=path)
 
     @classmethod
-    def read(cls, file: RecordFile) -> Relocation | None:
+    def read(cls, path: str) -> Relocation | None:
         """Return what a file holds; ``None`` if that makes no sense."""
-        found = file.read()
-        try:
-            values = {name: found[name] for name in cls.__dataclass_fields__ if name in found}
-            record = cls(**{**values, "phase": Phase(values.get("phase", Phase.NONE)), "file": file})
-        except (TypeError, ValueError):
-            return None
-        return record if record.old_id else None
+        with suppress(Invalid):
+            found = kind().at(path).read()
+            return replace(found, path=path) if found.old_id else None
+        return None
 
     def write(self, phase: Phase | None = None, **changes: Any) -> None:
         """Keep the record, with another phase and other facts if they are given.
@@ -135,7 +132,7 @@ class Relocation:
         self.phase = phase or self.phase
         for name, value in changes.items():
             setattr(self, name, value)
-        self.file.write({name: value for name, value in vars(self).items() if name != "file"})
+        kind().at(self.path).write(self)
 
     @property
     def pair(self) -> tuple[str, str] | None:
@@ -226,16 +223,19 @@ def known_relocations(options: Options) -> Known:
     Looks into ``state_dir`` and into the collection's own folder, because a relocation may have used either.
     """
     places = dict.fromkeys((state_dir_of(options), None))
-    files = {file.path: file for place in places for file in RecordFile.all_in(FOLDER, WHAT, place)}
-    platform = normalized_url(options.base_url or "")
-    known = Known([], [])
-    for file in files.values():
-        record = Relocation.read(file)
-        if record is None and os.path.exists(file.path):
-            known.damaged.append(file.path)
-        elif record is not None and record.platform == platform:
-            known.relocations.append(record)
+    known, platform = Known([], []), normalized_url(options.base_url or "")
+    for path in dict.fromkeys(record.path for place in places for record in kind().all(place)):
+        found = Relocation.read(path)
+        if found is None and os.path.exists(path):
+            known.damaged.append(path)
+        elif found is not None and found.platform == platform:
+            known.relocations.append(found)
     return known
+
+
+def kind() -> Kind[Relocation]:
+    """Return the kind of records of relocations."""
+    return Kind("relocations", Relocation, "how far the relocation is")
 
 
 def damage_of(path: str) -> str:

@@ -75,7 +75,7 @@ def test_what_is_kept_is_read_again(options: RelocateOptions) -> None:
 )
 def test_a_damaged_record_is_an_error(text: str, options: RelocateOptions) -> None:
     record = written(options, "svc_1")
-    Path(record.file.path).write_text(text)
+    Path(record.path).write_text(text)
     with pytest.raises(Invalid, match="is damaged"):
         Relocation.of(options, "svc_1")
     assert find_relocation(options, "survival") is None
@@ -83,7 +83,7 @@ def test_a_damaged_record_is_an_error(text: str, options: RelocateOptions) -> No
 
 def test_what_a_newer_version_keeps_is_left_out(options: RelocateOptions) -> None:
     record = written(options, "svc_1")
-    path = Path(record.file.path)
+    path = Path(record.path)
     path.write_text(path.read_text().replace("{", '{"more": 1, ', 1))
     assert Relocation.of(options, "svc_1").phase is Phase.ORDERED
 
@@ -193,7 +193,7 @@ def test_a_damaged_record_is_told_and_takes_nothing_from_the_others(
     monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path / "home"))
     written(options, "svc_1", new_id="svc_2", phase=Phase.RELOCATED)
     own = replace(options, state_dir=None, base_url="http://localhost:1")
-    damaged = [written(each, "svc_3", phase=Phase.RELOCATED).file.path for each in (options, own)]
+    damaged = [written(each, "svc_3", phase=Phase.RELOCATED).path for each in (options, own)]
     for path in damaged:
         Path(path).write_text("{")
     known = known_relocations(options)

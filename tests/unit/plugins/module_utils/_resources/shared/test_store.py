@@ -19,11 +19,19 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
+    HISTORY,
+    History,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.applied import APPLIED
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import CloneRecord
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import (
     FLEETS,
     FleetRecord,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
+    RecoveryRecord,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
@@ -38,6 +46,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.offers import OFFERS, Offers
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import ORDERS
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.power import ASLEEP, Asleep
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import relocation_record
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     ENVIRONMENTS,
@@ -64,6 +73,10 @@ KINDS: list[tuple[Kind[Any], Any]] = [
     (ENVIRONMENTS, WRITTEN),
     (ORDERS, WRITTEN),
     (APPLIED, WRITTEN),
+    (HISTORY, History(["sha256:0"], id="svc_1")),
+    (CloneRecord.kind(), CloneRecord(names={"svc_1": "web"}, ids={"svc_1": "svc_2"})),
+    (RecoveryRecord.kind(), RecoveryRecord(drill=True, touched={"web": datetime(2026, 1, 31, tzinfo=UTC)})),
+    (relocation_record.kind(), relocation_record.Relocation("https://a", "svc_1", running=["svc_2"])),
     (OFFERS, Offers(["backups"])),
     (FLEETS, FleetRecord({"svc_1": True}, {"svc_2"}, since=datetime(2026, 1, 31, tzinfo=UTC))),
     (SLEEP, SleepRecord(settled=Due(True, "2026-01-31"), plan="nights", service="svc_1")),
