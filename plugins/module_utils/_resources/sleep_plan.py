@@ -256,7 +256,7 @@ class Run:
         """
         services = [sleeper.service for sleeper in self.sleepers]
         if not any(wanted in (each.id, each.name) for each in services):
-            for id, job in self.left_alone.items():
+            for id, job in sorted(self.left_alone.items()):
                 if wanted in (id, job.name):
                     return job
         in_use = [each for each in services if each.id not in self.left_over.surely]

@@ -340,7 +340,6 @@ def add_sftp(
     left, found = records.fill(services), dict[str, Any]()
 
     def access(own: Account, id: str) -> Any:
-        found[id] = None
         sftp = sftp_if_any(own, id)
         found[id] = sftp and checked_access(sftp)
         return found[id]

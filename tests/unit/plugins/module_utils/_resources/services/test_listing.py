@@ -413,3 +413,18 @@ def test_a_damaged_file_is_as_none(content: str) -> None:
     path = Path(remember(service(sftp=ACCESS)).record.path)
     path.write_text(content)
     assert left_of(service()) == ["s1"]
+
+
+def test_a_read_that_fails_forgets_nothing(home: Path) -> None:
+    platform = Platform([{"id": "a"}, {"id": "b"}], {"p": ["a", "b"]})
+    query = ServiceQuery(sftp=True, sftp_max_age=3600)
+
+    def read(again: bool) -> dict[str, Any]:
+        listing = read_listing(Account(cast(Client, platform)), query, again)
+        return {each["id"]: each["sftp"] for each in listing.services}
+
+    assert all(read(False).values())
+    platform.failing["a"] = errors.Interrupted("no")
+    read(True)
+    platform.asked.clear()
+    assert read(False)["a"] and ("sftp", "a") not in platform.asked
