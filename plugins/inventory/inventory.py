@@ -261,13 +261,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     connection,
     with_selected_token,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    HOME_VARIABLE,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.identify import near_miss
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    HOME_VARIABLE,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import INVENTORY_VARIABLE
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (

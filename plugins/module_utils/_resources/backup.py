@@ -28,10 +28,10 @@ from .restore_points.resources import (
 from .services.many_services import PlanOne
 from .shared.account import Account
 from .shared.change import Change, Listed, apply, ids_of
-from .shared.controller_state import one_at_a_time, state_key
 from .shared.identify import label
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
 from .shared.restore_points import BACKUPS, IN_MOTION, any_in_motion, was_complete
+from .shared.store import one_at_a_time, state_key
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import wait_until
 

@@ -17,10 +17,10 @@ from .._api.models import QueryResult
 from .databases.engine import as_table, check_supported, column_names
 from .databases.sql import CHANGES, Statement
 from .services.on_service import OnServiceOptions, known_id
-from .shared.controller_state import atomic_file
 from .shared.options import FilePath, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.secrets_file import check_destination
+from .shared.store import atomic_file
 from .shared.task_errors import EffectUnverified, Invalid
 
 MAX_ROWS = 500

@@ -40,11 +40,11 @@ from .relocations.work import Modules, Work
 from .service import SERVICE
 from .services.on_service import service_id
 from .services.order import MAX_SERVICE_NAME, ordered_with
-from .shared.controller_state import one_at_a_time, state_key
 from .shared.identify import existing, label
 from .shared.names import same_name
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.relocation_record import Phase, Relocation, find_relocation
+from .shared.store import one_at_a_time, state_key
 from .shared.task_errors import Invalid, NoSuchItem
 
 MODULES = Modules(SERVICE, ENVIRONMENT, APP_DEPLOY, FilesResource(SERVICE), DATABASE)

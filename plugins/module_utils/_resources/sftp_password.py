@@ -16,11 +16,11 @@ from .services.on_service import OnServiceOptions, access_of, known_id
 from .shared import secrets_file
 from .shared.account import Account
 from .shared.change import Change, await_shown, send
-from .shared.controller_state import one_at_a_time, state_key
 from .shared.options import option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.secret_notes import SFTP, remove_notes, warn_of_lost_secrets
 from .shared.secrets_file import SecretsOptions
+from .shared.store import one_at_a_time, state_key
 
 ON_CREATE, ALWAYS = "on_create", "always"
 

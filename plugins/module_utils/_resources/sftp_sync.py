@@ -38,9 +38,9 @@ from .files.mirror import (
 )
 from .files.paths import relative_path
 from .services.on_service import access_of, check_not_left_over, known_id
-from .shared.controller_state import state_key
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.run_memory import any_new, first_said
+from .shared.store import state_key
 from .shared.task_errors import Invalid, NoSuchItem
 
 HIGHEST_MODE = 0o7777

@@ -44,14 +44,14 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import read_token
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    HOME_VARIABLE,
-    PLAYBOOK_FOLDER,
-    RUN_FOLDER,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     SERVICE_ID,
     Resource,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    HOME_VARIABLE,
+    PLAYBOOK_FOLDER,
+    RUN_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import connect_to_broker
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import with_budget

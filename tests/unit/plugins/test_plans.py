@@ -42,11 +42,11 @@ import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
     state_key,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from unit.plugins.account_file import AccountFile, merged
 from unit.plugins.resources import resource_of
 

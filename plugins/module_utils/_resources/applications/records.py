@@ -18,7 +18,7 @@ from typing import Any
 from ..shared.options import Options
 from ..shared.pending import AT_DEPLOY, DEPLOY, ENVIRONMENT, Kinds, Pending
 from ..shared.plan import Task
-from ..shared.record_file import Kind, Record
+from ..shared.store import Kind, Record
 from ..shared.task_errors import Invalid
 
 MAX_IMAGES = 50

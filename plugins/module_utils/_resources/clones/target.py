@@ -21,12 +21,11 @@ from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, check_no_id, read_members
 from ..blueprints.removal import list_members
 from ..shared.account import Account
-from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.identify import came_up, label, project_with_name
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
-from ..shared.record_file import Kind
+from ..shared.store import Kind, one_at_a_time, state_key
 from ..shared.task_errors import Ambiguous, Invalid
 from .options import CloneOptions
 from .source import SourceProject, Wanted

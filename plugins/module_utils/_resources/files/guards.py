@@ -19,9 +19,9 @@ from ..._sftp.mirror import PUSH
 from ..._sftp.patterns import Patterns, why_no_match
 from ..._sftp.trees import ROOT, Kind, Tree, printable_path
 from ..services.on_service import SftpServerOptions
-from ..shared.controller_state import PLAYBOOK_FOLDER
 from ..shared.options import FilePath, option, required
 from ..shared.plan import Task
+from ..shared.store import PLAYBOOK_FOLDER
 from ..shared.task_errors import Invalid
 from .paths import ends_with_empty_variable, relative_path
 

@@ -32,8 +32,8 @@ from ..._sftp.server_features import FIRST_TIME, ServerFeatures, detect_refusals
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Side
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
-from ..shared.controller_state import PLAYBOOK_FOLDER
 from ..shared.plan import Plan, Step, Task
+from ..shared.store import PLAYBOOK_FOLDER
 from ..shared.task_errors import NoSuchItem
 from .guards import SftpSyncOptions
 

@@ -10,8 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..shared.record_file import Kind, Record
 from ..shared.runs import Run
+from ..shared.store import Kind, Record
 from ..shared.time_zones import current_time
 
 

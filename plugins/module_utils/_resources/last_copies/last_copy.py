@@ -24,8 +24,8 @@ from ..services.options import ServiceOptions
 from ..services.removal import Kept, own_copies_folder, uncopyable
 from ..services.settings import carried
 from ..services.view import View, read_settings, read_state
-from ..shared.controller_state import atomic_file, one_at_a_time
 from ..shared.plan import Step, Task
+from ..shared.store import atomic_file, one_at_a_time
 from ..shared.task_errors import Invalid
 from ..shared.yaml_text import as_yaml
 from .content import Content, DumpContent, FileContent, check_room

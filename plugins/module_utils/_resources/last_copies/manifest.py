@@ -16,7 +16,7 @@ from typing import Any
 from ..._api.text import first_of
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
-from ..shared.controller_state import write_json
+from ..shared.store import write_json
 
 MANIFEST = "manifest.json"
 FORMAT = 1

@@ -38,11 +38,10 @@ from ..._api.models import (
 from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.account import Account
-from ..shared.controller_state import records_folder
 from ..shared.identify import Identifiable, near_miss, with_id_or_name
 from ..shared.money import format_amount, from_millicents
 from ..shared.names import fits
-from ..shared.record_file import Kind, Record
+from ..shared.store import Kind, Record, records_folder
 from ..shared.task_errors import Invalid, NoSuchItem
 from .view import billed_rate
 

@@ -20,7 +20,7 @@ from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
 from ..shared.pending import Pending, until_start
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
-from ..shared.record_file import Kind
+from ..shared.store import Kind
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for
 from .offers import remember_offers

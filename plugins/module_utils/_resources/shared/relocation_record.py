@@ -17,10 +17,9 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from .controller_state import normalized_url
 from .options import Options, StateDirOptions, state_dir_of
-from .record_file import Kind
 from .restore_points import parse_moment
+from .store import Kind, normalized_url
 from .task_errors import Ambiguous, Invalid
 
 DEFAULT_DAYS = 7

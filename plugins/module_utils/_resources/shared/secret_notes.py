@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from .controller_state import UNFINISHED, normalized_url, records_folder, state_key, write_json
 from .plan import Task
+from .store import UNFINISHED, normalized_url, records_folder, state_key, write_json
 
 FOLDER = "secrets"
 NOTES = f"{FOLDER}/unkept"

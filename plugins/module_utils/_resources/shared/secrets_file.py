@@ -28,11 +28,11 @@ from typing import Any
 
 from ..._api.errors import undone_if_nothing_happened
 from ..._api.text import harmless
-from .controller_state import atomic_file, flush_to_disk, make_folder_of, one_at_a_time, records_folder
 from .options import FilePath, Options, option
 from .plan import Task
 from .secret_notes import FOLDER, SecretNote
 from .selectors import check_path
+from .store import atomic_file, flush_to_disk, make_folder_of, one_at_a_time, records_folder
 from .task_errors import Invalid
 
 LONGEST_WRITE = 30.0

@@ -15,7 +15,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from ..services.power import ASLEEP
-from ..shared.record_file import Kind, Record
+from ..shared.store import Kind, Record
 from .load import Sample
 
 

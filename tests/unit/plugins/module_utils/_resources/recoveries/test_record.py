@@ -19,12 +19,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    RUN_FOLDER,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     StateDirOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    RUN_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.module_utils._resources.recoveries.platform import member

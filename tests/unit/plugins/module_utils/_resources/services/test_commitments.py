@@ -39,24 +39,22 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     record_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import BudgetOptions
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import record_file
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import store
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
     Budget,
     BudgetExceeded,
     Commitment,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    FOLDER_VARIABLE,
-    RUN_FOLDER,
-    write_json,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Branch,
     Plan,
     Step,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    FOLDER_VARIABLE,
+    RUN_FOLDER,
     Record,
+    write_json,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -510,7 +508,7 @@ def fill_disk(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
         left.pop()
         write_json(path, content)
 
-    monkeypatch.setattr(record_file, "write_json", write_while_there_is_room)
+    monkeypatch.setattr(store, "write_json", write_while_there_is_room)
 
 
 @pytest.mark.parametrize("error", [None, error_for_status("the name is taken", 409)])

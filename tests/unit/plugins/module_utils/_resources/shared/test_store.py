@@ -53,7 +53,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Written,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING, Notes
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import Kind
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Kind
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
     SLEEP,
