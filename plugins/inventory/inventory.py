@@ -340,7 +340,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, self.option_definitions)}")
         self._filters = {name: self._filter(name, config) for name in FILTERS}
         for name, known in KNOWN.items():
-            for value in set(self._filters[name]).difference(known):  # which would let nothing through
+            for value in [
+                each for each in self._filters[name] if each not in known
+            ]:  # which would let nothing through
                 raise ConfigurationError(f"{name}: unknown value {value!r}; use some of {', '.join(known)}")
         max_age = self.get_option("sftp_max_age")
         if not max_age >= 0:  # which is false for NaN as well

@@ -159,22 +159,22 @@ def apply_and_report(
     resource: Resource, plan: Plan, task: Task, context: RunContext, result: dict[str, Any]
 ) -> None:
     """Apply the plan. If a step raises, ``result`` holds the steps done and the state that they left."""
-    effects, now = task.effects, None
+    effects, now, failed = task.effects, None, None
     try:
         runner.apply_plan(plan, task)
         now = plan.reread() if effects.actions and plan.reread is not None else plan.result
-        add_plan(
-            resource, plan, task, context, result
-        )  # a step may have found more or less to do than planned
-    except Exception:
+        # A step may have found more or less to do than planned.
+        add_plan(resource, plan, task, context, result)
+    except Exception as error:
+        failed = error
         result.pop("diff", None)
         if effects.actions and plan.reread is not None:
             with suppress(Exception):  # which must not replace the error that is being reported
                 now = plan.reread()
-        raise
-    finally:
-        result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
-        add_cost(plan, task, now, result)
+    result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
+    add_cost(plan, task, now, result)
+    if failed is not None:
+        raise failed
 
 
 def defect_result(error: Exception) -> dict[str, Any]:

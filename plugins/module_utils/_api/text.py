@@ -132,9 +132,9 @@ class Redactor:
             found = encodings(secret)
             forms |= found
             # Pieces with both letters and digits, which no escaping changes, are like no other text.
-            pieces.update(
-                piece for piece in PIECE.findall(secret) if not piece.isalpha() and not piece.isdigit()
-            )
+            for piece in PIECE.findall(secret):
+                if not piece.isalpha() and not piece.isdigit():
+                    pieces |= {piece, *carried(piece)}
             for form in sorted(found) if len(secret) >= LEAST_CUT else ():
                 self._beginnings.setdefault(form[:LEAST_BEGINNING], []).append(form)
         self._forms = sorted(forms | pieces, key=len, reverse=True)
@@ -159,19 +159,24 @@ def encodings(secret: str) -> set[str]:
     literals |= {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     found = set(literals)
     for text in literals:
-        raw = text.encode(errors="surrogatepass")
-        found |= {quote(raw, safe=""), quote(raw), quote_plus(raw)}
         bare = html.escape(text, quote=False)
         found |= {bare.replace('"', double).replace("'", single) for double, single in QUOTES_IN_HTML}
-        for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            whole = encode(raw).decode()
-            found |= {whole, whole.rstrip("=")}
-            # Inside the encoding of a longer text: the characters that depend on the secret alone.
-            for before, first in enumerate(FIRST_OWN):
-                inside = encode(bytes(before) + raw).decode()[first : (before + len(raw)) * 8 // 6]
-                found |= {inside} if len(inside) >= SHORTEST_PART else set()
+        found |= carried(text)
     digits = secret.encode(errors="surrogatepass").hex()
     return found | ({digits, digits.upper()} if len(digits) >= SHORTEST_PART else set())
+
+
+def carried(text: str) -> set[str]:
+    """Return the forms of a text in URLs and in base64, also inside that of a longer text."""
+    raw = text.encode(errors="surrogatepass")
+    found = {quote(raw, safe=""), quote(raw), quote_plus(raw)}
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        whole = encode(raw).decode()
+        found |= {whole, whole.rstrip("=")}
+        for before, first in enumerate(FIRST_OWN):  # the characters that depend on the text alone
+            inside = encode(bytes(before) + raw).decode()[first : (before + len(raw)) * 8 // 6]
+            found |= {inside} if len(inside) >= SHORTEST_PART else set()
+    return found
 
 
 def without_beginning(text: str, beginning: str, forms: Sequence[str]) -> str:

@@ -70,6 +70,17 @@ def given_key(options: SshKeyOptions) -> PublicKey | None:
     return None if text is None else read_public_key(text, source, skip_options=options.state == "absent")
 
 
+@dataclass(frozen=True)
+class Registered(Listed):
+    """The account has the key, whatever its name: another play may register another of that name."""
+
+    digests: tuple[bytes, ...] = ()
+
+    def found(self, account: Account) -> Sequence[SshKey]:
+        """Return the keys, usually one."""
+        return [key for key in super().found(account) if digest_of(key.fingerprint) in self.digests]
+
+
 def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     """Plan the registration of a key; with ``replace``, the removal of another with its name after it."""
     keys = task.account.ssh_keys()
@@ -83,7 +94,7 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
         )
     removals = [removal(task, other) for other in others]
     if registered:
-        if not named:
+        if registered[0] not in named:
             told = f"this key is registered as {registered[0].name!r}"
             task.warn(f"{told}; the platform cannot rename keys, so the name stays")
         return replace(as_it_is(registered[0]), steps=removals)
@@ -94,7 +105,7 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
         what=f"SSH key {name!r}",
         route=r.SSH_KEY_ADD,
         body={"name": composed(name), "publicKey": key.line},
-        shown=Listed(Account.ssh_keys, name=name, known=ids_of(keys)),
+        shown=Registered(Account.ssh_keys, known=ids_of(keys), digests=tuple(key.digests)),
         unique=True,
     )
     summary = f"register SSH key {name!r} ({key.fingerprint})"

@@ -9,6 +9,7 @@ import posixpath
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from .._api.text import composed
 from .errors import TransferFailed
 from .trees import MOST_BYTES, ROOT, Kind, Tree, TreeEntry, above, printable_path, within
 
@@ -129,7 +130,24 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
         for path, entry in target.entries.items():
             if path not in source and path not in changes.in_the_way and path not in kept:
                 changes.extra[path] = entry
+    check_spared(source, target, changes)
     return changes
+
+
+def check_spared(source: Tree, target: Tree, changes: TreeChanges) -> None:
+    """Refuse to write or delete what may be, in other capitals or characters, something that takes no part.
+
+    Some servers, and the disks of some machines, take such names for one.
+    """
+    parts = (source.excluded, source.left_out, target.excluded, target.left_out)
+    spared = {composed(path).casefold(): path for part in parts for path in part}
+    for path in (*changes.desired, *changes.extra) if spared else ():
+        other = spared.get(composed(path).casefold(), path)
+        if other != path:
+            raise TransferFailed(
+                f"{printable_path(path)} and {printable_path(other)}, which takes no part, differ in "
+                "capitals or characters alone, and may be one there. Rename one, or exclude both"
+            )
 
 
 def check_sizes(source: Tree) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -172,7 +172,7 @@ class Mirror:
             for path, entry in written[folder].items():
                 if is_whole(entry, listed.get(posixpath.basename(path))):
                     continue
-                if reason := why_not_listed(path, entry, await self.target.look(path)):
+                if reason := why_not_listed(path, entry, await self.target.look(path), listed):
                     place = f"{printable_path(self.target.at(path))} {self.target.where}"
                     self.failures[path] = f"cannot write {place}: {reason}"
 
@@ -354,8 +354,11 @@ def is_whole(entry: TreeEntry, found: TreeEntry | None) -> bool:
     return found is not None and (entry.kind is not Kind.FILE or found.size == entry.size)
 
 
-def why_not_listed(path: str, entry: TreeEntry, found: TreeEntry | None) -> str:
-    """Say why something that was written is not listed as that; nothing if it is a single file."""
+def why_not_listed(path: str, entry: TreeEntry, found: TreeEntry | None, listed: Collection[str]) -> str:
+    """Say why something that was written is not listed as that; nothing if it is there all the same.
+
+    A server may find a name that it does not list, such as one that begins with a dot.
+    """
     if found is None:
         return (
             "it was written without an error, but is not there; find out whether something else removes it, "
@@ -366,5 +369,6 @@ def why_not_listed(path: str, entry: TreeEntry, found: TreeEntry | None) -> str:
             f"{entry.size} bytes were written without an error, but it has {found.size}; find out whether "
             "space or a quota is used up, or whether something else writes to it, then run this again"
         )
-    one = "it is the same there as a name in other capitals or characters; rename one of them"
-    return "" if path == ROOT else one
+    name = posixpath.basename(path)
+    alike = [each for each in listed if each != name and each.casefold() == name.casefold()]
+    return f"it is the same there as {alike[0]!r}; rename one of them" if alike else ""

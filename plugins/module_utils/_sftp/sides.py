@@ -300,7 +300,7 @@ class Remote:
             except asyncssh.SFTPFailure:
                 if not blocks.skipped:
                     raise
-                self.features.holes = False
+                self.features.holes, moved = False, lambda size: None  # it is counted
 
     @asynccontextmanager
     async def _placed(self, path: str, entry: TreeEntry) -> AsyncIterator[Any]:

@@ -59,20 +59,22 @@ class BrokerClient:
             self._broker = None
 
     def exchange(self, request: Request, seconds: float) -> Response:
-        if self._broker is None:
-            try:
-                self._broker = open_socket(self.path)
-            except OSError as error:
-                raise errors.ConnectionFailed(f"the connection broker is gone: {error}") from None
         try:
-            self._broker.send((request, seconds))
-            answered = self._broker.poll(seconds)
-            answer = self._broker.recv() if answered else TimeoutError()
+            broker = self._broker or open_socket(self.path)
+        except OSError as error:
+            raise errors.ConnectionFailed(f"the connection broker is gone: {error}") from None
+        # A late response must not be taken for that of the next request, whatever ends the wait for it.
+        self._broker = None
+        try:
+            broker.send((request, seconds))
+            answer = broker.recv() if broker.poll(seconds) else TimeoutError()
         except (OSError, EOFError):
-            self.close()
+            broker.close()
             raise errors.Interrupted("the connection broker ended before the response came") from None
-        if not answered:
-            self.close()  # a late response must not be taken for that of the next request
+        if isinstance(answer, TimeoutError):
+            broker.close()
+        else:
+            self._broker = broker
         if isinstance(answer, Exception):
             raise answer
         response: Response = answer

@@ -104,16 +104,15 @@ class InProcessAction(ActionBase):
         result: dict[str, Any] = super().run(tmp, variables)
         outer, self._own_environment = dict(os.environ), dict[str, Any]()
         self._compute_environment_string(self._own_environment)
-        os.environ.update(
-            {
-                HOME_VARIABLE: constants.config.get_config_value("ANSIBLE_HOME"),
-                **{name: str(value) for name, value in self._own_environment.items()},
-                PLAYBOOK_FOLDER: self._loader.get_basedir(),
-                # Ansible makes it for each run, for its user alone, and removes it at the end.
-                RUN_FOLDER: constants.DEFAULT_LOCAL_TMP,  # type: ignore[attr-defined]
-            }
-        )
+        inner = {
+            HOME_VARIABLE: constants.config.get_config_value("ANSIBLE_HOME"),
+            **{name: str(value) for name, value in self._own_environment.items()},
+            PLAYBOOK_FOLDER: self._loader.get_basedir(),
+            # Ansible makes it for each run, for its user alone, and removes it at the end.
+            RUN_FOLDER: constants.DEFAULT_LOCAL_TMP,  # type: ignore[attr-defined]
+        }
         try:
+            os.environ.update(inner)  # which ends at what cannot be in one
             result.update(self._run_completed(outer, variables))
         except HostedError as error:
             result.update(self._failed_result(error.message, self._task.args))

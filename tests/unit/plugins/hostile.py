@@ -163,7 +163,6 @@ class HostileClient(Client):
         return self
 
     def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
-        self.attempts_of_call += 1
         self.left -= 1
         self.attempts_of_call += 1  # or the call would be made again until its deadline
         assert self.left > 0, "it would go on for ever"

@@ -22,7 +22,6 @@ from ..shared.names import same_name
 from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid, NoSuchItem
-from ..shared.waiting import QUIET_SECONDS
 
 MAX_BYTES = 2_000_000
 """Where the platform's reader stops: at 2 MB (Limits)."""
@@ -157,7 +156,7 @@ class FileManager:
         shown = replace(self._listed(*posixpath.split(path)), size=size)
         body = {"path": path, "content": text}
         change = self._change(f"{path} with {counted(size, 'byte')}", r.FILE_WRITE, body, shown)
-        return replace(change, harmless=True, seconds=QUIET_SECONDS / 2)
+        return replace(change, harmless=True)
 
     def making(self, path: str) -> Change:
         """Return the change that creates a directory in an existing one."""

@@ -151,9 +151,9 @@ class RecoveryRecord(MadeRecord):
             self.ids.update(ids)
             self.write()
 
-    def has_restored(self, key: str, member: Member | None) -> bool:
-        """Tell whether a service has got its content already."""
-        return member is not None and self.restored.get(key, {}).get("id") == member.id
+    def has_restored(self, member: Member | None) -> bool:
+        """Tell whether a service has got its content already, by whatever key it has in the file now."""
+        return member is not None and any(each.get("id") == member.id for each in self.restored.values())
 
     def _spans(self, id: str) -> list[Span]:
         """Return when a service lacked its content. One that was ordered has done so ever since."""
@@ -212,7 +212,7 @@ class Target:
         """Tell whether an entry is to get what its copy holds."""
         if key in self.overwrite:
             return True
-        return self.is_own(key) and not self.record.has_restored(key, self.there.get(key))
+        return self.is_own(key) and not self.record.has_restored(self.there.get(key))
 
     def holds_anything(self, key: str) -> bool:
         """Tell whether a service holds what the recovery did not bring, though perhaps not only that."""

@@ -17,8 +17,10 @@ from ..._api.models import SshKey
 from ..._api.text import PRIVATE_KEY
 from .task_errors import Invalid
 
-KEY = re.compile(r"(.*?\s)??(ssh-ed25519|ssh-rsa|ecdsa-sha2-\w+)\s+(\S+)\s*(.*)")
-"""Options as in a file of authorized keys, the type, the key in base64, and a comment."""
+OPTIONS = r'(?:"(?:\\.|[^"\\])*"|[^\s"])+\s+'
+KEY = re.compile(rf"({OPTIONS})??(ssh-ed25519|ssh-rsa|ecdsa-sha2-\w+)\s+(\S+)\s*(.*)")
+"""Options as in a file of authorized keys, in which blanks and other keys may be quoted, the type, the key in
+base64, and a comment."""
 
 
 @dataclass(frozen=True)

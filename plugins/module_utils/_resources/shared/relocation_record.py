@@ -10,7 +10,7 @@ on from there, or back.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -161,7 +161,7 @@ class Relocation:
 
 def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
     """Return the relocation of a service that may be gone, or that made a service, by id or name."""
-    found = known_relocations(options).relocations
+    found = relocations_in(options, [options.state_dir]).relocations
     exact = [each for each in found if wanted in (each.old_id, each.new_id)]
     fitting = exact or [each for each in found if wanted in (each.old_name, each.new_name)]
     unfinished = [each for each in fitting if not each.gone]
@@ -222,6 +222,11 @@ def known_relocations(options: Options) -> Known:
     Looks into ``state_dir`` and into the collection's own folder, because a relocation may have used either.
     """
     places = dict.fromkeys((state_dir_of(options), None))
+    return relocations_in(options, places)
+
+
+def relocations_in(options: Options, places: Iterable[str | None]) -> Known:
+    """Return the relocations on a platform that are remembered in these folders for records."""
     known, platform = Known([], []), normalized_url(options.base_url or "")
     for path in dict.fromkeys(record.path for place in places for record in kind().all(place)):
         found = Relocation.read(path)

@@ -15,6 +15,7 @@ end in the middle, the next task on the subject tells that the secrets were neve
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -107,6 +108,12 @@ def check_folder(task: Task[SecretsOptions]) -> None:
         nearest = os.path.dirname(nearest)
     if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
         raise unwritable_error(folder, f"{nearest!r} is no directory that can be written to")
+    with suppress(FileNotFoundError, NotADirectoryError):
+        try:
+            os.lstat(put_aside_path(path))  # the longest name that it gets
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise unwritable_error(path, error.strerror or str(error)) from None
 
 
 def check_writable(task: Task[SecretsOptions]) -> None:

@@ -260,7 +260,7 @@ def test_what_the_database_holds_already_is_not_restored_again(server: Server, t
     plan = found.plan()
     assert plan.actions == [] and plan.before == plan.after == {"content": found.task.options.dump}
     result = carry_out(plan)
-    assert server.restored == 0 and found.record.has_restored("db", member("db", id="db"))
+    assert server.restored == 0 and found.record.has_restored(member("db", id="db"))
     assert result["verified"] == {"tables": 1, "rows": 3, "same_dump": True} and not result["restored"]
 
 

@@ -55,11 +55,11 @@ def test_it_is_there_in_the_next_run(tmp_path: Path) -> None:
         assert recognizes(read(tmp_path), world), "it was ordered, so a run that was killed may have made it"
         assert "world" in read(tmp_path).touched
     record.begin("world", world.id)
-    assert read(tmp_path).may_replace("world", world.id) and not read(tmp_path).has_restored("world", world)
+    assert read(tmp_path).may_replace("world", world.id) and not read(tmp_path).has_restored(world)
     record.end("world", world.id, {"copy": "/srv/offsite/svc_1/nightly"})
     again = read(tmp_path)
-    assert again.has_restored("world", world) and again.project_id == "prj_1" and again.drill
-    assert not again.has_restored("world", other()) and not again.has_restored("world", None)
+    assert again.has_restored(world) and again.project_id == "prj_1" and again.drill
+    assert not again.has_restored(other()) and not again.has_restored(None)
     assert not again.made(other()), "its id is known by now, so a namesake is another one"
     assert not again.may_replace("world", other().id)
 
