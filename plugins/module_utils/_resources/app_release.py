@@ -33,6 +33,8 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class AppReleaseOptions(ReleaseOptions):
+    """The options of module app_release."""
+
     digest: str = required(selects=True)
     pushed: bool = False
     fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] = option(
@@ -68,13 +70,17 @@ APP_RELEASE = AppReleaseResource()
 
 
 def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
-    """Return a plan without changes for an existing release, after checking ``fail_on``."""
+    """Return a plan without changes for an existing release, after checking ``fail_on``.
+
+    :raises Blocked: if the scan report is against ``fail_on``.
+    """
     check_limits(task, current)
     managed = {"tag": task.options.tag, "digest": current.digest, "verdict": current.scan_status}
     return Plan(result=to_result(task, current), before=managed, after=managed)
 
 
 def to_result(task: Task[AppReleaseOptions], report: ScanReport) -> dict[str, Any]:
+    """Return the release with its scan, as the task does."""
     return {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
 
 
@@ -132,6 +138,10 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, 
 
 
 def make(task: Task[AppReleaseOptions], declare: Change) -> None:
+    """Declare the release.
+
+    :raises Invalid: if the platform refuses it, with what to check. A refused token stays a refusal.
+    """
     try:
         apply(task, declare)
     except TokenRejected:
@@ -145,7 +155,10 @@ def make(task: Task[AppReleaseOptions], declare: Change) -> None:
 
 
 def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
-    """Check a scan report against ``fail_on``. The error has the scan in its details."""
+    """Check a scan report against ``fail_on``. The error has the scan in its details.
+
+    :raises Blocked: if the platform or ``fail_on`` refuses it, with the scan in its details.
+    """
     options = task.options
     found = [*objections(report, options.fail_on)]
     limits = [name for name in SEVERITIES if name in options.fail_on]

@@ -75,6 +75,8 @@ class AppRecords:
 
         Return what takes that back if the change was not made. What another run recorded since stays. The
         first record must be writable.
+
+        :raises Invalid: if it is not.
         """
         noted: list[Callable[[], None]] = []
         for record in self.pending:
@@ -166,6 +168,7 @@ class AppRecords:
 
 
 def call_each(calls: Sequence[Callable[[], None]]) -> None:
+    """Make these calls in turn."""
     for call in calls:
         call()
 

@@ -63,6 +63,7 @@ class DeployFailed(HostedError):
 
     @classmethod
     def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
+        """Return the failure that the error of a deploy call means."""
         failed = cls(cause.message, **cause.details)
         failed.refused = isinstance(cause, Refused)
         failed.may_be_busy = isinstance(cause, (Conflict, Locked))
@@ -131,6 +132,10 @@ class Rollout:
         """Deploy, verify that the image is in service, and update the records.
 
         :return: false if the image is in service, but it is unknown whether it runs.
+        :raises Blocked: if its verdict forbids the deploy.
+        :raises DeployFailed: if the version does not start.
+        :raises EffectUnverified: if both responses were lost, or another version was deployed meanwhile.
+        :raises WaitEnded: if its scan is still running after ``wait_timeout``.
         """
         try:
             seen = self.roll_out()
@@ -146,7 +151,11 @@ class Rollout:
         return seen
 
     def roll_out(self) -> bool:
-        """Make the call, and once more if nothing tells what came of it. Tell whether it is seen to run."""
+        """Make the call, and once more if nothing tells what came of it. Tell whether it is seen to run.
+
+        :raises EffectUnverified: if another image is in service, or what came of the call is unknown.
+        :raises DeployFailed: if the version does not start.
+        """
         while True:
             try:
                 self.call()
@@ -173,6 +182,9 @@ class Rollout:
         """Call deploy, again while the platform refuses it for the moment.
 
         Nothing is known while the platform may still be at an attempt whose response was lost.
+
+        :raises EffectUnverified: if the platform may still be at it.
+        :raises DeployFailed: if the platform refuses it.
         """
         try:
             self.call_until_ready()
@@ -196,6 +208,10 @@ class Rollout:
 
         If the release was ``undecided``, its verdict may have come just after the refusal, so the call is
         repeated once.
+
+        :raises Blocked: if the verdict forbids the deploy.
+        :raises DeployFailed: if the platform refuses it for another reason.
+        :raises WaitEnded: if there is no verdict in time, or the task does not wait.
         """
         until, tried = time.monotonic() + self.task.options.wait_timeout, not self.undecided
         while True:
@@ -212,7 +228,11 @@ class Rollout:
                 tried = True
 
     def await_pending(self, until: float, refusal: Refused) -> bool:
-        """After a refused deploy, wait for the verdict if there is none yet. Tell whether there was none."""
+        """After a refused deploy, wait for the verdict if there is none yet. Tell whether there was none.
+
+        :raises WaitEnded: if there is none in time.
+        :raises Blocked: if it forbids the deploy.
+        """
         report, left = self.task.account.release(self.slug, self.tag), until - time.monotonic()
         if report is None:
             return False
@@ -264,6 +284,9 @@ class Rollout:
         If the response is lost, the image in service and a start since then tell whether it runs; the image
         alone tells whether the deploy happened. After a 5xx, it does not: a version that does not start may
         be shown as in service. Then the response to another call decides, unless what runs shows a failure.
+
+        :raises EffectUnverified: if another image is in service, or nothing tells.
+        :raises DeployFailed: if the version did not start.
         """
         seen = self.in_service_after(error)
         if seen == self.digest and started_after(self.task, self.id, self.since):
@@ -285,6 +308,7 @@ class Rollout:
         return None
 
     def in_service_after(self, error: CallOutcomeUnknown) -> str | None:
+        """Return the image in service after a call without a clear response."""
         try:
             return self.in_service(0.0 if isinstance(error, ServerFailure) else QUIET_SECONDS / 2)
         except HostedError as failed:
@@ -445,7 +469,10 @@ def roll_back(
 
 
 def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
-    """Return a release's tag that names the image. If no tag does any more, declare it under a new one."""
+    """Return a release's tag that names the image. If no tag does any more, declare it under a new one.
+
+    :raises HostedError: if the declaration fails.
+    """
     slug = task.options.slug
     for release in task.account.releases(slug).values():
         if release.digest == digest:

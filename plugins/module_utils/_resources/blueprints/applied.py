@@ -32,7 +32,10 @@ ENTRY = "entry"
 
 
 def last_applied(options: StateDirOptions, project: str) -> Fingerprints:
-    """Return what was last applied to a project."""
+    """Return what was last applied to a project.
+
+    :raises Invalid: naming the file, if it is damaged.
+    """
     record = APPLIED.of(options.base_url, f"blueprint of {project}", options.state_dir)
     return Fingerprints.at(record, project)
 
@@ -61,6 +64,8 @@ def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequ
     """Warn of services that an earlier file of this controller had, and that are still there without it.
 
     Those that a relocation needs are left alone.
+
+    :raises Invalid: if the record of a relocation is damaged.
     """
     last, home = last_applied(task.options, contents.project), parts[0].id
     names = {entry.name for entry in contents.entries}

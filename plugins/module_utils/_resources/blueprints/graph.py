@@ -26,7 +26,10 @@ def find_cycle(needs: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def levels(needs: Mapping[T, Sequence[T]]) -> list[list[T]]:
-    """Return the nodes in groups: what a node needs is in an earlier group than the node."""
+    """Return the nodes in groups: what a node needs is in an earlier group than the node.
+
+    :raises CycleError: if there is a cycle.
+    """
     sorter = TopologicalSorter(needs)
     sorter.prepare()
     found: list[list[T]] = []

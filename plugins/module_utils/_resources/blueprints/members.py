@@ -39,6 +39,7 @@ class Member:
 
     @property
     def id(self) -> str:
+        """The id of the service, also of an application."""
         return self.service.id
 
     @property
@@ -53,6 +54,7 @@ class Member:
 
     @property
     def label(self) -> str:
+        """How messages call it."""
         kind = "application" if self.slug else "service"
         return f"{kind} {self.name!r} ({self.id})"
 
@@ -114,7 +116,10 @@ def find_home(projects: Sequence[Project], contents: Contents) -> Project | None
 
 
 def check_neighbors(account: Account, document: Document, contents: Contents) -> None:
-    """Check the references to neighbors in the project that the blueprint does not describe."""
+    """Check the references to neighbors in the project that the blueprint does not describe.
+
+    :raises Invalid: for all problems of the document at once.
+    """
     keys = {entry.key for entry in described_entries(contents)}
     outside = [
         each for entry in contents.applications for each in references_in(entry) if each[1] not in keys
@@ -201,6 +206,7 @@ def names(content: Content, service: Named) -> bool:
 
 
 def other_name(content: Content, service: Named) -> str:
+    """Return the name of the other service of a relocation."""
     return content.new_name if service.id == content.old_id else content.old_name
 
 

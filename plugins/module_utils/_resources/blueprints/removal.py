@@ -83,7 +83,10 @@ def check_removal_options(options: DeletingOptions) -> None:
 def prune_parts(
     task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], deleters: Deleters
 ) -> list[Part]:
-    """Return the parts that delete what the blueprint does not describe, after all of its own parts."""
+    """Return the parts that delete what the blueprint does not describe, after all of its own parts.
+
+    :raises Invalid: if anything speaks against it. Its parts refuse what is needed by the time of their turn.
+    """
     entries, home = described_entries(contents), parts[0].id
     if not entries:
         raise Invalid(
@@ -194,6 +197,7 @@ def check_references(members: Members, contents: Contents, going: Sequence[Membe
 
 
 def list_members(found: Iterable[Member]) -> str:
+    """Return the labels of some members for a message; of many, the first few."""
     return first_of([each.label for each in found], NAMED_MEMBERS)
 
 
@@ -204,6 +208,9 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
     """Return the parts that delete all that a blueprint describes, and its project if that leaves it empty.
 
     SSH keys belong to the account and stay.
+
+    :raises Invalid: if the project is gone and its services may be elsewhere, or an entry names another id.
+    :raises Ambiguous: if several services have the name of an entry.
     """
     projects = task.account.projects()
     home = project_with_name(projects, contents.project)
