@@ -126,6 +126,7 @@ class Client:
         commitment: Any = None,
         **ids: str,
     ) -> M:
+        """Call a route that answers with one item, and return it. Its secrets are redacted from then on."""
         answer = self.send(route, query=query, body=body, commitment=commitment, **ids)
         found = one(route, route.answer.model, answer)
         tell_secrets(m.secrets_in(found))

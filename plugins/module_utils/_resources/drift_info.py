@@ -257,6 +257,8 @@ def not_in_file(task: Task[DriftInfoOptions], export: Export, comparison: Compar
     """Yield what a project has and its blueprint does not describe, also if its creation failed.
 
     What a relocation needs is no drift: prune leaves it alone as well.
+
+    :raises Invalid: if the record of a relocation is damaged.
     """
     described, last = service_ids(comparison.parts), comparison.last
     names = {each.name for each in described_entries(comparison.contents) if "id" not in each.values}
@@ -282,6 +284,7 @@ def not_in_file(task: Task[DriftInfoOptions], export: Export, comparison: Compar
 
 
 def describe(value: Any) -> str:
+    """Return a value as the text of a difference, ``nothing`` for an empty one."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {each}" for name, each in value.items())
     return "nothing" if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)

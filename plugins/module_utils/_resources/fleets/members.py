@@ -54,6 +54,7 @@ class Member:
 
     @property
     def id(self) -> str:
+        """The id of the service."""
         return self.service.id
 
     @property
@@ -109,9 +110,11 @@ class Member:
                 self.memory.record.note_stop(self.id, True)
 
     def read_metrics(self) -> None:
+        """Read how the container is now."""
         self.metrics = self.job.task.account.metrics_of(self.id)
 
     def decide(self) -> None:
+        """Decide what to do with the service, by how it was last read."""
         service = self.service
         if service.status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
             raise Invalid(f"{self.job.label} has status {service.status}, so nothing is done with it")
@@ -153,7 +156,10 @@ class Member:
     # --- Planning -----------------------------------------------------------------------------------
 
     def make_plan(self, task: Task[FleetOptions]) -> Plan:
-        """Return the plan for the service. One that was suspended since it was read is left alone."""
+        """Return the plan for the service. One that was suspended since it was read is left alone.
+
+        :raises Invalid: if a release is to be deployed to what is no application, or the plan is refused.
+        """
         if self.verdict != ACT:
             return Plan(result={})
         if task.options.state == "updated":
@@ -215,6 +221,7 @@ class Member:
         return self.plan_service(task, state="started" if ran else "present", **settings)
 
     def plan_service(self, task: Task[FleetOptions], **given: Any) -> Plan:
+        """Return the plan of module service, with ``max_monthly`` and ``resume`` of the task."""
         dimensions = given.get("dimensions")
         arguments = {**given, "id": self.id, "dimensions": dimensions and dimensions.as_dict()}
         arguments |= {"max_monthly": task.options.max_monthly, "resume": task.options.resume}

@@ -83,6 +83,10 @@ class Memory:
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, name: str) -> Memory:
+        """Return the memory of a fleet on a platform, read from its file.
+
+        :raises Invalid: if it is damaged.
+        """
         return cls(RecordFile.of(FOLDER, "what the fleet remembers", state_dir, base_url, name))
 
     def is_stale(self) -> bool:
@@ -90,6 +94,10 @@ class Memory:
         return self.file.load(Record) != self.record
 
     def write(self) -> None:
+        """Replace the file by the record. Hold the lock where threads may change it.
+
+        :raises Invalid: if it cannot be written.
+        """
         self.file.write(as_json(self.record))
 
     def note_begun(self, id: str, *, runs: bool) -> None:

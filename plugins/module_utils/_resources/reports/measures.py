@@ -44,7 +44,10 @@ class Measures:
 
     @property
     def max_age(self) -> Span:
-        """How old the newest backup may be."""
+        """How old the newest backup may be.
+
+        :raises Invalid: if it is no duration.
+        """
         return read_span(self.options.max_age) or Span()
 
     @property

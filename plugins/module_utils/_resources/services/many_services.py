@@ -116,7 +116,10 @@ class ServiceJob(Branch):
         }
 
     def offers(self, service: Service, capability: str, what: str) -> bool:
-        """Tell whether the service has the capability; skip it if not."""
+        """Tell whether the service has the capability; skip it if not.
+
+        :raises Invalid: if it was named.
+        """
         try:
             check_service_offers(service, capability, f"has no {what}")
         except Invalid as error:
@@ -326,7 +329,10 @@ def name_services(jobs: Sequence[ServiceJob]) -> str:
 
 
 def plan_job(job: ServiceJob, operation: Operation) -> None:
-    """Read a service in full, because its capabilities depend on its status, and plan for it."""
+    """Read a service in full, because its capabilities depend on its status, and plan for it.
+
+    :raises Invalid: if it was named, and the task must not or cannot do that with it.
+    """
     if job.by_name and job.id and (found := in_place_of(job.task, job.id, job.wanted)):
         if operation.destroys:
             raise found.refusal

@@ -63,7 +63,10 @@ def resolve_service(task: Task[OneServiceOptions]) -> Service:
 
 
 def service_if_there(task: Task[OneServiceOptions]) -> Service | None:
-    """Return the service that the task selects; ``None`` if nothing that the platform lists is it."""
+    """Return the service that the task selects; ``None`` if nothing that the platform lists is it.
+
+    :raises HostedError: if the task selects none, several have the name, or the id contradicts the project.
+    """
     try:
         id = service_id(task)
     except NoSuchItem:
@@ -72,7 +75,11 @@ def service_if_there(task: Task[OneServiceOptions]) -> Service | None:
 
 
 def known_id(task: Task[OneServiceOptions]) -> str:
-    """Return the id of the selected service; empty if check mode expects the play to create it."""
+    """Return the id of the selected service; empty if check mode expects the play to create it.
+
+    :raises Invalid: if the task selects none.
+    :raises NoSuchItem: outside check mode, if there is none.
+    """
     try:
         return service_id(task)
     except NoSuchItem as error:
@@ -84,6 +91,7 @@ def service_id(task: Task[OneServiceOptions]) -> str:
     """Return the id of the selected service.
 
     :raises Invalid: if neither the task nor its host selects one.
+    :raises NoSuchItem: if there is none.
     """
     options = task.options
     if options.service is None:
@@ -121,7 +129,10 @@ def check_not_left_over(task: Task[Options], id: str, wanted: str | None) -> Non
 
 
 def sftp_access(task: Task[OneServiceOptions]) -> SftpAccess:
-    """Return the SFTP address and username of the service."""
+    """Return the SFTP address and username of the service.
+
+    :raises HostedError: if the service is not there, or has no access.
+    """
     return access_of(task, known_id(task))
 
 

@@ -284,6 +284,7 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
     """Send a signal once the container accepts it, and wait for its effect.
 
     :return: :data:`NOTHING_DONE` if a container to start was restarting, and runs again.
+    :raises WaitEnded: if nothing shows the effect in time.
     """
     id = view.service.id
     if signal == "restart":
@@ -340,7 +341,10 @@ class Restarted:
 
 
 def restart(task: Task[WaitOptions], view: View) -> None:
-    """Restart a container, once."""
+    """Restart a container, once.
+
+    :raises WaitEnded: if nothing shows the restart in time: another one would interrupt the service again.
+    """
     wait = task.options.wait
     ran = runs(settled_metrics(task, view.service.id, FRESH_SECONDS if wait else 0))
     again = Restarted(view, ran, time.monotonic())

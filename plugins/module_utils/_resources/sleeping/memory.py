@@ -92,16 +92,23 @@ class Memory:
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, plan: str, id: str) -> Memory:
+        """Return the memory of a service in a plan; its file is not read yet."""
         subject = f"{plan}{chr(10)}{id}"
         return cls(
             RecordFile.of(SLEEP_RECORDS, "what the plan remembers", state_dir, base_url, subject), plan, id
         )
 
     def read(self) -> Record:
-        """Return the record; an empty one if there is none."""
+        """Return the record; an empty one if there is none.
+
+        :raises Invalid: if it is damaged.
+        """
         return self.file.load(Record)
 
     def update(self, change: Callable[[Record], Record]) -> None:
-        """Replace the record by what ``change`` makes of it as it is by now."""
+        """Replace the record by what ``change`` makes of it as it is by now.
+
+        :raises Invalid: if it is damaged, or cannot be written.
+        """
         named = {"plan": self.plan, "service": self.id}  # for a start by hand, which tells of the plan
         self.file.update(lambda _content: {**as_json(change(self.read())), **named})

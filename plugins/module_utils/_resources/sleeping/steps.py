@@ -45,6 +45,7 @@ class Sleeper:
 
     @property
     def id(self) -> str:
+        """The id of the service."""
         return self.service.id
 
     @property
@@ -62,6 +63,8 @@ def plan_sleeper(sleeper: Sleeper, currency: str | None, keep_by_now: Callable[[
     """Return the plan for one service, without what it has to wait for.
 
     ``keep_by_now`` returns the wish to keep it awake that is remembered by the time of its turn.
+
+    :raises Invalid: if its status forbids a suspension, or resuming it costs more than ``max_monthly``.
     """
     job, service, memory = sleeper.job, sleeper.service, sleeper.memory
     changes = ServiceChanges()
