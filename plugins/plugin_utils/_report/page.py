@@ -48,7 +48,7 @@ class Page:
 
     @property
     def currency(self) -> str | None:
-        """The currency of all amounts; ``None`` if no one is known."""
+        """The currency of all amounts; ``None`` if none is known."""
         found: str | None = self.data["currency"]
         return found
 

@@ -97,7 +97,7 @@ class FleetOptions(ManyServicesOptions, CommitmentOptions, HealthyOptions, State
 
     @property
     def sizes(self) -> list[Share]:
-        """The sizes of the batches, of which the last one goes on."""
+        """The sizes of the batches; the last one holds for all further ones."""
         return [read_share(size, "batch_size", least=1) for size in self.batch_size]
 
     @property
