@@ -70,10 +70,7 @@ APP_RELEASE = AppReleaseResource()
 
 
 def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
-    """Return a plan without changes for an existing release, after checking ``fail_on``.
-
-    :raises Blocked: if the scan report is against ``fail_on``.
-    """
+    """Return a plan without changes for an existing release, after checking ``fail_on``."""
     check_limits(task, current)
     managed = {"tag": task.options.tag, "digest": current.digest, "verdict": current.scan_status}
     return Plan(result=to_result(task, current), before=managed, after=managed)

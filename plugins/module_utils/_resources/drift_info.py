@@ -257,8 +257,6 @@ def not_in_file(task: Task[DriftInfoOptions], export: Export, comparison: Compar
     """Yield what a project has and its blueprint does not describe, also if its creation failed.
 
     What a relocation needs is no drift: prune leaves it alone as well.
-
-    :raises Invalid: if the record of a relocation is damaged.
     """
     described, last = service_ids(comparison.parts), comparison.last
     names = {each.name for each in described_entries(comparison.contents) if "id" not in each.values}

@@ -196,10 +196,7 @@ def check_options(options: ServiceOptions) -> None:
 
 
 def plan_kept(task: Task[ServiceOptions], view: View) -> Kept | None:
-    """Return the plan for the last copy of a service that is deleted; ``None`` if the task asks for none.
-
-    :raises Invalid: if it cannot be copied, saying what to do instead.
-    """
+    """Return the plan for the last copy of a service that is deleted; ``None`` if the task asks for none."""
     if task.options.keep_copy is None:
         return None
     # It takes a quarter of a second to import what transfers files, which few tasks do.

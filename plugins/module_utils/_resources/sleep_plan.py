@@ -111,10 +111,7 @@ class Run:
     # --- Reading --------------------------------------------------------------------------------------
 
     def select(self) -> None:
-        """Select the services, and read each one with what is remembered of it.
-
-        :raises NoSuchItem: if there is no such project.
-        """
+        """Select the services, and read each one with what is remembered of it."""
         self.jobs = select_jobs(self.task)
         if not self.jobs:
             warn_of_nothing(self.task)

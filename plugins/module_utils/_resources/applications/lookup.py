@@ -71,11 +71,7 @@ def resolve_app(task: Task[OnAppOptions]) -> App:
 
 
 def select_host(account: Account, wanted: str | None) -> str | None:
-    """Return the id of the node with this id or label; ``None`` where the platform is to choose.
-
-    :raises NoSuchItem: if there is no such node.
-    :raises Ambiguous: if several have the label.
-    """
+    """Return the id of the node with this id or label; ``None`` where the platform is to choose."""
     if not wanted:
         return None
     return select_id(wanted, {node.id: node.label for node in account.app_nodes()}, "host")

@@ -338,10 +338,7 @@ def only_image(layout: Layout, images: Sequence[Image], wanted: str | None, name
 
 
 def images_of(layout: Layout, part: Part, visited: set[str], depth: int = 0) -> Iterator[Image]:
-    """Yield the images that a part of an index refers to, without attestations, and each once.
-
-    :raises Invalid: if the indexes are damaged, or lie too deep within each other.
-    """
+    """Yield the images that a part of an index refers to, without attestations, and each once."""
     if not is_first_visit(visited, part.digest, depth):
         return
     content, manifest = layout.json(part.path, part)

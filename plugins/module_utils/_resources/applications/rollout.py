@@ -151,11 +151,7 @@ class Rollout:
         return seen
 
     def roll_out(self) -> bool:
-        """Make the call, and once more if nothing tells what came of it. Tell whether it is seen to run.
-
-        :raises EffectUnverified: if another image is in service, or what came of the call is unknown.
-        :raises DeployFailed: if the version does not start.
-        """
+        """Make the call, and once more if nothing tells what came of it. Tell whether it is seen to run."""
         while True:
             try:
                 self.call()
@@ -182,9 +178,6 @@ class Rollout:
         """Call deploy, again while the platform refuses it for the moment.
 
         Nothing is known while the platform may still be at an attempt whose response was lost.
-
-        :raises EffectUnverified: if the platform may still be at it.
-        :raises DeployFailed: if the platform refuses it.
         """
         try:
             self.call_until_ready()
@@ -228,11 +221,7 @@ class Rollout:
                 tried = True
 
     def await_pending(self, until: float, refusal: Refused) -> bool:
-        """After a refused deploy, wait for the verdict if there is none yet. Tell whether there was none.
-
-        :raises WaitEnded: if there is none in time.
-        :raises Blocked: if it forbids the deploy.
-        """
+        """After a refused deploy, wait for the verdict if there is none yet. Tell whether there was none."""
         report, left = self.task.account.release(self.slug, self.tag), until - time.monotonic()
         if report is None:
             return False
@@ -284,9 +273,6 @@ class Rollout:
         If the response is lost, the image in service and a start since then tell whether it runs; the image
         alone tells whether the deploy happened. After a 5xx, it does not: a version that does not start may
         be shown as in service. Then the response to another call decides, unless what runs shows a failure.
-
-        :raises EffectUnverified: if another image is in service, or nothing tells.
-        :raises DeployFailed: if the version did not start.
         """
         seen = self.in_service_after(error)
         if seen == self.digest and started_after(self.task, self.id, self.since):
@@ -469,10 +455,7 @@ def roll_back(
 
 
 def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
-    """Return a release's tag that names the image. If no tag does any more, declare it under a new one.
-
-    :raises HostedError: if the declaration fails.
-    """
+    """Return a release's tag that names the image. If no tag does any more, declare it under a new one."""
     slug = task.options.slug
     for release in task.account.releases(slug).values():
         if release.digest == digest:

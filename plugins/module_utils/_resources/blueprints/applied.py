@@ -61,8 +61,6 @@ def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequ
     """Warn of services that an earlier file of this controller had, and that are still there without it.
 
     Those that a relocation needs are left alone.
-
-    :raises Invalid: if the record of a relocation is damaged.
     """
     last, home = last_applied(task.options, contents.project), parts[0].id
     names = {entry.name for entry in contents.entries}

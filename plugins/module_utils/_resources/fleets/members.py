@@ -156,10 +156,7 @@ class Member:
     # --- Planning -----------------------------------------------------------------------------------
 
     def make_plan(self, task: Task[FleetOptions]) -> Plan:
-        """Return the plan for the service. One that was suspended since it was read is left alone.
-
-        :raises Invalid: if a release is to be deployed to what is no application, or the plan is refused.
-        """
+        """Return the plan for the service. One that was suspended since it was read is left alone."""
         if self.verdict != ACT:
             return Plan(result={})
         if task.options.state == "updated":

@@ -150,10 +150,7 @@ class FleetRun:
     # --- The plan -------------------------------------------------------------------------------------
 
     def as_plan(self) -> Plan:
-        """Return the plan for all services, in batches.
-
-        :raises HostedError: if a health check names what is not in the fleet.
-        """
+        """Return the plan for all services, in batches."""
         options = self.task.options
         self.checks = self.checks_of()
         rollout = self.rollout = Rollout(self.task, self.jobs, self.members, self.before)

@@ -329,10 +329,7 @@ def name_services(jobs: Sequence[ServiceJob]) -> str:
 
 
 def plan_job(job: ServiceJob, operation: Operation) -> None:
-    """Read a service in full, because its capabilities depend on its status, and plan for it.
-
-    :raises Invalid: if it was named, and the task must not or cannot do that with it.
-    """
+    """Read a service in full, because its capabilities depend on its status, and plan for it."""
     if job.by_name and job.id and (found := in_place_of(job.task, job.id, job.wanted)):
         if operation.destroys:
             raise found.refusal

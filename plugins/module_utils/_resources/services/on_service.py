@@ -129,10 +129,7 @@ def check_not_left_over(task: Task[Options], id: str, wanted: str | None) -> Non
 
 
 def sftp_access(task: Task[OneServiceOptions]) -> SftpAccess:
-    """Return the SFTP address and username of the service.
-
-    :raises HostedError: if the service is not there, or has no access.
-    """
+    """Return the SFTP address and username of the service."""
     return access_of(task, known_id(task))
 
 

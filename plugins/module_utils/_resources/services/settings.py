@@ -176,10 +176,7 @@ def observe(task: Task[ServiceOptions], id: str, service: Service | None = None)
 
 
 def plan_settings(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Plan the settings that differ, in the order of the table.
-
-    :raises Invalid: for a setting that the service does not allow, or a new size out of its bounds.
-    """
+    """Plan the settings that differ, in the order of the table."""
     check_immutable(task, view, just_ordered=changes.just_ordered)
     for setting in SETTINGS:
         own = setting.wanted
@@ -568,8 +565,6 @@ def set_network(task: Task[Any], view: View, change: Change) -> None:
 
     The platform recreates a running container, and a stopped one has the change from its next start on. In
     all other cases, and if a running one is not seen to be recreated, the change is pending until then.
-
-    :raises WaitEnded: if its container does not come back.
     """
     id, waits = view.service.id, task.options.wait and task.options.state != "restarted"
     first = settled_metrics(task, id, min(task.options.wait_timeout, SETTLE_SECONDS) if waits else 0)

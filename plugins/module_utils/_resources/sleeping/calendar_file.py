@@ -55,10 +55,7 @@ class CalendarFile:
         return self.known[year, month]
 
     def unfold(self, begin: datetime, end: datetime) -> list[Interval]:
-        """Return from when to when each event lasts between two moments.
-
-        :raises Invalid: if the calendar contradicts itself, or that takes too long.
-        """
+        """Return from when to when each event lasts between two moments."""
 
         def unfolded() -> list[Interval]:
             found = self.query.between(begin - DAY, end + DAY)

@@ -63,8 +63,6 @@ def plan_sleeper(sleeper: Sleeper, currency: str | None, keep_by_now: Callable[[
     """Return the plan for one service, without what it has to wait for.
 
     ``keep_by_now`` returns the wish to keep it awake that is remembered by the time of its turn.
-
-    :raises Invalid: if its status forbids a suspension, or resuming it costs more than ``max_monthly``.
     """
     job, service, memory = sleeper.job, sleeper.service, sleeper.memory
     changes = ServiceChanges()
