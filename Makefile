@@ -69,16 +69,16 @@ affected: dev ## the tests that concern what changed since main (BASE=..., LIST=
 .PHONY: module
 module: dev ## write the files of a new module (NAME=webhook); failing tests name what is left to do
 	@python scripts/new_module.py "$(NAME)"
-	@python scripts/architecture.py
+	@for document in returns architecture; do python scripts/$$document.py; done
 
 .PHONY: documents
-documents: dev ## renew what is generated: schemas, docs/sandbox, docs/coverage.md, docs/architecture.svg
-	@for document in sandbox_documents blueprint_schema event_schema architecture; do python scripts/$$document.py; done
+documents: dev ## renew what is generated: schemas, shared return values, docs/sandbox, docs/coverage.md, the picture
+	@for document in sandbox_documents schemas returns architecture; do python scripts/$$document.py; done
 	@python -m integration.coverage
 
 .PHONY: pictures
 pictures: dev ## renew the pictures in docs/guides (needs Chromium)
-	@for picture in sandbox terminal report; do python scripts/$${picture}_pictures.py; done
+	@for picture in page terminal; do python scripts/$${picture}_pictures.py; done
 
 .PHONY: docs
 docs: dev ## render the reference and the guides into site/

@@ -31,8 +31,6 @@ DOCUMENTATION = r"""
 module: {name}
 short_description: TODO
 version_added: {version}
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - TODO, starting with a verb.
 options:
@@ -42,8 +40,7 @@ options:
     type: str
     {required}
 extends_documentation_fragment:
-  - hosted.services.common
-  - hosted.services.common.{fragment}
+{fragment}  - hosted.services.common
 seealso:
   - module: hosted.services.TODO
 """
@@ -79,28 +76,14 @@ def main() -> None:
 if __name__ == "__main__":
     main()
 '''
-ACTIONS = """\
-actions:
-  description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
-  type: list
-  elements: str
-  sample: ["TODO"]
-"""
+ACTIONS = "# generated: actions\n# generated end\n"
 ACTION = '''\
-{license}
-"""The action of hosted.services.{name}: it runs inside the controller."""
-
-from __future__ import annotations
+{license}"""Runs hosted.services.{name} inside the controller."""
 
 from {package}.module_utils._resources.{name} import {constant}
-from {package}.plugin_utils._controller.in_process import InProcessAction
+from {package}.plugin_utils._controller.in_process import action_for
 
-
-class ActionModule(InProcessAction):
-    """Runs the module ``{name}``."""
-
-    resource = {constant}
+ActionModule = action_for({constant})
 '''
 RESOURCE = '''\
 {license}"""TODO: the thing, and its chapter of the specification."""
@@ -206,7 +189,7 @@ class NewModule:
             "type": "list" if self.reads else "dict",
             "elements": "  elements: dict\n" * self.reads,
             "dash": "- " * self.reads,
-            "fragment": "info_attributes" if self.reads else "attributes",
+            "fragment": "  - hosted.services.common.info_attributes\n" * self.reads,
             "actions": ACTIONS * (not self.reads),
             "writing": WRITING * (not self.reads),
             "returned": "what was read" if self.reads else "the state before, the state after and the steps",

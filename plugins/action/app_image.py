@@ -1,16 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-"""The action of hosted.services.app_image: it runs inside the controller."""
-
-from __future__ import annotations
+"""Runs hosted.services.app_image inside the controller."""
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import InProcessAction
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import action_for
 
-
-class ActionModule(InProcessAction):
-    """Runs the module ``app_image``."""
-
-    resource = APP_IMAGE
+ActionModule = action_for(APP_IMAGE)

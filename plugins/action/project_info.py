@@ -1,16 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-"""The action of hosted.services.project_info: it runs inside the controller."""
-
-from __future__ import annotations
+"""Runs hosted.services.project_info inside the controller."""
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.project_info import PROJECT_INFO
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import InProcessAction
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import action_for
 
-
-class ActionModule(InProcessAction):
-    """Runs the module ``project_info``."""
-
-    resource = PROJECT_INFO
+ActionModule = action_for(PROJECT_INFO)

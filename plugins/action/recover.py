@@ -1,16 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-"""The action of hosted.services.recover: it runs inside the controller."""
-
-from __future__ import annotations
+"""Runs hosted.services.recover inside the controller."""
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.source_action import SourceAction
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import action_for
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.rendered_sources import read_source
 
-
-class ActionModule(SourceAction):
-    """Runs the module ``recover``."""
-
-    resource = RECOVER
+ActionModule = action_for(RECOVER, read_source)

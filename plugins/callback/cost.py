@@ -54,7 +54,7 @@ from ansible import constants
 from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     atomic_file,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import (

@@ -1,94 +1,42 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Documentation that the plugins share: the connection, waiting, and attributes. Each written once."""
+"""Documentation that all modules share, or modules of several families. Each written once."""
 
 from __future__ import annotations
+
+from ansible_collections.hosted.services.plugins.doc_fragments.connection import (
+    ModuleDocFragment as Connection,
+)
 
 
 class ModuleDocFragment:
     """The fragments of hosted.services."""
 
-    # The options of the connection to the platform.
-    DOCUMENTATION = r"""
-options:
-  base_url:
-    description:
-      - Address of the platform's API, such as V(https://api.example.com).
-      - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts), because
-        the token would be sent unencrypted.
-      - If not set, the host variable C(hosted_services_url) is used, or C(hosted_url), which the
-        P(hosted.services.inventory#inventory) inventory sets on its hosts. If neither is set, the environment
-        variable E(HOSTED_SERVICES_URL) is used.
-    type: str
-  token:
-    description:
-      - API token. Most routes require scope C(FULL); application routes also accept C(REGISTRY).
-      - Mutually exclusive with O(token_file). If C(module_defaults) sets one and the task sets the other,
-        remove the default with C(omit) on the task, because the two may belong to different accounts.
-      - If neither is set, the token of the host is used, unless the task sets a different platform than the
-        host's. It comes from the variable C(hosted_services_token), from the file in
-        C(hosted_services_token_file), or from the source that the host's inventory names. Without any of
-        these, the environment variable E(HOSTED_SERVICES_TOKEN) is used.
-    type: str
-  token_file:
-    description:
-      - File that contains the API token on a single line. On the controller, it can be encrypted with
-        ansible-vault.
-      - If not set, the environment variable E(HOSTED_SERVICES_TOKEN_FILE) is used.
-    type: path
-  auth_header:
-    description:
-      - Name of the HTTP header that carries the token.
-      - If not set, the environment variable E(HOSTED_SERVICES_AUTH_HEADER) is used.
-    type: str
-    default: Authorization
-  auth_scheme:
-    description:
-      - Word before the token in the header. With an empty string, only the token is sent.
-      - If not set, the environment variable E(HOSTED_SERVICES_AUTH_SCHEME) is used.
-    type: str
-    default: Bearer
-  validate_certs:
-    description:
-      - Whether to verify the server's certificate. Turn this off only for tests on this machine. Each result
-        then has a warning that says so.
-      - If not set, the environment variable E(HOSTED_SERVICES_VALIDATE_CERTS) is used.
-    type: bool
-    default: true
-  ca_path:
-    description:
-      - File or directory with the certificate authorities to trust instead of the system's.
-      - If not set, the environment variable E(HOSTED_SERVICES_CA_PATH) is used.
-    type: path
-  timeout:
-    description:
-      - Deadline for one call to the platform, including all retries, in seconds.
-      - Calls that return only when the work is done, such as a deployment, have a longer deadline.
-      - If not set, the environment variable E(HOSTED_SERVICES_TIMEOUT) is used.
-    type: float
-    default: 60.0
-  retries:
-    description:
-      - How many times to retry a failed call. A call is retried only if that is safe. For example, an order
-        that may have reached the platform is never sent again.
-      - If not set, the environment variable E(HOSTED_SERVICES_RETRIES) is used.
-    type: int
-    default: 5
-  allow_http_hosts:
-    description:
-      - Hosts to which the token may be sent over plain V(http).
-      - If not set, the environment variable E(HOSTED_SERVICES_ALLOW_HTTP_HOSTS) is used.
-    type: list
-    elements: str
-    default: []
-requirements:
-  - python >= 3.11
-  - requests
-  - urllib3
-  - pydantic >= 2
-  - cryptography
-  - PyYAML
+    # What the modules have beside the connection.
+    DOCUMENTATION = (
+        Connection.DOCUMENTATION
+        + r"""
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) and report what it would change, without changing anything.
+    support: full
+  diff_mode:
+    description: Shows what changes when run with C(--diff).
+    support: full
+  idempotent:
+    description: If run twice in a row, the second run changes nothing.
+    support: full
+  action_group:
+    description: Takes defaults from C(module_defaults) for C(group/hosted.services.all).
+    support: full
+    membership:
+      - hosted.services.all
+  async:
+    description: Supports being used with the C(async) keyword.
+    support: full
+author:
+  - hosted.services contributors (@hosted-services)
 notes:
   - An option that identifies, narrows or limits what the task touches must have a value if it is set. Null,
     an empty string, blanks, an empty list, and a name that begins or ends with blanks or control characters
@@ -115,136 +63,7 @@ notes:
     the controller and the output is a terminal. To change the interval, set the variable
     C(hosted_progress_interval) to a number of seconds; V(0) turns progress off.
 """
-
-    # The options of the connection for the inventory, which reads the environment by Ansible's own means.
-    INVENTORY_CONNECTION = r"""
-options:
-  base_url:
-    description:
-      - Address of the platform's API, such as V(https://api.example.com). Can be a template.
-      - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts), because
-        the token would be sent unencrypted.
-    type: str
-    env:
-      - name: HOSTED_SERVICES_URL
-  token:
-    description:
-      - API token with scope C(FULL). Can be a template, such as a lookup in a password store.
-      - Mutually exclusive with O(token_file). A token from the environment does not take precedence over a
-        O(token_file) that is set.
-    type: str
-    env:
-      - name: HOSTED_SERVICES_TOKEN
-  token_file:
-    description:
-      - File that contains the API token on a single line. Can be a template, and can be encrypted with
-        ansible-vault.
-      - If it is set in the inventory file, tasks and lookups on the inventory's hosts read their token from
-        it, too.
-    type: path
-    env:
-      - name: HOSTED_SERVICES_TOKEN_FILE
-  auth_header:
-    description:
-      - Name of the HTTP header that carries the token.
-    type: str
-    default: Authorization
-    env:
-      - name: HOSTED_SERVICES_AUTH_HEADER
-  auth_scheme:
-    description:
-      - Word before the token in the header. With an empty string, only the token is sent.
-    type: str
-    default: Bearer
-    env:
-      - name: HOSTED_SERVICES_AUTH_SCHEME
-  validate_certs:
-    description:
-      - Whether to verify the server's certificate. Turn this off only for tests on this machine. A warning
-        then says so.
-    type: bool
-    default: true
-    env:
-      - name: HOSTED_SERVICES_VALIDATE_CERTS
-  ca_path:
-    description:
-      - File or directory with the certificate authorities to trust instead of the system's.
-    type: path
-    env:
-      - name: HOSTED_SERVICES_CA_PATH
-  timeout:
-    description:
-      - Deadline for one call to the platform, including all retries, in seconds.
-    type: float
-    default: 60.0
-    env:
-      - name: HOSTED_SERVICES_TIMEOUT
-  retries:
-    description:
-      - How many times to retry a failed call.
-    type: int
-    default: 5
-    env:
-      - name: HOSTED_SERVICES_RETRIES
-  allow_http_hosts:
-    description:
-      - Hosts to which the token may be sent over plain V(http).
-    type: list
-    elements: str
-    default: []
-    env:
-      - name: HOSTED_SERVICES_ALLOW_HTTP_HOSTS
-requirements:
-  - python >= 3.11
-  - requests
-  - urllib3
-  - pydantic >= 2
-  - cryptography
-  - PyYAML
-"""
-
-    # Variables for the same options, for lookups: a template has no task whose defaults could hold them.
-    LOOKUP_VARIABLES = r"""
-options:
-  base_url:
-    vars:
-      - name: hosted_services_url
-  token:
-    vars:
-      - name: hosted_services_token
-  token_file:
-    vars:
-      - name: hosted_services_token_file
-  auth_header:
-    vars:
-      - name: hosted_services_auth_header
-  auth_scheme:
-    vars:
-      - name: hosted_services_auth_scheme
-  validate_certs:
-    vars:
-      - name: hosted_services_validate_certs
-  ca_path:
-    vars:
-      - name: hosted_services_ca_path
-  timeout:
-    vars:
-      - name: hosted_services_timeout
-  retries:
-    vars:
-      - name: hosted_services_retries
-  allow_http_hosts:
-    vars:
-      - name: hosted_services_allow_http_hosts
-notes:
-  - Nothing is cached. Each rendering of a template reads from the platform, so the value is always current.
-  - The lookup neither logs nor shows the value. A task that shows its arguments or its result does show it.
-    Set C(no_log) to V(true) on the task that uses it, or C(diff) to V(false) if the task writes a file.
-  - An option of the lookup takes precedence over the variables of the host, and these take precedence over
-    the environment of ansible-playbook. Variables can be templates. They are the same as for the modules, so
-    on hosts of the P(hosted.services.inventory#inventory) inventory its address and token are used. A lookup
-    sees neither C(module_defaults) nor the C(environment) of a task.
-"""
+    )
 
     # Waiting for the platform to get somewhere.
     WAIT = r"""
@@ -284,10 +103,20 @@ options:
         type: int
 """
 
-    # Options for the order of a product. Each module says of which.
-    ORDER_OPTIONS = r"""
+    # What an order takes beside the product, the node and the size.
+    ORDER = r"""
 options:
+  runtime:
+    description: Id of the edition of the product. If not set, the first one.
+    type: str
+  preset:
+    description: Id of a ready-made size, instead of O(dimensions).
+    type: str
+  variables:
+    description: Settings for the order of this product. Never shown.
+    type: dict
   options:
+    description: Options for the order of this product.
     type: list
     elements: dict
     suboptions:
@@ -317,6 +146,25 @@ options:
     type: path
 """
 
+    # What is shown once.
+    SECRETS = r"""
+options:
+  secrets_dest:
+    description:
+      - File for the secrets that the platform generates and shows only once, with mode 0600. An existing file
+        is renamed. If neither this nor O(return_secrets) is set, a file in C(hosted_services/secrets) in
+        Ansible's home is used, and a warning says so.
+      - A test file of the same size is written there first; if that fails, nothing is changed. If a run is
+        killed before the file is written, the next task on the service warns about it.
+    type: path
+  return_secrets:
+    description:
+      - Whether to return the generated secrets in the result. Set C(no_log) on the task. Without
+        O(secrets_dest), they are on disk only until the task ends.
+    type: bool
+    default: false
+"""
+
     # Where a module remembers something between two runs.
     STATE_DIR = r"""
 options:
@@ -327,49 +175,12 @@ options:
     type: path
 """
 
-    # What modules that change something can do.
-    ATTRIBUTES = r"""
-options: {}
-attributes:
-  check_mode:
-    description: Can run in C(check_mode) and report what it would change, without changing anything.
-    support: full
-  diff_mode:
-    description: Shows what changes when run with C(--diff).
-    support: full
-  idempotent:
-    description: If run twice in a row, the second run changes nothing.
-    support: full
-  action_group:
-    description: Takes defaults from C(module_defaults) for C(group/hosted.services.all).
-    support: full
-    membership:
-      - hosted.services.all
-  async:
-    description: Supports being used with the C(async) keyword.
-    support: full
-"""
-
-    # What modules that only read can do.
+    # What is so for modules that only read. It comes before the fragment that all have.
     INFO_ATTRIBUTES = r"""
-options: {}
 attributes:
   check_mode:
     description: Can run in C(check_mode). It never changes anything.
-    support: full
   diff_mode:
-    description: Shows what changes when run with C(--diff).
     support: N/A
     details: Nothing changes.
-  idempotent:
-    description: If run twice in a row, the second run changes nothing.
-    support: full
-  action_group:
-    description: Takes defaults from C(module_defaults) for C(group/hosted.services.all).
-    support: full
-    membership:
-      - hosted.services.all
-  async:
-    description: Supports being used with the C(async) keyword.
-    support: full
 """

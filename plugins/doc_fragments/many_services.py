@@ -46,6 +46,40 @@ notes:
     outcome for each.
 """
 
+    # Services that need each other.
+    START_AFTER = r"""
+options:
+  start_after:
+    description:
+      - Services that start after others, and stop before them, by name or id. Each key is a selected service,
+        and its value the list of those that it needs. References in environments are known without it.
+    type: dict
+    default: {}
+"""
+
+    # Going back to a copy.
+    RESTORE = r"""
+options:
+  confirm:
+    description:
+      - Confirm that data may be overwritten. Without it, the task fails and says what would be lost.
+    type: bool
+    default: false
+  quiet_time:
+    description:
+      - How many seconds must pass without a change, or a new service event, before what the platform shows no
+        end of counts as done. If nothing of it was seen, the task warns, and RV(services[].start_seen) is
+        V(false). Limited to half of O(wait_timeout).
+    type: float
+    default: 30.0
+  allow_partial:
+    description:
+      - Whether to go on if some of the selected services cannot go back, for example because they have no
+        copy of this name. Otherwise the task fails before it changes any service. It fails at the end anyway.
+    type: bool
+    default: false
+"""
+
     # Copies of many services, and how old the newest is.
     FRESHNESS = r"""
 options:

@@ -53,6 +53,16 @@ options:
         C(HOSTED_SERVICES_HOME) names. They hold no secret.
     type: float
     default: 0
+  base_url:
+    description: Address of the platform's API, such as V(https://api.example.com). Can be a template.
+  token:
+    description:
+      - API token with scope C(FULL). Can be a template, such as a lookup in a password store. A token from the environment
+        does not take precedence over an O(token_file) that is set.
+  token_file:
+    description:
+      - File that contains the API token on a single line. Can be a template, and can be encrypted with ansible-vault. Tasks
+        and lookups on the inventory's hosts read their token from it, too.
   token_env:
     description:
       - Name of the environment variable that holds the token, for this inventory and for the tasks and lookups on its hosts.
@@ -129,7 +139,8 @@ options:
     type: str
     default: hosted_
 extends_documentation_fragment:
-  - hosted.services.common.inventory_connection
+  - hosted.services.connection
+  - hosted.services.connection.environment
   - ansible.builtin.constructed
   - ansible.builtin.inventory_cache
 notes:
@@ -215,7 +226,7 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
@@ -236,7 +247,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     HostedError,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
 from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES, ServiceStatus
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
@@ -251,13 +261,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     connection,
     with_selected_token,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    HOME_VARIABLE,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.identify import near_miss
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    HOME_VARIABLE,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import INVENTORY_VARIABLE
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
@@ -299,10 +309,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return bool(readable) and path.endswith(("hosted.yml", "hosted.yaml"))
 
     def parse(self, inventory: InventoryData, loader: DataLoader, path: str, cache: bool = True) -> None:
-        """Read the services and add them to the inventory.
-
-        :raises AnsibleParserError: if an option is invalid, a host belongs to another source, or a call fails.
-        """
+        """Read the services and add them to the inventory."""
         super().parse(inventory, loader, path, cache)
         config = self._read_config_data(path)
         try:
@@ -312,7 +319,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             given = Options.from_ansible(with_token_decrypted(options, loader))
             settings = connection(given, "inventory")
             self._check_token_variable(settings, config)
-            handed_on = {**self._passed_variables(options, config), **self._budget_variable(config)}
+            handed_on = self._passed_variables(options, config)
             listing = self._listing(settings, cache)
         except HostedError as error:
             raise AnsibleParserError(error.message) from None
@@ -332,7 +339,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if name not in self.option_definitions:
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, self.option_definitions)}")
         self._filters = {name: self._filter(name, config) for name in FILTERS}
-        check_known(self._filters)
+        for name, known in KNOWN.items():
+            for value in set(self._filters[name]).difference(known):  # which would let nothing through
+                raise ConfigurationError(f"{name}: unknown value {value!r}; use some of {', '.join(known)}")
         max_age = self.get_option("sftp_max_age")
         if not max_age >= 0:  # which is false for NaN as well
             raise ConfigurationError(f"sftp_max_age is {max_age:g}; it must be 0 or more seconds")
@@ -379,10 +388,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return self._with_named_token(with_selected_token(plain, config), config)
 
     def _with_named_token(self, options: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options with the token from ``token_env`` or ``token_variable``, if one is set.
-
-        :raises ConfigurationError: if several options name a token, or the named one is not readable.
-        """
+        """Return the options with the token from ``token_env`` or ``token_variable``, if one is set."""
         named = [name for name in ("token", *PASSED_VARIABLES) if config.get(name) is not None]
         if len(named) > 1 and named != ["token", "token_variable"]:
             # Tasks on the hosts would act with another token than the one that listed them.
@@ -403,10 +409,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return {**options, "token": str(untagged(self.templar.template(given[source])))}
 
     def _check_token_variable(self, settings: Connection, config: Mapping[str, Any]) -> None:
-        """Refuse a variable given with ``-e`` that is another token than that of the file.
-
-        :raises ConfigurationError: naming the variable.
-        """
+        """Refuse a variable given with ``-e`` that is another token than that of the file."""
         source, given = config.get("token_variable"), self._vars or {}
         if source in given and str(untagged(self.templar.template(given[source]))) != settings.token:
             raise ConfigurationError(
@@ -415,30 +418,29 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             )
 
     def _passed_variables(self, options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the host variables with the file's connection options, but never the token itself."""
+        """Return the host variables with the file's connection options and budget, but never the token itself.
+
+        :raises Invalid: if the budget is none.
+        """
         found = {
             variable: options[name]
             for name, variable in SETTINGS.items()
             if name not in ("timeout", "retries") and config.get(name) is not None
         }
+        if "budget" in config:
+            written = untagged(self.templar.template(config["budget"]))
+            found[INVENTORY_VARIABLE] = read_budget(written, "budget").as_option()
         for name, variable in PASSED_VARIABLES.items():
             if config.get(name) is not None:
                 return {**found, variable: options.get(name) or str(self.get_option(name))}
         is_own = config.get("token") is not None and options["token"] != os.environ.get(ENVIRONMENT["token"])
         return {**found, UNPASSED_VARIABLES: False} if is_own else found
 
-    def _budget_variable(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the host variable with the budget of the file, if it has one.
+    # --- The platform, or the cache ---------------------------------------------------------------
 
-        :raises Invalid: if it is not a budget.
-        """
-        if "budget" not in config:
-            return {}
-        written = untagged(self.templar.template(config["budget"]))
-        return {INVENTORY_VARIABLE: read_budget(written, "budget").as_option()}
-
-    def _query(self) -> ServiceQuery:
-        return ServiceQuery(
+    def _listing(self, settings: Connection, cache: bool) -> Listing:
+        """Return the services from the cache if it is enabled and fresh, else from the platform."""
+        wanted = ServiceQuery(
             **self._filters,
             sftp=self.get_option("connect_with") == "sftp",
             metrics=self.get_option("include_metrics"),
@@ -446,12 +448,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             commands=False,
             sftp_max_age=self.get_option("sftp_max_age"),
         )
-
-    # --- The platform, or the cache ---------------------------------------------------------------
-
-    def _listing(self, settings: Connection, cache: bool) -> Listing:
-        """Return the services from the cache if it is enabled and fresh, else from the platform."""
-        wanted = self._query()
         if not self.get_option("cache"):
             return self._read(settings, wanted, reread=not cache)
         key, listing = cache_key(settings, wanted), None
@@ -466,11 +462,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _read(self, settings: Connection, wanted: ServiceQuery, *, reread: bool) -> Listing:
         os.environ[HOME_VARIABLE] = constants.config.get_config_value("ANSIBLE_HOME")  # as actions do
-        session = Session(settings, lambda line: self.display.vvv(f"hosted.services: {line}"))
+        client = Client(settings, lambda line: self.display.vvv(f"hosted.services: {line}"))
         try:
-            return read_listing(Account(Client(session)), wanted, reread)
+            return read_listing(Account(client), wanted, reread)
         finally:
-            session.close()
+            client.close()
 
     # --- Hosts, variables and groups --------------------------------------------------------------
 
@@ -489,23 +485,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         wanted = {id: preferred[id] or service["name"] for id, service in services.items()}
         named = host_names(listing.services, wanted, taken)
         hosts = {host: (variables(services[id]), groups[id]) for id, host in named.items()}
-        self._check_other_sources({host: found for host, (found, _groups) in hosts.items()})
+        # Before any host is added, because Ansible may be configured to go on without this source.
+        known = {host: inventory.hosts[host].vars for host in hosts if host in inventory.hosts}
+        if message := warning_of_conflicts(known, {host: found for host, (found, _groups) in hosts.items()}):
+            raise AnsibleParserError(message)
         for group in sorted(set(chain(*groups.values()))):
             inventory.add_group(group)
         for host, (found, its_groups) in sorted(hosts.items()):
             self._add(host, found, its_groups)
-
-    def _check_other_sources(self, hosts: Mapping[str, Mapping[str, Any]]) -> None:
-        """Refuse the whole source if it would change hosts of another one.
-
-        Call this before any host is added, because Ansible may be configured to go on without this source.
-
-        :raises AnsibleParserError: naming the hosts.
-        """
-        there = cast(InventoryData, self.inventory).hosts
-        known = {host: there[host].vars for host in hosts if host in there}
-        if message := warning_of_conflicts(known, hosts):
-            raise AnsibleParserError(message)
 
     def _preferred_names(
         self, services: Mapping[str, Any], variables: Callable[[Any], dict[str, Any]]
@@ -556,17 +543,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._set_composite_vars(self.get_option("compose"), variables, host, strict)
         self._add_host_to_composed_groups(self.get_option("groups"), variables, host, strict)
         self._add_host_to_keyed_groups(self.get_option("keyed_groups"), variables, host, strict)
-
-
-def check_known(filters: Mapping[str, Sequence[str]]) -> None:
-    """Check that filters name values that there are: others would let nothing through.
-
-    :raises ConfigurationError: with the value, and those that there are.
-    """
-    for name, known in KNOWN.items():
-        for value in filters[name]:
-            if value not in known:
-                raise ConfigurationError(f"{name}: unknown value {value!r}; use some of {', '.join(known)}")
 
 
 def groups_of(service: Mapping[str, Any], projects: Mapping[str, str]) -> list[str]:

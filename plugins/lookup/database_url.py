@@ -32,8 +32,9 @@ options:
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
 extends_documentation_fragment:
-  - hosted.services.common.inventory_connection
-  - hosted.services.common.lookup_variables
+  - hosted.services.connection
+  - hosted.services.connection.environment
+  - hosted.services.connection.lookup_variables
 seealso:
   - module: hosted.services.database_info
   - module: hosted.services.environment
@@ -86,10 +87,7 @@ class LookupModule(ReadingLookup):
     """Returns the connection URLs of databases."""
 
     def read(self, client: Client, terms: list[str]) -> list[Any]:
-        """Return the connection URL of each service in ``terms``.
-
-        :raises Invalid: if there are no terms, or one is empty.
-        """
+        """Return the connection URL of each service in ``terms``."""
         if not terms or not all(isinstance(term, str) and term.strip() for term in terms):
             raise Invalid("name a database service by id or by name; none of the terms may be empty")
         for term in terms:

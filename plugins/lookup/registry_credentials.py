@@ -22,8 +22,9 @@ options:
     type: list
     elements: str
 extends_documentation_fragment:
-  - hosted.services.common.inventory_connection
-  - hosted.services.common.lookup_variables
+  - hosted.services.connection
+  - hosted.services.connection.environment
+  - hosted.services.connection.lookup_variables
 notes:
   - M(hosted.services.app_image) does not need this lookup to push images.
 seealso:
@@ -87,10 +88,7 @@ class LookupModule(ReadingLookup):
     """Returns the account's registry credentials."""
 
     def read(self, client: Client, terms: list[str]) -> list[Any]:
-        """Return the credentials as a list of one dictionary.
-
-        :raises Invalid: if there are any terms.
-        """
+        """Return the credentials as a list of one dictionary."""
         if terms:
             raise Invalid(f"an account has one registry, so this lookup takes no terms; it got {len(terms)}")
         return [Account(client).registry_credentials().as_dict()]

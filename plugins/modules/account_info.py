@@ -9,16 +9,13 @@ DOCUMENTATION = r"""
 module: account_info
 short_description: Read the account that a token belongs to
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Returns the e-mail address of the account that the token belongs to, and its balance if the token has access to
-    it.
+  - Returns the e-mail address of the account that the token belongs to, and its balance if the token has access to it.
   - A token with scope C(REGISTRY) is sufficient. Parts that it cannot read are null, and a note says why.
 options: {}
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.billing_info
 """
@@ -35,19 +32,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 account:
-  description:
-    - The account.
-    - Fields that the platform adds in the future are returned as well.
+  description: The account, with all that the platform tells of it.
   returned: success
   type: dict
-  sample:
-    email: ops@example.com
-    wallet:
-      balance_cents: 1250
-      balance: "12.50"
-      currency: EUR
-      became_client_at: "2026-01-20T08:15:30.000Z"
-    notes: {}
   contains:
     email:
       description: The e-mail address of the account.
@@ -56,18 +43,23 @@ account:
       description: The balance of the account. Null if the token cannot read it.
       type: dict
       contains:
+        # generated: wallet
         balance_cents:
           description: The balance in cents.
           type: int
+          sample: 1250
         balance:
           description: The balance in currency units.
           type: str
+          sample: '12.50'
         currency:
           description: The currency.
           type: str
+          sample: EUR
         became_client_at:
           description: When the account became a client, in UTC.
           type: str
+        # generated end
     notes:
       description: Why a part is null, by the name of the part. Empty if everything could be read.
       type: dict

@@ -9,44 +9,34 @@ DOCUMENTATION = r"""
 module: app
 short_description: Create applications
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Creates an application, to which you can then push images in the platform's registry.
   - Requests a quote first, and does not create the application if it costs more than O(max_monthly). Never sends the
     request twice. If the response is lost, reads the list of applications to find out whether it was created.
   - Does not change an existing application. If its project, size or price differs from the task, the task warns;
-    M(hosted.services.service) changes these. If its node differs, which cannot be changed, the task fails.
-  - The comparison requires a token with scope C(FULL). With scope C(REGISTRY), nothing is compared.
+    M(hosted.services.service) changes these. If its node differs, which cannot be changed, the task fails. With scope
+    C(REGISTRY), nothing is compared.
 options:
   slug:
     description:
-      - Slug of the application, with 3 to 40 lowercase letters, digits and hyphens. It names the repository in the
-        registry and is unique across all accounts.
+      - Slug of the application, with 3 to 40 lowercase letters, digits and hyphens, unique across all accounts. It
+        names the repository in the registry.
     type: str
     required: true
   host:
     description:
-      - Id or label of the node to create it on. If not set, the platform chooses one.
-      - The image must be built for the architecture of the node.
+      - Id or label of the node to create it on. If not set, the platform chooses one. The image must be built for the
+        architecture of the node.
     type: str
   project:
-    description:
-      - Id or name of the project to create it in. If not set, the default project is used.
+    description: Id or name of the project to create it in. If not set, the default project is used.
     type: str
   dimensions:
-    description:
-      - Size of the application, with all three values. If not set, the entry-level size is used.
-  max_monthly:
-    description:
-      - Maximum price per month, in currency units, such as V(12.50). If an existing application costs more, the task
-        warns.
-    type: str
+    description: Size of the application, with all three values. If not set, the entry-level size is used.
   state:
     description:
-      - V(present) creates the application if it does not exist.
-      - There is no V(absent), because the application routes cannot delete. To delete an application, use
-        M(hosted.services.service) with C(state=absent), C(family=APP) and its name or id.
+      - V(present) creates the application if it does not exist. The application routes cannot delete; use
+        M(hosted.services.service) with C(state=absent) and C(family=APP) for that.
     type: str
     choices: [present]
     default: present
@@ -54,8 +44,8 @@ extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.wait
   - hosted.services.budget
-  - hosted.services.common.attributes
   - hosted.services.common.dimensions
+  - hosted.services.budget.max_monthly
 notes:
   - A token with scope C(REGISTRY) is sufficient.
   - The platform may keep an application C(PROVISIONING) until its first deploy. So if it has never been deployed,
@@ -102,64 +92,123 @@ app:
   description: The application. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    id: svc_31c0
-    name: acme-shop
-    slug: acme-shop
-    status: ACTIVE
-    image_ref: null
-    address: 203.0.113.10:30001
-    platform: null
-    released_at: null
-    scan_status: null
-    digest: null
   contains:
+    # generated: app
     id:
-      description: Id of the application. Null in check mode when it would be created.
+      description: Id of the application. Null in check mode if it would be created.
       type: str
+      sample: svc_31c0
     name:
       description: Name of the application as a service.
       type: str
+      sample: acme-shop
     slug:
-      description: Its slug.
+      description: Slug of the application.
       type: str
+      sample: acme-shop
     status:
-      description: Its administrative status, such as V(ACTIVE).
+      description: Administrative status of the application, such as V(ACTIVE).
       type: str
+      sample: ACTIVE
     image_ref:
       description: The image in service, with its digest. Null before the first deploy.
       type: str
     digest:
       description: The digest of the image in service. Null before the first deploy.
       type: str
+      sample: sha256:4a5c…
     address:
       description: Host and port of the application.
       type: str
+      sample: 203.0.113.10:30001
     platform:
       description: The architecture of what runs. Null before the first deploy.
       type: str
+      sample: linux/amd64
     released_at:
-      description: When the version in service was released.
+      description: When the release in service was deployed, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     scan_status:
-      description: Scan verdict on the version in service.
+      description: Scan verdict on the release in service.
       type: str
+      sample: PASSED
+    # generated end
 cost:
-  description: Effect of the task on the monthly price, with the keys of RV(hosted.services.service#module:cost).
+  description: Effect of the task on the monthly price.
   returned: if the application is created, or would be
   type: dict
-  sample:
-    monthly_before: "0.00"
-    monthly_after: "3.885"
-    monthly_change: "3.885"
-    currency: EUR
-    lines: []
+  contains:
+    # generated: cost
+    monthly_before:
+      description: The rate that is billed before the change. Null if it is not known.
+      type: str
+      sample: '0.00'
+    monthly_after:
+      description: The rate that is billed after the whole task. Null if it cannot be known.
+      type: str
+      sample: '10.74'
+    monthly_change:
+      description: The difference.
+      type: str
+      sample: '10.74'
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+      sample: EUR
+    moves:
+      description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume)
+        or V(delete). If the task failed, those that were made or may have been made.
+      type: list
+      elements: str
+      sample:
+      - order
+    service:
+      description: Name of the service.
+      type: str
+      sample: survival
+    service_id:
+      description: Id of the service. Null if it does not exist yet.
+      type: str
+    project:
+      description: Name of the project that the service is ordered in or deleted from. Null if the task names none.
+      type: str
+    balance:
+      description: The balance, if a quote shows it.
+      type: str
+    min_balance:
+      description: The minimum balance that the order requires, if a quote shows it.
+      type: str
+    days_covered:
+      description: How many days the balance covers, if a quote shows it.
+      type: int
+    lines:
+      description: The lines of the quote.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Name of the part.
+          type: str
+          sample: Memory
+        detail:
+          description: Details, as readable text.
+          type: str
+          sample: 4 GB
+        monthly:
+          description: Its monthly price, in currency units.
+          type: str
+          sample: '4.24'
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["create application 'acme-shop' for 3.885 EUR a month"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: app_deploy
 short_description: Deploy a release of an application
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Deploys a release if the image in service differs from the one that its tag names. Compares images by digest. To
     roll back, deploy the tag of an earlier release; releases are kept.
@@ -20,39 +18,33 @@ description:
     because its team may have lifted the verdict. If the platform refuses, nothing is changed, and the task fails with
     the vulnerability, its package and the fix version. Check mode warns.
   - Afterwards, compares the digest in service with the desired one. If a response is lost, first reads which image is
-    in service, and deploys once more if that does not decide. A deploy that the platform may still be at is never
-    rolled back over.
+    in service, and deploys once more if that does not decide.
 options:
   tag:
-    description:
-      - Tag of the release to deploy. It must be declared; see M(hosted.services.app_release).
+    description: Tag of the release to deploy. It must be declared; see M(hosted.services.app_release).
     type: str
     required: true
   digest:
-    description:
-      - Digest that the tag must name. If it names another one, the task fails and nothing is deployed.
+    description: Digest that the tag must name. If it names another one, the task fails and nothing is deployed.
     type: str
   rollback:
     description:
       - Roll back to the previous version if the new one does not start. The task still fails, with both outcomes and
-        the last lines of the log.
-      - If another version was put in service meanwhile, such as a hotfix of another run, nothing is rolled back.
+        the last lines of the log. If another version was put in service meanwhile, nothing is rolled back.
     type: bool
     default: false
   health_check:
     description:
       - Request a URL of the application after the deploy, and fail if it does not respond as expected in time. With
         O(rollback), the previous version is then deployed again.
-      - A release that is in service already is checked as well, in each run. The task then changes nothing, and never
-        rolls back. Check mode sends no request.
-      - The platform waits until the container stands up. Whether the application in it works, only a request tells.
+      - A release that is in service already is checked as well, in each run, and never rolled back. Check mode sends
+        no request.
     type: dict
     suboptions:
       url:
         description:
-          - URL to request, from the controller and without the token. Redirects are not followed.
-          - C({address}) in it stands for the address of the application, with its port. The application must be open
-            to the Internet then.
+          - URL to request, from the controller and without the token. Redirects are not followed. C({address}) in it
+            stands for the address of the application, with its port, which must be open to the Internet then.
         type: str
         required: true
       status:
@@ -74,40 +66,35 @@ options:
         default: true
   state_dir:
     description:
-      - Folder for the records of pending changes and previous releases, in its subfolder C(pending). They are kept in
-        C(hosted_services/pending) in Ansible's home as well.
-      - Use the same folder as for M(hosted.services.environment), and share it between the machines that deploy.
+      - Folder for the records of pending changes and previous releases, in its subfolder C(pending), besides
+        C(hosted_services/pending) in Ansible's home. Use the same one as for M(hosted.services.environment), and share
+        it between the machines that deploy.
     type: path
   force:
-    description:
-      - Deploy even if the image is already in service. This restarts it with its current environment.
+    description: Deploy even if the image is already in service. This restarts it with its current environment.
     type: bool
     default: false
   log_lines:
-    description:
-      - Number of log lines in the result if the version does not start, from 1 to 100.
+    description: Number of log lines in the result if the version does not start, from 1 to 100.
     type: int
     default: 20
 extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common
   - hosted.services.common.wait
-  - hosted.services.common.attributes
 attributes:
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
     support: partial
     details: With O(force=true) every run deploys.
 notes:
-  - The application routes show which image is in service, but not whether its process runs. So the controller records a
-    deploy that was not seen to succeed, and the next run deploys again, unless the metrics show that the container was
-    started after the deploy was sent. Only a token of scope C(FULL) may read them; with another one, C(changed) is true
-    after a deploy that fails.
+  - The application routes show which image is in service, but not whether its process runs. So a deploy that was not
+    seen to succeed is recorded, and the next run deploys again, unless the metrics, which only a token of scope
+    C(FULL) may read, show that the container was started after the deploy was sent.
   - The first deploy is sent even if the application is C(PROVISIONING). If the platform refuses it, the task waits
     until the application is created.
-  - The platform may go on to show the previous image although its container was replaced by a version that does not
-    start. So unless it is certain that nothing was restarted, O(rollback) deploys the previous version even if it is
-    shown as in service, and without O(rollback), the next run does.
+  - The platform may go on to show the previous image although its container was replaced. So unless it is certain that
+    nothing was restarted, O(rollback) deploys the previous version even if it is shown as in service, and without
+    O(rollback), the next run does.
 seealso:
   - module: hosted.services.app_release
   - module: hosted.services.app_info
@@ -147,25 +134,23 @@ deployment:
   description: The release in service, with the previous image and the scan. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    slug: acme-shop
-    tag: "1.4.0"
-    digest: sha256:4a5c…
-    previous_digest: sha256:0b1d…
-    last_good_digest: sha256:0b1d…
-    pending_deploy: []
-    scan: {scan_status: PASSED}
-    app: {slug: acme-shop, digest: "sha256:4a5c…"}
   contains:
+    # generated: app slug
     slug:
       description: Slug of the application.
       type: str
+      sample: acme-shop
+    # generated end
+    # generated: release tag digest
     tag:
       description: Tag of the release.
       type: str
+      sample: 1.4.0
     digest:
-      description: Digest of its image.
+      description: Digest of the image.
       type: str
+      sample: sha256:4a5c…
+    # generated end
     previous_digest:
       description: Digest that was in service before the deploy. Null before the first deploy.
       type: str
@@ -174,41 +159,233 @@ deployment:
         - Digest that O(rollback) goes back to. That is RV(deployment.previous_digest), or the version before it if that
           did not start, was not healthy, or was not seen to start, as far as this controller knows. Null if there is none.
       type: str
+    # generated: pending_deploy
     pending_deploy:
-      description:
-        - Changes that are pending until the next deploy, as far as this controller knows. V(deploy) if the response
-          was lost and the version was not seen to start, V(environment) if an environment was written during the
-          deploy.
+      description: Changes that are pending until the next deploy, as far as this controller knows. V(environment)
+        if an environment was written since, V(deploy) if the last deploy was not seen to succeed.
       type: list
       elements: str
+    # generated end
     scan:
-      description: The scan of the release, with the keys of RV(hosted.services.app_release#module:release) but C(slug).
+      description: The scan of the release.
       type: dict
+      contains:
+        # generated: scan
+        tag:
+          description: Tag of the release.
+          type: str
+          sample: 1.4.0
+        digest:
+          description: Digest of the image.
+          type: str
+          sample: sha256:4a5c…
+        scan_status:
+          description: V(PENDING), V(PASSED), V(WARNED), V(BLOCKED) or V(FAILED).
+          type: str
+          sample: PASSED
+        scanned_at:
+          description: When the image was scanned, in UTC.
+          type: str
+          sample: '2026-11-20T08:15:30.000Z'
+        counts:
+          description: Number of vulnerabilities by severity.
+          type: dict
+          sample:
+            Critical: 1
+            High: 0
+        blocking:
+          description: Vulnerabilities that block the release.
+          type: list
+          elements: dict
+          contains:
+            id:
+              description: Id of the vulnerability.
+              type: str
+              sample: CVE-2022-37434
+            package:
+              description: The affected package.
+              type: str
+              sample: zlib
+            version:
+              description: Version of the package in the image.
+              type: str
+              sample: 1:1.2.11.dfsg-2
+            fix_version:
+              description: Version that fixes it. Null if there is none.
+              type: str
+              sample: 1:1.2.11.dfsg-4.1
+            severity:
+              description: Severity.
+              type: str
+              sample: Critical
+            reason:
+              description: Why it blocks the release. Null if it does not.
+              type: str
+        warnings:
+          description: Serious vulnerabilities that do not block the release.
+          type: list
+          elements: dict
+          contains:
+            id:
+              description: Id of the vulnerability.
+              type: str
+              sample: CVE-2022-37434
+            package:
+              description: The affected package.
+              type: str
+              sample: zlib
+            version:
+              description: Version of the package in the image.
+              type: str
+              sample: 1:1.2.11.dfsg-2
+            fix_version:
+              description: Version that fixes it. Null if there is none.
+              type: str
+              sample: 1:1.2.11.dfsg-4.1
+            severity:
+              description: Severity.
+              type: str
+              sample: Critical
+            reason:
+              description: Why it blocks the release. Null if it does not.
+              type: str
+        warning_count:
+          description: Number of warnings.
+          type: int
+        scanner:
+          description: Name of the scanner.
+          type: str
+        # generated end
     app:
-      description: The application, with the keys of RV(hosted.services.app#module:app).
+      description: The application.
       type: dict
+      contains:
+        # generated: app
+        id:
+          description: Id of the application. Null in check mode if it would be created.
+          type: str
+          sample: svc_31c0
+        name:
+          description: Name of the application as a service.
+          type: str
+          sample: acme-shop
+        slug:
+          description: Slug of the application.
+          type: str
+          sample: acme-shop
+        status:
+          description: Administrative status of the application, such as V(ACTIVE).
+          type: str
+          sample: ACTIVE
+        image_ref:
+          description: The image in service, with its digest. Null before the first deploy.
+          type: str
+        digest:
+          description: The digest of the image in service. Null before the first deploy.
+          type: str
+          sample: sha256:4a5c…
+        address:
+          description: Host and port of the application.
+          type: str
+          sample: 203.0.113.10:30001
+        platform:
+          description: The architecture of what runs. Null before the first deploy.
+          type: str
+          sample: linux/amd64
+        released_at:
+          description: When the release in service was deployed, in UTC.
+          type: str
+          sample: '2026-11-20T08:15:30.000Z'
+        scan_status:
+          description: Scan verdict on the release in service.
+          type: str
+          sample: PASSED
+        # generated end
 blocking:
-  description: Vulnerabilities that block it, with the keys of RV(hosted.services.app_release#module:release.blocking).
+  description: Vulnerabilities that block it.
   returned: if the release is blocked
   type: list
   elements: dict
+  contains:
+    # generated: vulnerability
+    id:
+      description: Id of the vulnerability.
+      type: str
+      sample: CVE-2022-37434
+    package:
+      description: The affected package.
+      type: str
+      sample: zlib
+    version:
+      description: Version of the package in the image.
+      type: str
+      sample: 1:1.2.11.dfsg-2
+    fix_version:
+      description: Version that fixes it. Null if there is none.
+      type: str
+      sample: 1:1.2.11.dfsg-4.1
+    severity:
+      description: Severity.
+      type: str
+      sample: Critical
+    reason:
+      description: Why it blocks the release. Null if it does not.
+      type: str
+    # generated end
 reason:
   description: Why the version did not start or was refused, in the platform's words.
   returned: if the version did not start, or was refused because of its verdict
   type: str
 cost:
   description:
-    - The monthly price of the application, with the keys of RV(hosted.services.service#module:cost).
-    - A deploy does not change the price, so C(moves) is always empty.
+    - The monthly price of the application. A deploy does not change it, so C(moves) is always empty.
   returned: in check mode, if the release would be deployed and the token can read the price (scope C(FULL))
   type: dict
-  sample:
-    monthly_before: "3.885"
-    monthly_after: "3.885"
-    monthly_change: "0.00"
-    currency: EUR
-    lines: []
   contains:
+    # generated: quoted
+    monthly_before:
+      description: The rate that is billed before the change. Null if it is not known.
+      type: str
+      sample: '0.00'
+    monthly_after:
+      description: The rate that is billed after the whole task. Null if it cannot be known.
+      type: str
+      sample: '10.74'
+    monthly_change:
+      description: The difference.
+      type: str
+      sample: '10.74'
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+      sample: EUR
+    moves:
+      description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume)
+        or V(delete). If the task failed, those that were made or may have been made.
+      type: list
+      elements: str
+      sample:
+      - order
+    service:
+      description: Name of the service.
+      type: str
+      sample: survival
+    service_id:
+      description: Id of the service. Null if it does not exist yet.
+      type: str
+    project:
+      description: Name of the project that the service is ordered in or deleted from. Null if the task names none.
+      type: str
+    balance:
+      description: The balance, if a quote shows it.
+      type: str
+    min_balance:
+      description: The minimum balance that the order requires, if a quote shows it.
+      type: str
+    days_covered:
+      description: How many days the balance covers, if a quote shows it.
+      type: int
+    # generated end
     lines:
       description: Always empty.
       type: list
@@ -230,11 +407,15 @@ logs:
   returned: if the version did not start
   type: list
   elements: str
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,45 +9,40 @@ DOCUMENTATION = r"""
 module: app_image
 short_description: Push an image to the repository of an application
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Pushes an image from an OCI archive or an OCI layout on disk, as written by docker buildx, podman, skopeo and
     kaniko, to the application's repository in the platform's registry. You need neither docker nor a registry login.
   - Sends nothing if the registry already has the digest. Otherwise, sends only the layers that are missing there.
   - Reads the image and verifies the sizes of its parts, and the digests of those that the registry lacks, before
-    anything is sent, in check mode too. The last call makes the image
-    available as a whole; an interrupted push leaves no partial image.
+    anything is sent, in check mode too. The last call makes the image available as a whole; an interrupted push leaves
+    no partial image.
   - Reads the registry credentials from the platform for each task. The secret is kept only in memory.
 options:
   path:
     description:
       - The OCI archive (a tar file) or the folder of an OCI layout. Layers can be compressed with gzip or zstd.
-      - A relative path is searched for in C(files/) of the role and next to the playbook; see the notes.
     type: path
     required: true
   image_name:
     description:
-      - Name of the image, if the layout contains several. This is the annotation C(org.opencontainers.image.ref.name)
-        in its C(index.json).
+      - Name of the image, which is its annotation C(org.opencontainers.image.ref.name), if the layout contains
+        several.
     type: str
   platform:
     description:
-      - Platform that the image must be built for, such as V(linux/amd64). Set it to the platform of the node. An
-        image for another platform is refused, because it would start and then die without a clear message.
-      - If not set, the image is compared with the one that the application runs. The API shows the architecture of
-        that image but not of the node, so a different architecture only causes a warning.
-      - If an index has images for several platforms, the matching one is pushed.
+      - Platform of the node, such as V(linux/amd64). An image for another one is refused, because it would start and
+        then die without a clear message. If an index has images for several platforms, the matching one is pushed.
+      - If not set, the image is compared with the one that the application runs, and a different architecture only
+        causes a warning.
     type: str
   tag:
     description:
-      - Tag for the image in the registry, preferably the tag of the release. Without a tag, the image is available by
-        its digest, which is all that M(hosted.services.app_release) needs.
+      - Tag for the image in the registry, preferably that of the release. Without a tag, the image is available by its
+        digest, which is all that M(hosted.services.app_release) needs.
     type: str
 extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common
-  - hosted.services.common.attributes
 notes:
   - O(timeout) is also the maximum time without a response from the registry.
   - Plain HTTP is used only for a registry on this machine.
@@ -82,19 +77,13 @@ image:
   description: The image in the registry. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    slug: acme-shop
-    repository: registry.example.com/acme/acme-shop
-    reference: registry.example.com/acme/acme-shop@sha256:4a5c…
-    tag: "1.4.0"
-    digest: sha256:4a5c…
-    platform: linux/amd64
-    size_bytes: 48230112
-    sent_bytes: 1204330
   contains:
+    # generated: app slug
     slug:
       description: Slug of the application.
       type: str
+      sample: acme-shop
+    # generated end
     repository:
       description: Its repository.
       type: str
@@ -104,9 +93,12 @@ image:
     tag:
       description: Tag of the image in the registry, if any.
       type: str
+    # generated: release digest
     digest:
       description: Digest of the image.
       type: str
+      sample: sha256:4a5c…
+    # generated end
     platform:
       description: Platform of the image.
       type: str
@@ -116,11 +108,15 @@ image:
     sent_bytes:
       description: Number of bytes that this task sent.
       type: int
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,39 +9,34 @@ DOCUMENTATION = r"""
 module: app_info
 short_description: Read applications, their releases and logs
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns one application or all applications, with the digest and the scan verdict of the version in service.
   - On request, also returns their releases with the digest of each tag, their logs, and the nodes and projects that
     are available for new applications.
 options:
   slug:
-    description:
-      - Only the application with this slug. If there is none, the task fails.
+    description: Only the application with this slug. If there is none, the task fails.
     type: str
   include:
     description:
-      - Parts to read in addition to the list.
-      - V(releases) and V(logs) are keys of each application; V(nodes) and V(projects) are keys of the result.
-      - V(releases) takes one call per release, which reads the verdict on it.
+      - Parts to read in addition to the list. V(releases) and V(logs) are keys of each application; V(nodes) and
+        V(projects) are keys of the result. V(releases) takes one call per release.
     type: list
     elements: str
     choices: [releases, logs, nodes, projects]
     default: []
   log_lines:
-    description:
-      - Maximum number of log lines for O(include=logs), from 1 to 100. The platform may keep fewer.
+    description: Maximum number of log lines for O(include=logs), from 1 to 100. The platform may keep fewer.
     type: int
     default: 100
   state_dir:
     description:
-      - Folder of the records of previous releases, for RV(apps[].previous_release). Use the same folder as for
+      - Folder of the records of previous releases, for RV(apps[].previous_release), the same as for
         M(hosted.services.app_deploy). C(hosted_services/pending) in Ansible's home is read as well.
     type: path
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 notes:
   - A token with scope C(REGISTRY) is sufficient.
 seealso:
@@ -79,82 +74,84 @@ apps:
   returned: success
   type: list
   elements: dict
-  sample:
-    - id: svc_31c0
-      name: acme-shop
-      slug: acme-shop
-      status: ACTIVE
-      image_ref: registry.example.com/acme/acme-shop@sha256:4a5c…
-      digest: sha256:4a5c…
-      address: 203.0.113.10:30001
-      platform: linux/amd64
-      released_at: "2026-11-20T08:15:30.000Z"
-      scan_status: PASSED
   contains:
+    # generated: app
     id:
-      description: Id of the application.
+      description: Id of the application. Null in check mode if it would be created.
       type: str
+      sample: svc_31c0
     name:
-      description: Name of the application.
+      description: Name of the application as a service.
       type: str
+      sample: acme-shop
     slug:
       description: Slug of the application.
       type: str
+      sample: acme-shop
     status:
-      description: Administrative status of the application.
+      description: Administrative status of the application, such as V(ACTIVE).
       type: str
+      sample: ACTIVE
     image_ref:
-      description: Reference of the image in service, with its digest. Null before the first deploy.
+      description: The image in service, with its digest. Null before the first deploy.
       type: str
     digest:
       description: The digest of the image in service. Null before the first deploy.
       type: str
+      sample: sha256:4a5c…
     address:
       description: Host and port of the application.
       type: str
+      sample: 203.0.113.10:30001
     platform:
-      description: Architecture of the running image, such as V(linux/amd64).
+      description: The architecture of what runs. Null before the first deploy.
       type: str
+      sample: linux/amd64
     released_at:
       description: When the release in service was deployed, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     scan_status:
       description: Scan verdict on the release in service.
       type: str
+      sample: PASSED
+    # generated end
     releases:
-      description:
-        - Its releases, oldest first. If the platform does not show when they were declared, they are in its order.
-        - Each release has C(tag), C(digest), C(scan_status), C(scanned_at), C(created_at), and C(in_service), which
-          shows whether its image is in service.
+      description: Its releases, oldest first, or in the platform's order if it does not show when they were declared.
       returned: with O(include=releases)
       type: list
       elements: dict
       contains:
+        # generated: declared
         tag:
-          description: Tag.
+          description: Tag of the release.
           type: str
+          sample: 1.4.0
         digest:
           description: Digest of the image.
           type: str
+          sample: sha256:4a5c…
         scan_status:
-          description: Scan verdict. C(PENDING) while the platform shows none.
+          description: V(PENDING), V(PASSED), V(WARNED), V(BLOCKED) or V(FAILED).
           type: str
+          sample: PASSED
         scanned_at:
           description: When the image was scanned, in UTC.
           type: str
+          sample: '2026-11-20T08:15:30.000Z'
         created_at:
           description: When the release was declared, in UTC.
           type: str
+          sample: '2026-11-20T08:15:30.000Z'
         in_service:
           description: Whether its image is in service.
           type: bool
+        # generated end
     previous_release:
       description:
-        - The release to roll back to. This is the last release that started and was in service before the current
-          one.
-        - The platform does not show it. Only the controller that deployed with M(hosted.services.app_deploy) and the
-          same O(state_dir) has a record of it. Null if it is not known, or if the last deploy failed and what was in
-          service before it is in service.
+        - The release to roll back to, which is the last one that started and was in service before the current one.
+        - Only the controller that deployed it, with the same O(state_dir), knows it. Null if it is not known, or if the
+          last deploy failed and what was in service before it is in service.
       returned: with O(include=releases)
       type: dict
     previous_release_note:

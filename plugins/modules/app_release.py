@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: app_release
 short_description: Declare releases of applications and wait for their scan
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Declares that a tag names an image that was pushed to the application's repository, waits until the platform has
     scanned it, and returns the scan report.
@@ -20,31 +18,27 @@ description:
   - The platform refuses a digest that was not pushed. Check mode looks it up in the registry, if that can be reached.
 options:
   tag:
-    description:
-      - Tag of the release, such as a version.
+    description: Tag of the release, such as a version.
     type: str
     required: true
   digest:
-    description:
-      - Digest of the image, as printed at the end of the push.
+    description: Digest of the image, as printed at the end of the push.
     type: str
     required: true
   pushed:
     description:
-      - Whether the image was pushed before the play. If so, the task looks it up in the registry before it declares
-        anything, and check mode also fails if it is not there, even if the application does not exist yet.
-      - Otherwise, check mode assumes that an earlier task of the play pushes the image, and warns.
+      - Whether the image was pushed before the play. If so, it is looked up in the registry before anything is
+        declared, in check mode too. Otherwise, check mode assumes that an earlier task of the play pushes the image,
+        and warns.
     type: bool
     default: false
   fail_on:
     description:
-      - Verdicts and severities that make the task fail, with the whole report in the result.
-      - The verdict C(BLOCKED) prevents a deploy. C(WARNED) and C(FAILED) (the scan did not complete) do not.
-      - A severity matches every vulnerability of that severity, including those that the platform only warns about.
-        If the scan of a release with flaws does not count those of a severity in this list, the task fails. If the
-        scan did not complete, the task warns.
-      - An empty list accepts everything. If the platform's team has lifted the verdict on a release, its status may
-        still be C(BLOCKED); M(hosted.services.app_deploy) lets the platform decide.
+      - Verdicts and severities that make the task fail, with the whole report in the result. An empty list accepts
+        everything. The verdict C(BLOCKED) prevents a deploy, unless the platform's team has lifted it; C(WARNED) and
+        C(FAILED) (the scan did not complete) do not.
+      - A severity matches every vulnerability of that severity, including those that the platform only warns about. If
+        a scan does not count those of a severity in this list, the task fails; if it did not complete, the task warns.
     type: list
     elements: str
     choices: [blocked, warned, failed, critical, high, medium, low]
@@ -53,10 +47,8 @@ extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common
   - hosted.services.common.wait
-  - hosted.services.common.attributes
 notes:
-  - With O(wait=false), the task returns the current report. If it is still C(PENDING), O(fail_on) has little to
-    check.
+  - With O(wait=false), the task returns the current report. If it is still C(PENDING), O(fail_on) has little to check.
   - A platform may list a new release late. After a declaration, the task waits up to 10 seconds until the list shows
     it, whatever O(wait) says.
 seealso:
@@ -92,42 +84,36 @@ release:
     fail.
   returned: success, and if O(fail_on) or the verdict made the task fail
   type: dict
-  sample:
-    slug: acme-shop
-    tag: "1.4.0"
-    digest: sha256:4a5c…
-    scan_status: WARNED
-    scanned_at: "2026-11-20T08:15:30.000Z"
-    counts: {Critical: 1, High: 0, Medium: 0, Low: 0}
-    blocking: []
-    warnings:
-      - id: CVE-2022-37434
-        package: zlib
-        version: "1:1.2.11.dfsg-2"
-        fix_version: "1:1.2.11.dfsg-4.1"
-        severity: Critical
-        reason: null
-    warning_count: 1
-    scanner: a-scanner
   contains:
+    # generated: app slug
     slug:
       description: Slug of the application.
       type: str
+      sample: acme-shop
+    # generated end
+    # generated: scan
     tag:
       description: Tag of the release.
       type: str
+      sample: 1.4.0
     digest:
-      description: Digest that the tag names.
+      description: Digest of the image.
       type: str
+      sample: sha256:4a5c…
     scan_status:
-      description: C(PENDING), C(PASSED), C(WARNED), C(BLOCKED) or C(FAILED).
+      description: V(PENDING), V(PASSED), V(WARNED), V(BLOCKED) or V(FAILED).
       type: str
+      sample: PASSED
     scanned_at:
-      description: When the image was scanned.
+      description: When the image was scanned, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     counts:
       description: Number of vulnerabilities by severity.
       type: dict
+      sample:
+        Critical: 1
+        High: 0
     blocking:
       description: Vulnerabilities that block the release.
       type: list
@@ -136,36 +122,70 @@ release:
         id:
           description: Id of the vulnerability.
           type: str
+          sample: CVE-2022-37434
         package:
           description: The affected package.
           type: str
+          sample: zlib
         version:
           description: Version of the package in the image.
           type: str
+          sample: 1:1.2.11.dfsg-2
         fix_version:
           description: Version that fixes it. Null if there is none.
           type: str
+          sample: 1:1.2.11.dfsg-4.1
         severity:
           description: Severity.
           type: str
+          sample: Critical
         reason:
           description: Why it blocks the release. Null if it does not.
           type: str
     warnings:
-      description: Serious vulnerabilities that do not block the release, with the keys of RV(release.blocking).
+      description: Serious vulnerabilities that do not block the release.
       type: list
       elements: dict
+      contains:
+        id:
+          description: Id of the vulnerability.
+          type: str
+          sample: CVE-2022-37434
+        package:
+          description: The affected package.
+          type: str
+          sample: zlib
+        version:
+          description: Version of the package in the image.
+          type: str
+          sample: 1:1.2.11.dfsg-2
+        fix_version:
+          description: Version that fixes it. Null if there is none.
+          type: str
+          sample: 1:1.2.11.dfsg-4.1
+        severity:
+          description: Severity.
+          type: str
+          sample: Critical
+        reason:
+          description: Why it blocks the release. Null if it does not.
+          type: str
     warning_count:
       description: Number of warnings.
       type: int
     scanner:
       description: Name of the scanner.
       type: str
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

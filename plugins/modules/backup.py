@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: backup
 short_description: Make, restore and delete backups of services
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Makes a backup of each selected service and waits until it is complete, restores one, or deletes it.
   - Requests each backup once. If the response is lost, adopts the backup that appears on the list, and sends nothing
@@ -19,58 +17,33 @@ description:
 options:
   name:
     description:
-      - Name of the backup, exactly as it is on the platform. With O(state=restored) and O(state=absent), you can use
-        its id instead.
+      - Name of the backup, exactly as it is on the platform. With O(state=restored) and O(state=absent), or its id.
     type: str
     required: true
   state:
     description:
-      - V(present) ensures that a completed backup with this name exists, and waits for one that is being made. A backup
-        with this name whose making failed is deleted and made again; a failed one that was complete before, because
-        only its restore failed, stays beside the new one, with a warning.
-      - V(restored) replaces the files of the service with those of the backup, and waits for a restore that is already
-        in progress. It counts as done once it was seen to begin and end, or after O(quiet_time). If a service event
-        reports a failed restore, the task fails. The platform does not report whether all files were restored, so check
-        them.
-      - V(absent) ensures that no backup with this name exists, which is so where the service or the project is gone. If
-        it is being made or restored, the task waits for the end and then deletes it.
-      - While a service is locked, accepts the next backup only after a pause, or refuses (409) because the platform
-        shows that something is under way, the task retries for up to O(wait_timeout). Any other refusal fails at once.
+      - V(present) ensures that a completed backup with this name exists, and waits for one that is being made. One
+        whose making failed is deleted and made again; one that failed in a restore stays beside the new one, with a
+        warning.
+      - V(restored) replaces the files of the service with those of the backup. It counts as done once it was seen to
+        begin and end, or after O(quiet_time). If a service event reports a failed restore, the task fails. The
+        platform does not report whether all files were restored, so check them.
+      - V(absent) ensures that no backup with this name exists, which is so where the service or the project is gone.
+        If it is being made or restored, the task waits for the end and then deletes it.
     type: str
     choices: [present, restored, absent]
     default: present
-  confirm:
-    description:
-      - Confirm that O(state=restored) may overwrite data. Without it, the task fails and says what would be
-        overwritten.
-    type: bool
-    default: false
-  quiet_time:
-    description:
-      - How many seconds must pass without a change, or a new service event, before a restore that was not seen to begin
-        counts as done. The task then warns, and RV(services[].start_seen) is V(false). Limited to half of
-        O(wait_timeout).
-      - If the platform shows the backup as C(RESTORING), the task waits until that ends. The platform may show this
-        late, or not at all if the restore is quick.
-    type: float
-    default: 30.0
-  allow_partial:
-    description:
-      - With O(state=restored), all selected services are checked first. If one cannot be restored, for example because
-        it has no backup with this name, the task fails before it changes any service, and lists those.
-      - Set this to V(true) to restore the others anyway. The task still fails at the end.
-    type: bool
-    default: false
 attributes:
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
     support: partial
     details: Every run with O(state=restored) restores.
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.many_services
+  - hosted.services.many_services.restore
+notes:
+  - While a service is busy, the task retries for up to O(wait_timeout). Any other refusal fails at once.
 seealso:
   - module: hosted.services.backup_info
   - module: hosted.services.backup_retention
@@ -109,96 +82,91 @@ services:
   returned: always
   type: list
   elements: dict
-  sample:
-    - service: survival
-      service_id: svc_8c1d
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["back up service 'survival' (svc_8c1d) as 'before-upgrade'"]
-      backup:
-        id: bkp_51aa
-        name: before-upgrade
-        status: COMPLETED
-        size_bytes: 104857600
-        created_at: "2026-11-20T02:00:03.000Z"
-        completed_at: "2026-11-20T02:01:40.000Z"
-      overwrites: null
-      start_seen: null
-      events: null
-      vanished: []
   contains:
+    # generated: outcome
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
       description: Id of the service. Null if it was not found.
       type: str
+      sample: svc_8c1d
     changed:
       description: Whether the service was changed, or would be in check mode.
       type: bool
-    actions:
-      description: Changes that the task made to the service, or would make in check mode, one sentence each.
-      type: list
-      elements: str
     failed:
       description: Whether the task failed for this service.
       type: bool
     skipped:
-      description:
-        - Whether it was skipped because it does not offer the required capability, or is gone and O(state=absent).
+      description: Whether the service was left out. RV(services[].msg) says why.
       type: bool
     msg:
-      description: The error, or the reason for skipping the service. Null if there is neither.
+      description: The error, or why the service was left out. Null if there is neither.
       type: str
+    actions:
+      description: Changes that the task made to the service, or would make in check mode.
+      type: list
+      elements: str
+    # generated end
     backup:
       description: The backup. Null if it is absent or could not be made.
       type: dict
       contains:
+        # generated: backup
         id:
           description: Id of the backup. Null in check mode if it would be made.
           type: str
+          sample: bkp_51aa
         name:
           description: Name of the backup.
           type: str
+          sample: nightly-2026-11-20
         status:
-          description: C(PENDING), C(COMPLETED), C(FAILED) or C(RESTORING).
+          description: V(PENDING), V(COMPLETED), V(FAILED) or V(RESTORING).
           type: str
+          sample: COMPLETED
         size_bytes:
           description: Size of the backup.
           type: int
+          sample: 104857600
         created_at:
           description: When it was started, in UTC.
           type: str
+          sample: '2026-11-20T02:00:03.000Z'
         completed_at:
           description: When it was completed, in UTC.
           type: str
+          sample: '2026-11-20T02:01:40.000Z'
+        # generated end
+    # generated: restore
     overwrites:
-      description: Data that a restore overwrites. Null for other states.
+      description: Data that is overwritten. Null for other states.
       type: str
     start_seen:
-      description: Whether the restore was seen to begin. Null if the task did not wait for one.
+      description: Whether it was seen to begin. Null if the task did not wait for it.
       type: bool
     events:
-      description:
-        - Types of the events that the restore added to the service's activity journal, newest first. The journal is
-          the only place where the platform may report that a restore failed. Null if the task did not wait for a
-          restore, or could not read the journal.
+      description: Types of the events that it added to the service's activity journal, newest first. The journal
+        is the only place where the platform may report that it failed. Null if the task did not wait for it, or
+        could not read the journal.
       type: list
       elements: str
     vanished:
-      description:
-        - Backups that are no longer on the list although the task did not delete them. The platform may have made
-          room for a new one, or another run may have removed them. The task warns about them.
+      description: Those that are no longer on the list although the task did not delete them. The platform or another
+        run may have. The task warns about them.
       type: list
       elements: dict
+    # generated end
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["back up service 'survival' (svc_8c1d) as 'before-upgrade'"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: billing_info
 short_description: Read the balance, spend and bills of the account
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the balance and the forecast of the account. On request, also returns its transactions, daily spend,
     invoices and statements.
@@ -18,22 +16,20 @@ description:
 options:
   include:
     description:
-      - Parts to read. Each takes one call.
-      - V(overview) is the balance, spend and forecast. V(wallet) is the balance and its currency. V(transactions) are
-        the top-ups and adjustments. V(daily_spend) is the spend of each day of this month. V(invoices) are the
-        accounting documents. V(statements) show each month service by service.
+      - Parts to read. Each takes one call. V(overview) is the balance, spend and forecast. V(wallet) is the balance
+        and its currency. V(transactions) are the top-ups and adjustments. V(daily_spend) is the spend of each day of
+        this month. V(invoices) are the accounting documents. V(statements) show each month service by service.
       - It can only be an empty list if O(period) is set.
     type: list
     elements: str
     choices: [overview, wallet, transactions, daily_spend, invoices, statements]
     default: [overview, wallet]
   period:
-    description:
-      - A month, in the form V(YYYY-MM), to read the statement of as well.
+    description: A month, in the form V(YYYY-MM), to read the statement of as well.
     type: str
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.account_info
   - module: hosted.services.project_info
@@ -62,16 +58,6 @@ billing:
   description: The requested parts.
   returned: success
   type: dict
-  sample:
-    overview:
-      balance_cents: 1250
-      balance: "12.50"
-      days_left_estimate: 31
-    wallet:
-      balance_cents: 1250
-      balance: "12.50"
-      currency: EUR
-    notes: {}
   contains:
     overview:
       description:
@@ -80,12 +66,16 @@ billing:
       returned: if O(include) contains V(overview)
       type: dict
       contains:
+        # generated: wallet balance_cents balance
         balance_cents:
-          description: The balance.
+          description: The balance in cents.
           type: int
+          sample: 1250
         balance:
           description: The balance in currency units.
           type: str
+          sample: '12.50'
+        # generated end
         month_to_date_cents:
           description: Spend of this month so far.
           type: int
@@ -120,9 +110,27 @@ billing:
           description: The current rate per day, in currency units.
           type: str
     wallet:
-      description: The balance of the account, with the keys of RV(hosted.services.account_info#module:account.wallet).
+      description: The balance of the account.
       returned: if O(include) contains V(wallet)
       type: dict
+      contains:
+        # generated: wallet
+        balance_cents:
+          description: The balance in cents.
+          type: int
+          sample: 1250
+        balance:
+          description: The balance in currency units.
+          type: str
+          sample: '12.50'
+        currency:
+          description: The currency.
+          type: str
+          sample: EUR
+        became_client_at:
+          description: When the account became a client, in UTC.
+          type: str
+        # generated end
     transactions:
       description: The transactions of all pages, unchanged.
       returned: if O(include) contains V(transactions)

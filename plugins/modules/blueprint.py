@@ -9,70 +9,62 @@ DOCUMENTATION = r"""
 module: blueprint
 short_description: Describe a whole project in one file
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Makes a project as one file describes it, with its services, its applications, their images and environments, and the
-    SSH keys of the account. There is no state file. Each run compares the file with the platform.
+  - Makes a project as one file describes it, with its services, its applications, their images and environments, and
+    the SSH keys of the account. There is no state file. Each run compares the file with the platform.
   - Checks the whole file before anything is sent, and reports all problems at once, each with its line and column.
-  - Plans everything first, with one diff and one price, and then makes the changes in the order in which they need each
-    other, in parallel where they do not. A change that fails stops only what needs it, and the next run goes on from
-    there.
+  - Plans everything first, with one diff and one price, and then makes the changes in the order in which they need
+    each other, in parallel where they do not. A change that fails stops only what needs it, and the next run goes on
+    from there.
   - What the file does not mention is left alone, unless O(prune) is set. An application without an environment in the
     file keeps its own.
-  - In an environment, C(${key.FIELD}) names another service or application of the file by its key. The platform's alias
-    for it is used in its place. C(${alias.FIELD}) of any other neighbor in the project works as well.
+  - In an environment, C(${key.FIELD}) names another service or application of the file by its key. The platform's
+    alias for it is used in its place. C(${alias.FIELD}) of any other neighbor in the project works as well.
 options:
   blueprint:
     description:
       - The blueprint itself, for example from a variable. It may hold templates and values from Ansible Vault.
-      - The keys are C(project), the name of the project, which is created if it does not exist; C(defaults), with
-        C(services) and C(applications); C(services), C(applications) and C(ssh_keys), each a dictionary by key;
-        C(backups) and C(sleep), plans by name, which the playbook C(hosted.services.blueprint) installs; and C(budget),
-        as in O(budget). The guide to blueprints explains them, and a JSON Schema lets editors complete and
-        check them.
+      - The keys are C(project), the name of the project; C(defaults); C(services), C(applications) and C(ssh_keys),
+        each a dictionary by key; C(backups) and C(sleep), plans by name; and C(budget), as in O(budget). The guide to
+        blueprints explains them, and a JSON Schema lets editors complete and check them.
     type: dict
   state:
     description:
       - V(present) makes the project as the blueprint describes it.
-      - V(absent) permanently deletes the services and applications that the blueprint describes, with their disks, and
-        then the project, if nothing else is in it and it is not the default one. Each is found by its exact name or
-        O(blueprint) key C(id), in this project alone. SSH keys belong to the account and stay.
-      - If the project is not there, V(absent) deletes nothing. It fails if the default project, which is assumed to be
-        the oldest, or the one that is called C(was) has a service of such a name, or any has one of such an C(id).
+      - V(absent) permanently deletes the services and applications that the blueprint describes, in this project
+        alone, and then the project, if nothing else is in it and it is not the default one. SSH keys belong to the
+        account and stay. If the project is not there, nothing is deleted, and the task fails if what it held may be
+        elsewhere.
     type: str
     choices: [present, absent]
     default: present
   prune:
     description:
       - Whether to permanently delete the services and applications that are in the project and not in the blueprint,
-        after everything else was done without an error. Each is copied first, see O(keep_copy). Check mode names each
-        in the diff. SSH keys are never pruned.
-      - A service stays if an entry stands for it or has its name, if it was renamed, moved or referred to meanwhile, or
-        if a relocation on this controller names it; the task warns of the latter and says what to do.
-      - The task fails before it does anything if the blueprint describes no service and no application; if nothing that
-        it describes is in the project yet; if the project may be the default one, which is assumed to be the oldest; if
-        a list could not be read whole, or the record of a relocation is damaged; if anything that stays refers to what
-        would be deleted; or if there are more than O(max_delete).
+        after everything else was done without an error. Each is copied first, see O(keep_copy). SSH keys are never
+        pruned.
+      - A service stays if it was renamed, moved or referred to meanwhile, or if a relocation on this controller names
+        it.
+      - The task fails before it does anything if nothing that the blueprint describes is in the project yet; if the
+        project may be the default one; if a list could not be read whole; if anything that stays refers to what would
+        be deleted; or if there are more than O(max_delete).
     type: bool
     default: false
   max_delete:
-    description:
-      - Maximum number of services and applications that O(prune) may delete in one run.
+    description: Maximum number of services and applications that O(prune) may delete in one run.
     type: int
     default: 3
   keep_copy:
     description:
-      - Folder of the controller that each service is copied to before it is deleted, as
-        O(hosted.services.service#module:keep_copy) says. Without a verified copy nothing is deleted.
-      - If not set, O(prune) copies to C(last_copies) below C(hosted_services) in Ansible's home, or below O(state_dir),
-        and O(state=absent) copies nothing.
+      - Folder of the controller that each service is copied to before it is deleted, see
+        O(hosted.services.service#module:keep_copy). If not set, O(prune) copies to C(last_copies) below
+        C(hosted_services) in Ansible's home, or below O(state_dir), and O(state=absent) copies nothing.
     type: path
   delete_without_copy:
     description:
-      - Whether O(prune) deletes everything that goes without a copy, also what could be copied.
-      - What cannot be copied, such as buckets and machines, is deleted only with this. To keep copies of the others,
-        delete it by itself first, with M(hosted.services.service).
+      - Whether O(prune) deletes everything that goes without a copy. What cannot be copied, such as buckets and
+        machines, is deleted only with this. To keep copies of the others, delete it by itself first, with
+        M(hosted.services.service).
     type: bool
     default: false
   delete_backups:
@@ -82,7 +74,6 @@ options:
     default: false
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.common.sftp_login
@@ -91,9 +82,8 @@ extends_documentation_fragment:
   - hosted.services.project.src
 notes:
   - A budget holds for the whole. If not everything fits, nothing is begun.
-  - An entry with the name of what a relocation left over stands for the service in its place, as it was ordered, with a
-    warning that says what to write. The task fails before it does anything if a relocation under way has stopped the
-    service, or with O(state=absent). Records of relocations are looked for in O(state_dir) and in Ansible's home.
+  - An entry with the name of what a relocation left over stands for the service in its place, with a warning that says
+    what to write. The task fails before it does anything if a relocation under way has stopped the service.
 seealso:
   - module: hosted.services.project
   - module: hosted.services.service
@@ -153,40 +143,29 @@ EXAMPLES = r"""
 RETURN = r"""
 parts:
   description:
-    - What became of each part, or would become of it in check mode. The project comes first, then the services, the
-      applications, the keys, and for each application its environment, its image and its settings.
-    - A task that fails returns it too, unless the blueprint itself is wrong. If some parts cannot be planned, only
-      these.
+    - What became of each part, or would become of it in check mode, in the order in which they are made. A task that
+      fails returns it too; if some parts cannot be planned, only these.
   returned: if the blueprint is right
   type: list
   elements: dict
-  sample:
-    - section: services
-      key: db
-      module: service
-      name: db
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["order postgresql as service 'db' for 3.53 EUR a month"]
-      unfinished: []
-      unconfirmed: []
-      cost: {monthly_before: "0.00", monthly_after: "3.53", monthly_change: "3.53", moves: [order]}
-      result: {id: svc_41d0, name: db, status: ACTIVE}
   contains:
+    # generated: part
     section:
       description: Section of the blueprint.
       type: str
+      sample: services
     key:
-      description: Key in that section. The id of a service that O(prune) deletes.
+      description: Key in that section, or the id of a service that is deleted because it is not in the blueprint.
       type: str
+      sample: db
     module:
-      description: Module that does the same for this part alone.
+      description: Module that does the same for this part, or C(files), C(database) or C(image) if copied.
       type: str
+      sample: service
     name:
       description: Name on the platform, or slug.
       type: str
+      sample: db
     changed:
       description: Whether something was changed, or would be in check mode.
       type: bool
@@ -212,73 +191,152 @@ parts:
       type: list
       elements: str
     cost:
-      description:
-        - Effect on the monthly price, with the keys of RV(hosted.services.service#module:cost). Null if there is none.
+      description: Effect on the monthly price. Null if there is none.
       type: dict
-    result:
-      description: What the module of the part returns. Null if it failed or was not begun.
-      type: dict
+      contains:
+        monthly_before:
+          description: The rate that is billed before the change. Null if it is not known.
+          type: str
+          sample: '0.00'
+        monthly_after:
+          description: The rate that is billed after the whole task. Null if it cannot be known.
+          type: str
+          sample: '10.74'
+        monthly_change:
+          description: The difference.
+          type: str
+          sample: '10.74'
+        currency:
+          description: Currency of the amounts. Null if this token cannot read it.
+          type: str
+          sample: EUR
+        moves:
+          description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend),
+            V(resume) or V(delete). If the task failed, those that were made or may have been made.
+          type: list
+          elements: str
+          sample:
+          - order
+        service:
+          description: Name of the service.
+          type: str
+          sample: survival
+        service_id:
+          description: Id of the service. Null if it does not exist yet.
+          type: str
+        project:
+          description: Name of the project that the service is ordered in or deleted from. Null if the task names
+            none.
+          type: str
+        balance:
+          description: The balance, if a quote shows it.
+          type: str
+        min_balance:
+          description: The minimum balance that the order requires, if a quote shows it.
+          type: str
+        days_covered:
+          description: How many days the balance covers, if a quote shows it.
+          type: int
+        lines:
+          description: The lines of the quote.
+          type: list
+          elements: dict
+          contains:
+            label:
+              description: Name of the part.
+              type: str
+              sample: Memory
+            detail:
+              description: Details, as readable text.
+              type: str
+              sample: 4 GB
+            monthly:
+              description: Its monthly price, in currency units.
+              type: str
+              sample: '4.24'
     secrets_file:
       description: File with the secrets that the platform shows only once.
       type: str
-    copy:
-      description:
-        - The last copy of a service that was deleted, with the keys of RV(hosted.services.service#module:copy).
+    # generated end
+    result:
+      description: What the module of the part returns. Null if it failed or was not begun.
       type: dict
+    copy:
+      description: The last copy of a service that was deleted.
+      type: dict
+      contains:
+        # generated: last_copy
+        path:
+          description: Folder of the copy.
+          type: str
+          sample: /srv/last-copies/survival-svc_8c1d/20261123T021500Z
+        kind:
+          description: V(files) for the files of the service, V(dump) for the dump of a database.
+          type: str
+        files:
+          description: How many files it has, not counting the list and the description.
+          type: int
+          sample: 312
+        bytes:
+          description: How many bytes they have. Null in check mode for a database.
+          type: int
+          sample: 48210944
+        verified:
+          description: Whether it was compared with the service. False in check mode only.
+          type: bool
+        # generated end
 cost:
-  description: Effect of all changes together on the monthly price, in currency units as strings.
+  description: Effect of all changes together on the monthly price.
   returned: if a price changes, or would
   type: dict
-  sample:
-    monthly_before: "0.00"
-    monthly_after: "3.53"
-    monthly_change: "3.53"
-    currency: EUR
-    lines: [{label: "service 'db'", monthly_before: "0.00", monthly_after: "3.53"}]
-    unpriced: []
   contains:
+    # generated: total
     monthly_before:
-      description: Monthly rate of the parts whose price changes, before that.
+      description: The sum of the rates that are billed before the change, of what changes.
       type: str
+      sample: '0.00'
     monthly_after:
-      description: Their monthly rate afterwards.
+      description: The sum of the rates after it.
       type: str
+      sample: '3.53'
     monthly_change:
-      description: Difference of the two.
+      description: The difference.
       type: str
+      sample: '3.53'
     currency:
       description: Currency of the amounts. Null if this token cannot read it.
       type: str
+      sample: EUR
+    unpriced:
+      description: What has an unknown price. It is in none of the sums.
+      type: list
+      elements: str
     lines:
-      description: Each part of the blueprint whose price changes.
+      description: Each part whose price changes.
       type: list
       elements: dict
       contains:
         label:
           description: Module and name of the part.
           type: str
+          sample: service 'db'
         monthly_before:
           description: Its monthly rate before the change. Null if the platform does not show it.
           type: str
+          sample: '0.00'
         monthly_after:
           description: Its monthly rate after the change. Null if the platform does not show it.
           type: str
-    unpriced:
-      description: Parts whose price is not known. They are in no sum.
-      type: list
-      elements: str
+          sample: '3.53'
+    # generated end
 backups_plans:
-  description:
-    - The plans in section C(backups), as the role P(hosted.services.backups#role) takes them in the variable of this
-      name. The task installs nothing.
+  description: The plans in section C(backups), for the variable of this name of the role P(hosted.services.backups#role).
   returned: if the blueprint has the section
   type: list
   elements: dict
   sample: [{name: nightly, project: shop, services: [db], at: "02:00", keep: {daily: 7}}]
 sleep_schedule_plans:
-  description:
-    - The plans in section C(sleep), as the role P(hosted.services.sleep_schedule#role) takes them in the variable of
-      this name. The task installs nothing.
+  description: The plans in section C(sleep), for the role P(hosted.services.sleep_schedule#role).
   returned: if the blueprint has the section
   type: list
   elements: dict
@@ -289,12 +347,15 @@ plans_of:
   type: list
   elements: str
   sample: [shop]
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all parts.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["create project 'shop'", "order postgresql as service 'db' for 3.53 EUR a month"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 would_delete:
   description: What O(prune) would have deleted, if that is more than O(max_delete).
   returned: if it is refused for that

@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: blueprint_info
 short_description: Export projects as blueprints
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns one project, or each project of the account, as a file that M(hosted.services.blueprint) takes. Applied to
     the same project, such a file changes nothing.
@@ -18,15 +16,15 @@ description:
   - Comments in the file name what the platform does not show. These are the values of environments, the variables and
     options of orders, and public keys. Which variables of an environment refer to what is known, and so is the image
     that an application runs.
-  - The file holds whether a service runs, as C(state). Remove that where something else decides it, such as a schedule.
+  - The file holds whether a service runs, as C(state). Remove that where something else decides it, such as a
+    schedule.
 options:
   project:
-    description:
-      - Id or name of a project. If not set, all projects are returned, one blueprint each.
+    description: Id or name of a project. If not set, all projects are returned, one blueprint each.
     type: str
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.blueprint
   - module: hosted.services.project_info
@@ -64,21 +62,6 @@ blueprints:
   returned: success
   type: list
   elements: dict
-  sample:
-    - project: shop
-      project_id: prj_4f2a
-      blueprint:
-        project: shop
-        services:
-          db:
-            product: postgresql
-            host: node-paris-1
-            dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
-            public: false
-            state: started
-      text: "project: shop\nservices:\n  db:\n    product: postgresql\n"
-      file_name: shop.yml
-      left_out: []
   contains:
     project:
       description: Name of the project.

@@ -9,31 +9,24 @@ DOCUMENTATION = r"""
 module: clone
 short_description: Clone a project, with its files, databases and images
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Makes another project like an existing one. The platform cannot do that, so the module describes the source as a
-    blueprint, orders what it describes under other names, and copies what each service holds. Files go over SFTP from
-    service to service, databases as a dump, and images from one repository of the registry to the other.
+  - Makes another project like an existing one. Describes the source as a blueprint, orders what that describes under
+    other names, and copies what each service holds. Files go over SFTP from service to service, databases as a dump,
+    and images from one repository of the registry to the other.
   - A second run brings over what has changed in the source since, and nothing else. A run that was interrupted is
     continued by the next one, and nothing is ordered twice.
-  - Never writes to the source, not even an SFTP password. Its files are read with an SSH key of the account. If there
-    is none yet, M(hosted.services.ssh_key) registers one.
-  - Everything that can be known to be missing is found before anything is ordered. In check mode, the task shows what the
-    clone would cost, as the sum of the platform's quotes.
-  - The platform does not show the values of environments, the variables of orders, or backups of a service as files, so
-    these are not cloned. The guide to cloning lists what is copied and what is not.
+  - Never writes to the source, not even an SFTP password. Its files are read with an SSH key of the account.
+  - Everything that can be known to be missing is found before anything is ordered. In check mode, the task shows what
+    the clone would cost, as the sum of the platform's quotes. The guide to cloning lists what is not copied.
 options:
   source:
-    description:
-      - Id or name of the project to clone.
+    description: Id or name of the project to clone.
     type: str
     required: true
   project:
     description:
-      - Name of the project that the clone is in. It is created if it does not exist.
-      - Refused if it is the source, if it may be the default project of the account, or if it holds what the clone did
-        not make, see O(existing).
+      - Name of the project that the clone is in, which is created if it does not exist. Refused if it is the source,
+        if it may be the default project, or if it holds what the clone did not make, see O(existing).
     type: str
     required: true
   services:
@@ -41,50 +34,24 @@ options:
       - Names, slugs or ids of the services and applications of the source to clone. If not set, all are cloned.
     type: list
     elements: str
-  host:
-    description:
-      - Id or label of the node for everything in the clone. If not set, each service is ordered on the node of its source.
-    type: str
   hosts:
-    description:
-      - Nodes of the clone by the id or label of the node of the source. These take precedence over O(host).
+    description: Nodes of the clone by the id or label of the node of the source. These take precedence over O(host).
     type: dict
   dimensions:
     description:
-      - Size of everything in the clone. Parts that are not set are those of the source. A disk must hold the files of
-        its source.
+      - Size of everything in the clone. Parts that are not set are those of the source. A disk must hold the files.
   public:
     description:
-      - Whether everything in the clone is open to the Internet. If not set, what is open in the source is.
-      - A database can only be copied if the controller reaches that of the source and that of the clone.
+      - Whether everything in the clone is open to the Internet. If not set, what is open in the source is. A database
+        can only be copied if the controller reaches that of the source and that of the clone.
     type: bool
-  overrides:
-    description:
-      - What single services and applications have in the clone, by name, slug or id in the source. Each is a dictionary
-        with the keys of an entry of M(hosted.services.blueprint), such as C(host), C(dimensions), C(public) or
-        C(variables). They take precedence over all other options.
-      - Services whose order had variables with references need C(variables) here, as the platform does not show them.
-    type: dict
-  environments:
-    description:
-      - Environments of applications in the clone, by slug or id in the source. Each replaces the whole environment. A
-        reference may name a service by its alias, name or slug in the source; in the clone, it leads to the clone of
-        that service.
-      - If a variable is known, because it refers to another service or was written from this controller, and is given
-        nowhere, nothing is ordered. A reference to a service of the source that is not cloned is refused.
-    type: dict
-  secret_environments:
-    description:
-      - As O(environments), with values that are never shown.
-    type: dict
   src:
     description:
-      - Blueprint of the source, from which the environments are taken that O(environments) does not give. It is read as
-        M(hosted.services.blueprint) reads it, with templates and values from Ansible Vault.
+      - Blueprint of the source, from which the environments are taken that O(environments) does not give, read as
+        O(hosted.services.blueprint#module:src) is.
     type: path
   blueprint:
-    description:
-      - The same as O(src), as data.
+    description: The same as O(src), as data.
     type: dict
   copy_secrets:
     description:
@@ -93,46 +60,20 @@ options:
     type: bool
     default: false
   without_environment:
-    description:
-      - Slugs or ids of applications of the source to clone without the variables that are known and not given.
-    type: list
-    elements: str
-    default: []
-  without_data:
-    description:
-      - Names, slugs or ids of services of the source to clone without what they hold. Needed for services that have
-        neither files over SFTP nor a database, such as buckets, and for databases that cannot be dumped from here.
+    description: Slugs or ids of applications of the source to clone without the variables that are known and not given.
     type: list
     elements: str
     default: []
   existing:
     description:
-      - What to do if O(project) holds services that the clone is not known to have made, also if one appears by a name
-        of the clone while the task runs. The controller remembers what it made, below O(state_dir).
-      - V(refuse) fails. V(keep) leaves them alone, and fails if one has a name of the clone. V(adopt) takes those with
-        a name of the clone for the clone, and B(overwrites what they hold); it leaves the others alone.
+      - What to do if O(project) holds services that the clone is not known to have made. V(refuse) fails. V(keep)
+        leaves them alone, and fails if one has a name of the clone. V(adopt) takes those with a name of the clone for
+        the clone, and B(overwrites what they hold).
     type: str
     choices: [refuse, keep, adopt]
     default: refuse
-  delete:
-    description:
-      - Whether files in the clone are deleted if the source does not have them. The content of a database is always
-        replaced as a whole.
-    type: bool
-    default: true
-  checksum:
-    description:
-      - Whether files of the same size and time are compared by their content.
-    type: bool
-    default: false
-  max_monthly:
-    description:
-      - Maximum price per month of everything in O(project), in currency units. Nothing is ordered if the clone would
-        exceed it.
-    type: str
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.common.dimensions
@@ -140,12 +81,15 @@ extends_documentation_fragment:
   - hosted.services.common.state_dir
   - hosted.services.project
   - hosted.services.project.rename
+  - hosted.services.project_copy
+  - hosted.services.project_copy.environments
 notes:
   - Services of the clone are stopped while their files are copied, and started again if those of the source run. The
     source keeps running, so files that are written at that moment may be copied in part. The next run corrects that.
   - Databases are dumped and restored with the programs of their engine on the controller, such as C(pg_dump),
-    C(pg_restore) and C(psql). Only the database that the platform names for the service is copied, and no file with a
-    dump remains.
+    C(pg_restore) and C(psql). Only the database that the platform names for the service is copied.
+  - Services whose order had variables with references need C(variables) in O(overrides), as the platform does not show
+    them.
   - To delete a clone, give RV(blueprint) to M(hosted.services.blueprint) with C(state=absent).
 seealso:
   - module: hosted.services.blueprint
@@ -196,32 +140,121 @@ EXAMPLES = r"""
 RETURN = r"""
 parts:
   description:
-    - What became of each part, or would become of it in check mode, with the keys of
-      RV(hosted.services.blueprint#module:parts) but C(copy). What copies the content of a service comes after what
-      makes it, as C(files), C(database) or C(image).
-    - A task that fails returns it too, unless nothing could be planned. If some parts cannot be planned, only these.
+    - What became of each part, or would become of it in check mode. What copies the content of a service comes after
+      what makes it. A task that fails returns it too; if some parts cannot be planned, only these.
   returned: if the clone can be planned
   type: list
   elements: dict
-  sample:
-    - section: services
-      key: survival
-      module: files
-      name: survival
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["copy the files of service 'survival' to service svc_77aa: create 3 (70007 bytes)"]
-      unfinished: []
-      unconfirmed: []
-      cost: null
-      result: {created: [server.properties], updated: [], deleted: [], unchanged: 1, bytes: 70007}
   contains:
-    module:
-      description:
-        - Module that does the same for this part alone, or C(files), C(database) or C(image) for what is copied.
+    # generated: part
+    section:
+      description: Section of the blueprint.
       type: str
+      sample: services
+    key:
+      description: Key in that section, or the id of a service that is deleted because it is not in the blueprint.
+      type: str
+      sample: db
+    module:
+      description: Module that does the same for this part, or C(files), C(database) or C(image) if copied.
+      type: str
+      sample: service
+    name:
+      description: Name on the platform, or slug.
+      type: str
+      sample: db
+    changed:
+      description: Whether something was changed, or would be in check mode.
+      type: bool
+    failed:
+      description: Whether it failed.
+      type: bool
+    skipped:
+      description: Whether it was not begun, because something that it needs failed.
+      type: bool
+    msg:
+      description: The error, or why it was not begun. Null if there is neither.
+      type: str
+    actions:
+      description: Changes that were made, or would be in check mode, one sentence each.
+      type: list
+      elements: str
+    unfinished:
+      description: Those of the changes that the platform had not finished when the task gave up waiting.
+      type: list
+      elements: str
+    unconfirmed:
+      description: Changes of which nobody knows whether they were made.
+      type: list
+      elements: str
+    cost:
+      description: Effect on the monthly price. Null if there is none.
+      type: dict
+      contains:
+        monthly_before:
+          description: The rate that is billed before the change. Null if it is not known.
+          type: str
+          sample: '0.00'
+        monthly_after:
+          description: The rate that is billed after the whole task. Null if it cannot be known.
+          type: str
+          sample: '10.74'
+        monthly_change:
+          description: The difference.
+          type: str
+          sample: '10.74'
+        currency:
+          description: Currency of the amounts. Null if this token cannot read it.
+          type: str
+          sample: EUR
+        moves:
+          description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend),
+            V(resume) or V(delete). If the task failed, those that were made or may have been made.
+          type: list
+          elements: str
+          sample:
+          - order
+        service:
+          description: Name of the service.
+          type: str
+          sample: survival
+        service_id:
+          description: Id of the service. Null if it does not exist yet.
+          type: str
+        project:
+          description: Name of the project that the service is ordered in or deleted from. Null if the task names
+            none.
+          type: str
+        balance:
+          description: The balance, if a quote shows it.
+          type: str
+        min_balance:
+          description: The minimum balance that the order requires, if a quote shows it.
+          type: str
+        days_covered:
+          description: How many days the balance covers, if a quote shows it.
+          type: int
+        lines:
+          description: The lines of the quote.
+          type: list
+          elements: dict
+          contains:
+            label:
+              description: Name of the part.
+              type: str
+              sample: Memory
+            detail:
+              description: Details, as readable text.
+              type: str
+              sample: 4 GB
+            monthly:
+              description: Its monthly price, in currency units.
+              type: str
+              sample: '4.24'
+    secrets_file:
+      description: File with the secrets that the platform shows only once.
+      type: str
+    # generated end
     result:
       description:
         - What the module of the part returns. Null if it failed or was not begun.
@@ -230,17 +263,49 @@ parts:
           the controller (C(sent)).
       type: dict
 cost:
-  description:
-    - Effect of all changes together on the monthly price, with the keys of RV(hosted.services.blueprint#module:cost).
+  description: Effect of all changes together on the monthly price.
   returned: if a price changes, or would
   type: dict
-  sample:
-    monthly_before: "0.00"
-    monthly_after: "3.53"
-    monthly_change: "3.53"
-    currency: EUR
-    lines: [{label: "service 'db'", monthly_before: "0.00", monthly_after: "3.53"}]
-    unpriced: []
+  contains:
+    # generated: total
+    monthly_before:
+      description: The sum of the rates that are billed before the change, of what changes.
+      type: str
+      sample: '0.00'
+    monthly_after:
+      description: The sum of the rates after it.
+      type: str
+      sample: '3.53'
+    monthly_change:
+      description: The difference.
+      type: str
+      sample: '3.53'
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+      sample: EUR
+    unpriced:
+      description: What has an unknown price. It is in none of the sums.
+      type: list
+      elements: str
+    lines:
+      description: Each part whose price changes.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Module and name of the part.
+          type: str
+          sample: service 'db'
+        monthly_before:
+          description: Its monthly rate before the change. Null if the platform does not show it.
+          type: str
+          sample: '0.00'
+        monthly_after:
+          description: Its monthly rate after the change. Null if the platform does not show it.
+          type: str
+          sample: '3.53'
+    # generated end
 blueprint:
   description:
     - The blueprint of the clone, as M(hosted.services.blueprint) takes it, without environments and variables. With
@@ -248,12 +313,15 @@ blueprint:
   returned: if the clone can be planned
   type: dict
   sample: {project: shop-staging, services: {survival: {name: survival-staging, product: minecraft}}}
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all parts.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["create project 'shop-staging'", "order minecraft as service 'survival-staging' for 5.37 EUR a month"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

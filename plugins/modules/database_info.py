@@ -9,30 +9,25 @@ DOCUMENTATION = r"""
 module: database_info
 short_description: Read the tables of a database
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the engine, version and tables of a database. On request, also returns a page of a table, and the data
     needed to connect to the database.
 options:
   table:
-    description:
-      - Table to read a page of.
+    description: Table to read a page of.
     type: str
   schema:
-    description:
-      - Schema of O(table), if several schemas have a table with this name.
+    description: Schema of O(table), if several schemas have a table with this name.
     type: str
   page:
-    description:
-      - Page of O(table) to read, counted from 0. A page has 50 rows. A page other than 0 needs O(table).
+    description: Page of O(table) to read, counted from 0. A page has 50 rows.
     type: int
     default: 0
   inventory:
     description:
-      - Whether to read the inventory of the database, which must be running.
-      - With V(false), returns only the engine, and the connection if O(return_secrets) is set. This also works for a
-        database that is stopped or has an engine that the tunnel cannot open.
+      - Whether to read the inventory of the database, which must be running. With V(false), returns only the engine,
+        and the connection if O(return_secrets) is set, also of a database that is stopped or has an engine that the
+        tunnel cannot open.
     type: bool
     default: true
   return_secrets:
@@ -42,8 +37,8 @@ options:
     type: bool
     default: false
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.on_service
 seealso:
   - module: hosted.services.database_query
@@ -75,18 +70,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 database:
-  description:
-    - The contents of the database, and the requested parts.
-    - Fields that the platform adds in the future are returned as well.
+  description: The contents of the database, with all that the platform tells of it, and the requested parts.
   returned: success
   type: dict
-  sample:
-    engine: postgresql
-    supported: true
-    database: shop
-    version: "17.2"
-    tables:
-      - {schema: public, name: orders, rows: 1200, bytes: 245760}
   contains:
     engine:
       description: The engine.
@@ -134,6 +120,7 @@ database:
         maybe_more:
           description: Whether the page is full, so that another one may follow.
           type: bool
+        # generated: rows
         columns:
           description: Name and type of each column, as the engine reports them.
           type: list
@@ -142,16 +129,21 @@ database:
             name:
               description: Name of the column.
               type: str
+              sample: email
             type:
               description: Type of the column.
               type: str
+              sample: text
         rows:
           description: The rows as lists. Every value is a string, and null stays null.
           type: list
           elements: list
+          sample:
+          - - '1'
+            - ann@example.com
         records:
-          description: >-
-            The rows as dictionaries by column. If two columns have the same name, the second one is C(NAME_2).
+          description: The rows as dictionaries by column. If two columns have the same name, the second one is
+            C(NAME_2).
           type: list
           elements: dict
         row_count:
@@ -166,10 +158,10 @@ database:
         command:
           description: The kind of statement.
           type: str
+          sample: SELECT
+        # generated end
     connection:
-      description:
-        - Connection data for neighbors in the project, with the keys C(engine), C(host), C(port), C(user),
-          C(password), C(database) and C(url).
+      description: Connection data for neighbors in the project.
       returned: if O(return_secrets) is true
       type: dict
       contains:

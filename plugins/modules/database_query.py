@@ -9,66 +9,58 @@ DOCUMENTATION = r"""
 module: database_query
 short_description: Run a statement in a database
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Runs one SQL statement through the platform, so that no connection to the database is needed. The platform stops
     every statement after 15 seconds and returns at most 500 rows at once.
   - Runs plain reads in check mode too. They do not report a change. The text alone decides what is a plain read; see
     O(read_only).
-  - Refuses every other statement unless O(read_only=false). Does not run it in check mode, and never sends it twice. If
-    the response is lost, or the platform stops the statement, the task fails and reports that the outcome is unknown.
-  - It is not documented whether two queries share a session. Send a transaction as a whole, from C(BEGIN) to C(COMMIT),
-    in one query. If you send only one half, the task warns.
+  - Refuses every other statement unless O(read_only=false). Does not run it in check mode, and never sends it twice.
+    If the response is lost, or the platform stops the statement, the task fails and reports that the outcome is
+    unknown.
+  - It is not documented whether two queries share a session. Send a transaction as a whole, from C(BEGIN) to
+    C(COMMIT), in one query. If you send only one half, the task warns.
 options:
   query:
-    description:
-      - The SQL statement. Outside quotes and comments, C(:name) is replaced with a value from O(params).
+    description: The SQL statement. Outside quotes and comments, C(:name) is replaced with a value from O(params).
     type: str
     required: true
   params:
     description:
-      - Values for the statement. They are inserted as literals in the syntax of the engine, so they cannot inject SQL.
-        They are never shown. Supported for postgresql, mysql, mariadb and sqlite; refused for other engines.
-      - A value can be a string, a number, true, false, null, a date, or a list for C(IN (:names)).
-      - MySQL and MariaDB get a string with a backslash in hex. Where they take only a plain string, that does not work,
-        so a statement that sets the password of a user, such as with C(IDENTIFIED BY :password), is refused if a value
-        has a backslash.
+      - Values for the statement, a string, a number, true, false, null, a date, or a list for C(IN (:names)). They are
+        inserted as literals in the syntax of postgresql, mysql, mariadb or sqlite, so they cannot inject SQL. They are
+        never shown.
+      - MySQL and MariaDB get a string with a backslash in hex. Where they take only a plain string, such as with
+        C(IDENTIFIED BY :password), they refuse the statement.
     type: dict
     default: {}
   read_only:
     description:
       - Refuse every query that is not a single plain read, such as C(SELECT), C(WITH), C(SHOW) or C(EXPLAIN).
-      - This checks only the text. A C(SELECT) that calls a function which writes counts as a plain read, and is sent in
-        check mode too, and again if the response is lost. To skip such a task in check mode, use the condition C(not
-        ansible_check_mode).
+      - This checks only the text. A C(SELECT) that calls a function which writes counts as a plain read, and is sent
+        in check mode too, and again if the response is lost. To skip such a task in check mode, use the condition
+        C(not ansible_check_mode).
     type: bool
     default: true
   all_rows:
     description:
-      - Read all rows of a C(SELECT), in pages of 500, by adding LIMIT and OFFSET. The query must not have either of
-        them. If there is more than one page, the query must have an C(ORDER BY) that gives every row a distinct
-        position.
+      - Read all rows of a C(SELECT), in pages of 500, by adding LIMIT and OFFSET, which the query must not have. If
+        there is more than one page, it must have an C(ORDER BY) that gives every row a distinct position.
     type: bool
     default: false
   allow_truncated:
-    description:
-      - Accept that the platform omits rows beyond 500. Otherwise, the task fails in this case.
+    description: Accept that the platform omits rows beyond 500. Otherwise, the task fails in this case.
     type: bool
     default: false
   csv_dest:
     description:
-      - File for the rows, as CSV with a header line, on the machine where the task runs. It is written with mode
-        0600. A null becomes an empty field.
-      - The task reports a change if the file's content differs. The file is not written in check mode.
+      - File for the rows, as CSV with a header line and mode 0600, on the machine where the task runs. A null becomes
+        an empty field. A change of its content is a change of the task.
     type: path
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.on_service
 attributes:
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
     support: partial
     details: Reads are idempotent. For a statement that writes, it depends on the statement.
 seealso:
@@ -103,15 +95,8 @@ result:
   description: Result of the statement. Null in check mode for a statement that writes.
   returned: success
   type: dict
-  sample:
-    columns: [{name: id, type: integer}, {name: email, type: text}]
-    rows: [["1", "ann@example.com"]]
-    records: [{id: "1", email: ann@example.com}]
-    row_count: 1
-    truncated: false
-    elapsed_ms: 3
-    command: SELECT
   contains:
+    # generated: rows
     columns:
       description: Name and type of each column, as the engine reports them.
       type: list
@@ -120,13 +105,18 @@ result:
         name:
           description: Name of the column.
           type: str
+          sample: email
         type:
           description: Type of the column.
           type: str
+          sample: text
     rows:
       description: The rows as lists. Every value is a string, and null stays null.
       type: list
       elements: list
+      sample:
+      - - '1'
+        - ann@example.com
     records:
       description: The rows as dictionaries by column. If two columns have the same name, the second one is C(NAME_2).
       type: list
@@ -143,12 +133,17 @@ result:
     command:
       description: The kind of statement.
       type: str
+      sample: SELECT
+    # generated end
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each. Reads are not included.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["run the DELETE statement"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

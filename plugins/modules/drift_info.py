@@ -9,34 +9,29 @@ DOCUMENTATION = r"""
 module: drift_info
 short_description: Compare blueprints with the platform
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Returns in what a project differs from its blueprint, and changes nothing. What the blueprint does not mention is no
-    difference, except for services that it does not describe at all. These include services whose creation failed.
+  - Returns in what a project differs from its blueprint, and changes nothing. What the blueprint does not mention is
+    no difference, except for services that it does not describe at all. These include services whose creation failed.
   - Says of each difference whether the file or the platform was changed since M(hosted.services.blueprint) applied the
     file from this controller, and which of the two prevails when it is applied again.
   - The playbook C(hosted.services.drift) compares several files, writes reports and exits with 2 on drift.
 options:
   blueprint:
-    description:
-      - The blueprint itself, for example from a variable.
+    description: The blueprint itself, for example from a variable.
     type: dict
   allow_lookups:
     description:
-      - Whether templates in O(src) may run lookups, and call what may run something. Set this for a file that you trust as
-        you trust a playbook. Without it, such a template is an error.
-      - Variables are filled in either way, also those whose own templates, in your playbook or inventory, run lookups.
+      - Whether templates in O(src) may run lookups, and call what may run something. Set this for a file that you
+        trust as you trust a playbook. Without it, such a template is an error; variables are filled in either way.
     type: bool
     default: false
   max_parallel:
-    description:
-      - Maximum number of parts that are read at the same time.
+    description: Maximum number of parts that are read at the same time.
     type: int
     default: 16
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.common.state_dir
   - hosted.services.project.src
 seealso:
@@ -65,23 +60,6 @@ drift:
   description: The comparison.
   returned: success
   type: dict
-  sample:
-    project: shop
-    drifted: true
-    differences:
-      - kind: differs
-        drift: true
-        section: services
-        key: db
-        field: dimensions
-        path: services.db.dimensions
-        file: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
-        platform: {cpu_cores: 2, ram_gb: 2, storage_gb: 10}
-        changed_by: platform
-        prevails: file
-        line: >-
-          services.db.dimensions: cpu_cores 1, ram_gb 2, storage_gb 10 in the file, cpu_cores 2, ram_gb 2, storage_gb 10 on
-          the platform; changed on the platform; the file prevails
   contains:
     project:
       description: Name of the project.

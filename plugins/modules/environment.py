@@ -9,8 +9,6 @@ DOCUMENTATION = r"""
 module: environment
 short_description: Set the environment of an application
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Replaces the whole environment of an application. Removes variables that the task does not set.
   - At least one variable is required, in O(variables) or O(secret_variables). If one of these options is empty, for
@@ -25,55 +23,47 @@ options:
   variables:
     description:
       - Variables whose values can be shown, for example in a diff. Every value must be a string, so put numbers and
-        words such as C(true) in quotes.
-      - A value can refer to a neighbor in the project, such as C(${db.URL}). The platform resolves it when the
-        application starts.
+        words such as C(true) in quotes. A value can refer to a neighbor in the project, such as C(${db.URL}).
     type: dict
   secret_variables:
     description:
-      - Variables whose values are never shown.
-      - An empty value is an error, as it comes from a variable that is not set. Write one that is empty on purpose with
-        O(variables).
+      - Variables whose values are never shown. An empty value is an error, as it comes from a variable that is not
+        set.
     type: dict
   clear:
-    description:
-      - Remove every variable of the environment. Mutually exclusive with O(variables) and O(secret_variables).
+    description: Remove every variable of the environment. Mutually exclusive with O(variables) and O(secret_variables).
     type: bool
     default: false
   state_dir:
     description:
-      - Folder for the fingerprints, created if it does not exist, and for the record of pending changes, in its
-        subfolder C(pending). If not set, C(hosted_services/environments) in Ansible's home is used.
+      - Folder for the fingerprints, and for the record of pending changes in its subfolder C(pending). If not set,
+        C(hosted_services/environments) in Ansible's home is used. If a file is lost, the next run writes the
+        environment once more. A damaged one is an error that names it.
       - Set the same folder in every task that writes the environment of an application, and for
         M(hosted.services.app_deploy). Machines that share it know what the others wrote. Each file contains its key.
-      - If a file is lost, the next run writes the environment once more. A damaged one is an error that names it.
     type: path
   force:
     description:
-      - Write the environment even if it is the same as the last one that was written. Use this if it may have been
-        changed elsewhere, for example in the customer web space.
+      - Write the environment even if it is the same as the last one that was written, because it may have been changed
+        elsewhere, for example in the customer web space.
     type: bool
     default: false
   project:
     description:
-      - Name or ID of the project in which an application that does not exist yet is to be created. In check mode,
-        references are checked against the services of this project. If not set, those of all projects count.
-      - Has no effect if the application exists.
+      - Name or id of the project in which an application that does not exist yet is to be created. In check mode,
+        references are checked against its services, or else against those of all projects.
     type: str
 extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common
-  - hosted.services.common.attributes
 attributes:
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
     support: partial
     details: With O(force=true) every run writes.
 notes:
   - Together, O(variables) and O(secret_variables) can have at most 100 variables. C(PORT) is reserved.
   - The platform may apply an environment at once, and refuse the call if the application does not start with it. After
-    a refusal that may mean this, the next run writes the environment again, whichever it is, and
-    M(hosted.services.app_deploy) deploys again.
+    such a refusal, the next run writes the environment again, and M(hosted.services.app_deploy) deploys again.
 seealso:
   - module: hosted.services.app_deploy
 """
@@ -107,21 +97,13 @@ environment:
   description: The environment that the task sets, and how it differs from the last one that was written.
   returned: success
   type: dict
-  sample:
-    slug: acme-shop
-    variables: {LOG_LEVEL: info}
-    secret_variables: [SESSION_KEY]
-    known_before: true
-    pending_deploy: [environment]
-    unchecked_references: []
-    missing_neighbors: []
-    added: []
-    changed: [LOG_LEVEL]
-    removed: [OLD_SETTING]
   contains:
+    # generated: app slug
     slug:
       description: Slug of the application.
       type: str
+      sample: acme-shop
+    # generated end
     variables:
       description: The variables whose values can be shown.
       type: dict
@@ -132,23 +114,21 @@ environment:
     known_before:
       description: Whether a record of the last environment was found. If not, all variables count as added.
       type: bool
+    # generated: pending_deploy
     pending_deploy:
-      description:
-        - Changes that are pending until the next deploy, as far as this controller knows. V(environment) appears
-          after a write, and V(deploy) if the last deploy was not seen to succeed.
-        - M(hosted.services.app_deploy) puts them into effect.
+      description: Changes that are pending until the next deploy, as far as this controller knows. V(environment)
+        if an environment was written since, V(deploy) if the last deploy was not seen to succeed.
       type: list
       elements: str
+    # generated end
     unchecked_references:
-      description:
-        - References that only the platform can check, because the token has no access to projects.
+      description: References that only the platform can check, because the token has no access to projects.
       type: list
       elements: str
     missing_neighbors:
       description:
-        - In check mode, aliases that variables refer to and no service of the project has. The environment is valid
-          only if an earlier task creates these services.
-        - Outside check mode, such a reference is refused, so the list is empty.
+        - In check mode, aliases that variables refer to and no service of the project has, so an earlier task has to
+          create these. Outside check mode, such a reference is refused.
       type: list
       elements: str
     added:
@@ -163,11 +143,15 @@ environment:
       description: Names of removed variables.
       type: list
       elements: str
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,26 +9,20 @@ DOCUMENTATION = r"""
 module: file
 short_description: Manage the files of a service
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Writes text files, creates directories, and renames or deletes files and directories on a service, through the
     platform's file manager.
-  - Supports text of up to 2 MB, as the platform reads no larger one back to compare. For larger files, binary files and
-    whole directories, use M(hosted.services.sftp_sync).
-  - Refuses the root of the service, paths that begin with a slash, and paths that contain C(..) in any form, before
-    anything is sent.
-  - With O(state=absent) and O(state=renamed), also refuses a path that ends with C(/) or C(/.) or contains C(//),
-    because C(folder/{{ name }}) becomes such a path if the variable is empty.
+  - Supports text of up to 2 MB, as the platform reads no larger one back to compare. For larger files, binary files
+    and whole directories, use M(hosted.services.sftp_sync).
+  - Refuses the root of the service, and paths that contain C(..) in any form, before anything is sent. With
+    O(state=absent) and O(state=renamed), also refuses a path that ends with C(/) or C(/.) or contains C(//), and
+    O(state=absent) one that begins with C(/), because C(folder/{{ name }}) becomes such a path if a variable is empty.
 options:
   path:
-    description:
-      - The file or directory, relative to the root of the service. C(/config/a) is the same as C(config/a), and is
-        refused with O(state=absent).
+    description: The file or directory, relative to the root of the service. C(/config/a) is the same as C(config/a).
     type: str
   paths:
-    description:
-      - Several files or directories to delete with O(state=absent), in calls of up to 100.
+    description: Several files or directories to delete with O(state=absent), in calls of up to 100.
     type: list
     elements: str
   new_name:
@@ -40,7 +34,7 @@ options:
       - V(present) writes O(content), or the content of O(src), to the file if it differs.
       - V(directory) creates the directory if it does not exist.
       - V(renamed) renames the file or directory to O(new_name). If only the new name exists, nothing is done. If both
-        exist, the task fails, because the platform does not say what a rename does to the other one.
+        exist, the task fails.
       - V(absent) permanently deletes the file, or the directory with its content. It deletes a symbolic link, but not
         its target. Where the service or the project is gone, so is the file.
     type: str
@@ -48,19 +42,14 @@ options:
     default: present
   content:
     description:
-      - Content of the file. A value that is not a string is written as JSON.
-      - It is not shown among the task's arguments, but it is shown in the diff. If it is secret, set C(no_log) on the
-        task.
+      - Content of the file. A value that is not a string is written as JSON. It is shown in the diff, so if it is
+        secret, set C(no_log) on the task.
     type: raw
   src:
-    description:
-      - Local file to copy the content from. It is read on the machine where the task runs, usually the controller,
-        and must be UTF-8 text.
-      - A relative path is searched for in C(files/) of the role and next to the playbook; see the notes.
+    description: Local file to copy the content from, which must be UTF-8 text.
     type: path
   create_parents:
-    description:
-      - Whether to create missing directories above O(path).
+    description: Whether to create missing directories above O(path).
     type: bool
     default: true
   allow_empty:
@@ -71,7 +60,6 @@ options:
     default: false
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.on_service
 notes:
   - If a symbolic link is in the place of the file, the task fails, because the platform does not document whether it
@@ -119,30 +107,23 @@ EXAMPLES = r"""
 
 RETURN = r"""
 file:
-  description:
-    - The file or directory, or null if it is absent. In check mode, the expected result.
-    - Fields that the platform adds in the future are returned as well.
+  description: The file or directory, with all that the platform tells of it. Null if it is absent.
   returned: success
   type: dict
-  sample:
-    path: server.properties
-    name: server.properties
-    size: 34
-    directory: false
-    symlink: false
-    mime: text/plain
-    mode_bits: "644"
-    modified_at: "2026-11-20T08:15:30.000Z"
   contains:
+    # generated: file
     path:
       description: Path relative to the root of the service.
       type: str
+      sample: server.properties
     name:
       description: Name.
       type: str
+      sample: server.properties
     size:
       description: Size in bytes.
       type: int
+      sample: 34
     directory:
       description: Whether it is a directory.
       type: bool
@@ -150,20 +131,26 @@ file:
       description: Whether it is a symbolic link.
       type: bool
     mime:
-      description: Media type, as reported by the platform. Null in check mode if it would be written or renamed.
+      description: Media type, as the platform reports it. Null in check mode if it would be written or renamed.
       type: str
+      sample: text/plain
     mode_bits:
       description: Mode as octal digits. Null in check mode if it would be written.
       type: str
+      sample: '644'
     modified_at:
       description: When it was last modified, in UTC. Null in check mode if it would be written.
       type: str
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["replace server.properties (34 bytes) on service 'survival' (svc_7f3a)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

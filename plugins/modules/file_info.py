@@ -9,36 +9,32 @@ DOCUMENTATION = r"""
 module: file_info
 short_description: List the files of a service, or read one
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the entries of a directory on a service, or the text of a file.
 options:
   path:
     description:
-      - The file or directory, relative to the root of the service, which is V(.).
-      - C(/config) is the same as C(config). A path that contains C(..) is refused.
+      - The file or directory, relative to the root of the service, which is V(.). C(/config) is the same as C(config).
+        A path that contains C(..) is refused.
     type: str
     default: "."
   recurse:
-    description:
-      - Also list the entries of subdirectories. Links are not followed.
+    description: Also list the entries of subdirectories. Links are not followed.
     type: bool
     default: false
   limit:
-    description:
-      - Maximum number of entries to return. If there are more, the task warns.
+    description: Maximum number of entries to return. If there are more, the task warns.
     type: int
     default: 1000
   content:
     description:
-      - Read the file O(path), which must be text of up to 2 MB. For other files, use M(hosted.services.sftp_sync).
-      - A file that the file manager truncates, or changes because it is not plain UTF-8 text, is refused.
+      - Read the file O(path), which must be plain UTF-8 text of up to 2 MB. For other files, use
+        M(hosted.services.sftp_sync).
     type: bool
     default: false
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.on_service
 seealso:
   - module: hosted.services.file
@@ -66,32 +62,24 @@ EXAMPLES = r"""
 
 RETURN = r"""
 files:
-  description:
-    - The entries of the directory, by name. If O(path) is a file, only that file.
-    - Fields that the platform adds in the future are returned as well.
+  description: The entries of the directory, by name. If O(path) is a file, only that file.
   returned: success
   type: list
   elements: dict
-  sample:
-    - path: server.properties
-      name: server.properties
-      size: 34
-      directory: false
-      symlink: false
-      mime: text/plain
-      mode_bits: "644"
-      modified_at: "2026-11-20T08:15:30.000Z"
-      content: "max-players=20\n"
   contains:
+    # generated: file
     path:
       description: Path relative to the root of the service.
       type: str
+      sample: server.properties
     name:
       description: Name.
       type: str
+      sample: server.properties
     size:
       description: Size in bytes.
       type: int
+      sample: 34
     directory:
       description: Whether it is a directory.
       type: bool
@@ -99,14 +87,17 @@ files:
       description: Whether it is a symbolic link.
       type: bool
     mime:
-      description: Media type, as reported by the platform.
+      description: Media type, as the platform reports it. Null in check mode if it would be written or renamed.
       type: str
+      sample: text/plain
     mode_bits:
-      description: Mode as octal digits.
+      description: Mode as octal digits. Null in check mode if it would be written.
       type: str
+      sample: '644'
     modified_at:
-      description: When it was last modified, in UTC.
+      description: When it was last modified, in UTC. Null in check mode if it would be written.
       type: str
+    # generated end
     content:
       description: The text of the file.
       returned: with O(content)

@@ -9,28 +9,23 @@ DOCUMENTATION = r"""
 module: fleet
 short_description: Stop, start, restart or update many services in batches
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Works on the selected services in batches. The next batch begins when all services of the one before it are done and
-    healthy, or have failed.
-  - Stops at a bound on failures. What is not begun by then is named.
+  - Works on the selected services in batches. The next batch begins when all services of the one before it are done
+    and healthy, or have failed. Stops at a bound on failures, and names what is not begun by then.
   - Remembers which services ran before it stopped them, so that a maintenance window brings back only these.
   - A run that was killed, or that ended at its bound, goes on where it was when the task runs again. An update also
-    changes again what is no longer as the task asks for, such as an application whose release names another image by now.
-  - A service that refers to another one in its environment comes in a later batch than that one, and stops in an earlier
-    one.
+    changes again what is no longer as the task asks for.
+  - A service that refers to another one in its environment comes in a later batch than that one, and stops in an
+    earlier one.
   - Says in check mode which services are in which batch, in their order, and how the price changes.
 options:
   name:
-    description:
-      - Name of the fleet, such as that of a maintenance window. What is remembered belongs to it.
+    description: Name of the fleet, such as that of a maintenance window. What is remembered belongs to it.
     type: str
     required: true
   state:
     description:
-      - V(stopped) stops what runs, and remembers what did.
-      - V(started) starts what ran before V(stopped). See O(only_what_ran).
+      - V(stopped) stops what runs, and remembers what did. V(started) starts what ran before, see O(only_what_ran).
       - V(restarted) restarts what runs. What does not run is left alone.
       - V(updated) deploys O(tag), or sets O(command) and O(dimensions). What does not run is not started.
     type: str
@@ -38,83 +33,34 @@ options:
     choices: [started, stopped, restarted, updated]
   batch_size:
     description:
-      - How many services are worked on at once, as a number or as a percentage of the selected services, such as V(25%). A
-        percentage is rounded down, to 1 at least.
-      - A list has the size of each batch in turn. The last one holds for all further batches.
-      - Batches are smaller where the references between services need that. Otherwise services come in the order of
+      - How many services are worked on at once, as a number or as a percentage of the selected services, such as
+        V(25%), rounded down, to 1 at least. A list has the size of each batch in turn; the last one holds for all
+        further batches.
+      - Batches are smaller where references between services need that. Otherwise services come in the order of
         O(services), or by their names.
     type: list
     elements: str
     default: ["25%"]
   canary:
-    description:
-      - Whether the first batch is one service.
+    description: Whether the first batch is one service.
     type: bool
     default: false
   pause:
-    description:
-      - For how many seconds to pause between two batches.
+    description: For how many seconds to pause between two batches.
     type: float
     default: 0
   max_failures:
     description:
-      - How many services may fail, as a number or as a percentage of the selected services, rounded down. Once more have
-        failed, no other service is begun, and the task fails.
-      - A service whose state is not known, because its node cannot be reached, is not touched. It counts as a failure before
-        anything is begun.
-      - Failures within the bound are a warning, and RV(services) shows them. The next restart is one of all services, and
-        starts those that were left down; other tasks look at the health of those that failed again.
+      - How many services may fail, as a number or as a percentage of the selected services, rounded down. Once more
+        have failed, no other service is begun, and the task fails.
+      - Failures within the bound are a warning, and RV(services) shows them. A service whose node cannot be reached is
+        not touched, and counts as one before anything is begun.
     type: str
     default: "0"
-  healthy_for:
-    description:
-      - For how many seconds a service must have run to count as healthy.
-    type: float
-    default: 10
-  health_checks:
-    description:
-      - What else services must do to count as healthy. Checks are tried until they succeed, or O(wait_timeout) is over.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      services:
-        description:
-          - The services to check, by id or name. If it is left out, all selected ones.
-        type: list
-        elements: str
-      url:
-        description:
-          - URL that must respond. C({address}) in it stands for the address of the service, with its port.
-          - It is requested from where the task runs, without the token. Redirects are not followed.
-        type: str
-      status:
-        description:
-          - Status codes that count as healthy.
-        type: list
-        elements: int
-        default: [200]
-      tcp:
-        description:
-          - Whether the address of the service must accept a TCP connection. Use this or O(health_checks[].url).
-        type: bool
-        default: false
-      timeout:
-        description:
-          - For how many seconds to wait for one response.
-        type: float
-        default: 5
-  start_after:
-    description:
-      - Services that come after others, and stop before them, by name or id. Each key is a selected service, and its value
-        the list of those that it needs.
-      - Add here what the platform cannot know. It knows the references in environments, such as C(${db.URL}).
-    type: dict
-    default: {}
   only_what_ran:
     description:
-      - With O(state=started), whether to start only what ran before the fleet was stopped under this O(name). The task fails
-        if nothing is remembered of any of the services.
+      - With O(state=started), whether to start only what ran before the fleet was stopped under this O(name). The task
+        fails if nothing is remembered of any of the services.
     type: bool
     default: true
   resume:
@@ -124,41 +70,36 @@ options:
     type: bool
     default: false
   tag:
-    description:
-      - With O(state=updated), the release to deploy to each of the applications. It must be declared.
+    description: With O(state=updated), the release to deploy to each of the applications. It must be declared.
     type: str
   command:
     description:
-      - With O(state=updated), the launch command. An empty string restores the original one. A service that runs is stopped
-        and started for it.
+      - With O(state=updated), the launch command. An empty string restores the original one. A service that runs is
+        stopped and started for it.
     type: str
   dimensions:
     description: With O(state=updated), the size. A part that is left out stays as it is, and a disk cannot shrink.
   start_over:
     description:
-      - Whether to work on all services again, whatever an earlier run of the same kind was done with that did not come to its
-        end.
+      - Whether to work on all services again, whatever an earlier run that did not come to its end was done with.
     type: bool
     default: false
-  max_monthly:
-    description:
-      - Do not resume or resize a service that would cost more than this in a month, in currency units.
-    type: str
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
+  - hosted.services.budget.max_monthly
   - hosted.services.many_services
   - hosted.services.common.dimensions
   - hosted.services.common.state_dir
+  - hosted.services.many_services.start_after
+  - hosted.services.health.of_many
 notes:
-  - O(wait_timeout) is the time for each service. O(wait) must stay V(true), because a batch waits for the one before it.
-  - O(max_parallel) limits how many services of a batch are worked on at the same time.
-  - Two runs on a fleet of the same name do not overlap on one controller. The second one fails before it changes anything.
-    A run that has stopped a fleet holds it until it has started what ran before, or ends, also if it was killed.
-  - A run does not hold a fleet that it has stopped with tasks that do not run inside the controller, such as those that
-    are delegated to another host. Then only tasks that run at the same moment do not overlap.
+  - O(wait_timeout) is the time for each service. O(wait) must stay V(true), because a batch waits for the one before
+    it.
+  - Two runs on a fleet of the same name do not overlap on one controller; the second one fails before it changes
+    anything. A run that has stopped a fleet holds it until it has started what ran before, or ends. This needs tasks
+    that run inside the controller.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.sleep_plan
@@ -207,43 +148,33 @@ services:
   returned: always
   type: list
   elements: dict
-  sample:
-    - service: web
-      service_id: svc_8c1d
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["restart service 'web' (svc_8c1d)"]
-      status: ACTIVE
-      state: running
-      ran: null
-      batch: 1
-      outcome: changed
-      cost: null
   contains:
+    # generated: outcome
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
-      description: Id of the service. Null when it was not found.
+      description: Id of the service. Null if it was not found.
       type: str
+      sample: svc_8c1d
     changed:
-      description: Whether something was changed for it, or would be in check mode.
+      description: Whether the service was changed, or would be in check mode.
       type: bool
     failed:
-      description: Whether something went wrong with it.
+      description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was left out, because it takes no power signals or is being created.
+      description: Whether the service was left out. RV(services[].msg) says why.
       type: bool
     msg:
-      description: The error, or the reason why nothing was done with it. Null if there is neither.
+      description: The error, or why the service was left out. Null if there is neither.
       type: str
     actions:
-      description: Changes that the task made to the service, or would make in check mode, one sentence each.
+      description: Changes that the task made to the service, or would make in check mode.
       type: list
       elements: str
+    # generated end
     status:
       description: Its status after the task. Null if it failed or was not begun.
       type: str
@@ -264,44 +195,42 @@ services:
       description: How its monthly price changes. Null if it does not.
       type: dict
       contains:
+        # generated: change
         monthly_before:
-          description: The rate that is billed before the change.
+          description: The rate that is billed before the change. Null if it is not known.
           type: str
+          sample: '0.00'
         monthly_after:
-          description: The rate that is billed after it. Null when it cannot be known.
+          description: The rate that is billed after the whole task. Null if it cannot be known.
           type: str
+          sample: '10.74'
         monthly_change:
           description: The difference.
           type: str
+          sample: '10.74'
         currency:
-          description: Currency of the amounts. Null if the platform does not name it to this token.
+          description: Currency of the amounts. Null if this token cannot read it.
           type: str
+          sample: EUR
         moves:
-          description: What changes the price, V(resize) or V(resume).
+          description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend),
+            V(resume) or V(delete). If the task failed, those that were made or may have been made.
           type: list
           elements: str
+          sample:
+          - order
         service:
           description: Name of the service.
           type: str
+          sample: survival
         service_id:
-          description: Id of the service.
+          description: Id of the service. Null if it does not exist yet.
           type: str
+        # generated end
 fleet:
   description: The run as a whole.
   returned: when services were selected
   type: dict
-  sample:
-    name: weekly-restart
-    state: restarted
-    batches: [[db], [web, api]]
-    goes_on_since: null
-    done_before: []
-    failures: 0
-    max_failures: 1
-    failed: []
-    not_begun: []
-    left_alone: [idle]
-    cost: null
   contains:
     name:
       description: Name of the fleet.
@@ -342,28 +271,37 @@ fleet:
       description: How the monthly price of all services changes. Null if it does not.
       type: dict
       contains:
+        # generated: sum
         monthly_before:
-          description: The sum of the rates that are billed before the change, of the services that change.
+          description: The sum of the rates that are billed before the change, of what changes.
           type: str
+          sample: '0.00'
         monthly_after:
           description: The sum of the rates after it.
           type: str
+          sample: '3.53'
         monthly_change:
           description: The difference.
           type: str
+          sample: '3.53'
         currency:
-          description: Currency of the amounts. Null if the platform does not name it to this token.
+          description: Currency of the amounts. Null if this token cannot read it.
           type: str
+          sample: EUR
         unpriced:
-          description: Services whose price is not known. They are in none of the sums.
+          description: What has an unknown price. It is in none of the sums.
           type: list
           elements: str
+        # generated end
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["restart service 'web' (svc_8c1d)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

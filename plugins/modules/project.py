@@ -9,47 +9,39 @@ DOCUMENTATION = r"""
 module: project
 short_description: Manage projects
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Creates, renames and deletes projects.
   - A project groups services and gives them a private network, in which they reach each other by alias.
 options:
   name:
     description:
-      - Name of the project, at most 60 characters. Names are unique on the account.
-      - One of O(name) and O(id) is required.
+      - Name of the project, at most 60 characters, unique on the account. One of O(name) and O(id) is required.
     type: str
   id:
     description:
-      - Id of the project. If O(name) is also set, it is the desired name. With O(new_name) or O(state=absent),
-        O(name) is the current name.
+      - Id of the project. If O(name) is also set, it is the desired name, or with O(new_name) or O(state=absent) the
+        current one.
     type: str
   new_name:
     description:
-      - New name of the project. A project that already has this name is left unchanged. If there is no project of
-        either name, the task fails and creates nothing. If both are there, one of this name that is empty is deleted
-        first, as a play under the new name makes it.
+      - New name of the project. A project that already has it is left unchanged. If there is no project of either
+        name, the task fails. If both are there, one of this name that is empty is deleted first.
     type: str
   state:
     description:
-      - V(present) creates the project if it does not exist, or renames it if its name differs.
-      - V(absent) deletes the project. The default project, which is the oldest one, cannot be deleted; check mode warns
-        of that.
+      - V(present) creates the project if it does not exist, or renames it if its name differs. V(absent) deletes it.
+        The default project, which is the oldest one, cannot be deleted; check mode warns of that.
     type: str
     choices: [present, absent]
     default: present
   force:
     description:
-      - Delete a project even if it still has services, or may have some that cannot be read. The services are not
-        deleted; they join the default project.
-      - If the alias of one is taken there, the task warns. It is not documented whether the platform refuses the
-        deletion then, or which of the two answers to it.
+      - Delete a project even if it still has services, or may have some that cannot be read. They are not deleted;
+        they join the default project. If the alias of one is taken there, the task warns.
     type: bool
     default: false
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
 seealso:
   - module: hosted.services.project_info
   - module: hosted.services.service
@@ -77,30 +69,33 @@ project:
   description: The project, or null if it is absent. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    id: prj_4f2a
-    name: games
-    created_at: "2026-11-20T08:15:30.000Z"
-    resource_count: 0
   contains:
+    # generated: project
     id:
       description: Id of the project. Null in check mode if it would be created.
       type: str
+      sample: prj_4f2a
     name:
       description: Name of the project.
       type: str
+      sample: games
     created_at:
       description: When the project was created, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     resource_count:
       description: Number of services in the project.
       type: int
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["create project 'games'"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

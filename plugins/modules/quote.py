@@ -9,10 +9,9 @@ DOCUMENTATION = r"""
 module: quote
 short_description: Request a quote for a service or an application
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Returns the price of an order, and whether the balance covers its first day. Orders nothing.
+  - Returns the price of an order, and whether the balance covers its first day. Orders nothing. If the price exceeds
+    O(max_monthly), the task fails.
   - The options are those of M(hosted.services.service), or of M(hosted.services.app) with O(kind=application).
 options:
   kind:
@@ -23,46 +22,26 @@ options:
     choices: [service, application]
     default: service
   product:
-    description:
-      - Slug of the product. Required for a service.
-    type: str
-  runtime:
-    description:
-      - Id of the edition of the product. By default, the first one.
+    description: Slug of the product. Required for a service.
     type: str
   host:
     description:
-      - Id of the node. Required for a service. For an application, you can also use its label; if not set, the
+      - Id of the node. Required for a service. For an application, its label works as well, and if not set, the
         platform chooses a node.
     type: str
   dimensions:
     description:
-      - Size, with all three values.
-      - Required for a service unless O(preset) is set. The default for an application is the entry-level size.
-  preset:
-    description:
-      - Id of a ready-made size, instead of O(dimensions).
-    type: str
+      - Size, with all three values. Required for a service unless O(preset) is set. An application has the entry-level
+        size otherwise.
   project:
-    description:
-      - Name or id of the project that the service would join. It must exist, but does not affect the price.
-    type: str
-  variables:
-    description:
-      - Settings for the order of this product. Never shown.
-    type: dict
-  options:
-    description:
-      - Options for the order of this product.
-  max_monthly:
-    description:
-      - Maximum price per month, in currency units, such as V(12.50). If the price is higher, the task fails.
+    description: Name or id of the project that the service would join. It must exist, but does not affect the price.
     type: str
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.common.dimensions
-  - hosted.services.common.order_options
+  - hosted.services.common.order
+  - hosted.services.budget.max_monthly
 seealso:
   - module: hosted.services.service
   - module: hosted.services.app
@@ -90,31 +69,12 @@ RETURN = r"""
 quote:
   description:
     - The quote. Each amount in cents or millicents is also returned in currency units, as a string under its name
-      without the unit.
-    - Fields that the platform adds in the future are returned as well.
+      without the unit. Of an application, only the node, the size and the price per month are returned.
   returned: success
   type: dict
-  sample:
-    product_slug: minecraft
-    dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
-    lines:
-      - label: Memory
-        detail: 4 GB
-        monthly_cents: 424
-        monthly: "4.24"
-    monthly_millicents: 10740
-    monthly_cents: 1074
-    monthly: "10.74"
-    hourly_label: 0.0147 EUR / h
-    min_balance_cents: 36
-    min_balance: "0.36"
-    balance_cents: 10000
-    balance: "100.00"
-    days_covered: 279
-    covers_first_day: true
   contains:
     product_slug:
-      description: Slug of the product. Not for an application.
+      description: Slug of the product.
       type: str
     host_id:
       description: The node. For an application only.
@@ -123,68 +83,151 @@ quote:
       description: Name of the node. For an application only.
       type: str
     dimensions:
-      description: The size, with the keys of RV(hosted.services.service#module:service.dimensions).
+      description: The size.
       type: dict
+      contains:
+        # generated: dimensions
+        cpu_cores:
+          description: Number of vCPUs.
+          type: int
+          sample: 2
+        ram_gb:
+          description: Memory in GB.
+          type: int
+          sample: 4
+        storage_gb:
+          description: Disk in GB.
+          type: int
+          sample: 20
+        # generated end
     lines:
-      description: The parts of the price. Not for an application.
+      description: The parts of the price.
+      type: list
+      elements: dict
+      contains:
+        # generated: line
+        label:
+          description: Name of the part.
+          type: str
+          sample: Memory
+        detail:
+          description: Details, as readable text.
+          type: str
+          sample: 4 GB
+        monthly:
+          description: Its monthly price, in currency units.
+          type: str
+          sample: '4.24'
+        # generated end
+        monthly_cents:
+          description: Monthly price of the part, in cents.
+          type: int
+    # generated: pricing monthly_millicents monthly_cents hourly_label min_balance_cents
+    monthly_millicents:
+      description: Monthly rate in service, in millicents; 1000 millicents are one currency unit.
+      type: int
+      sample: 10740
+    monthly_cents:
+      description: Monthly rate while in service, in cents.
+      type: int
+      sample: 1074
+    hourly_label:
+      description: Hourly rate, as readable text.
+      type: str
+      sample: 0.0147 EUR
+    min_balance_cents:
+      description: Balance that is required, in cents.
+      type: int
+      sample: 36
+    # generated end
+    monthly:
+      description: The price per month, in currency units.
+      type: str
+    min_balance:
+      description: The balance that an order requires, in currency units.
+      type: str
+    # generated: wallet balance_cents balance
+    balance_cents:
+      description: The balance in cents.
+      type: int
+      sample: 1250
+    balance:
+      description: The balance in currency units.
+      type: str
+      sample: '12.50'
+    # generated end
+    days_covered:
+      description: How many days the balance would cover.
+      type: int
+    covers_first_day:
+      description: Whether the balance covers the first day. If not, the order is refused.
+      type: bool
+cost:
+  description: Effect of the order on the monthly price. As nothing is ordered, C(moves) is always empty.
+  returned: success
+  type: dict
+  contains:
+    # generated: cost
+    monthly_before:
+      description: The rate that is billed before the change. Null if it is not known.
+      type: str
+      sample: '0.00'
+    monthly_after:
+      description: The rate that is billed after the whole task. Null if it cannot be known.
+      type: str
+      sample: '10.74'
+    monthly_change:
+      description: The difference.
+      type: str
+      sample: '10.74'
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+      sample: EUR
+    moves:
+      description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume)
+        or V(delete). If the task failed, those that were made or may have been made.
+      type: list
+      elements: str
+      sample:
+      - order
+    service:
+      description: Name of the service.
+      type: str
+      sample: survival
+    service_id:
+      description: Id of the service. Null if it does not exist yet.
+      type: str
+    project:
+      description: Name of the project that the service is ordered in or deleted from. Null if the task names none.
+      type: str
+    balance:
+      description: The balance, if a quote shows it.
+      type: str
+    min_balance:
+      description: The minimum balance that the order requires, if a quote shows it.
+      type: str
+    days_covered:
+      description: How many days the balance covers, if a quote shows it.
+      type: int
+    lines:
+      description: The lines of the quote.
       type: list
       elements: dict
       contains:
         label:
           description: Name of the part.
           type: str
+          sample: Memory
         detail:
           description: Details, as readable text.
           type: str
-        monthly_cents:
-          description: Monthly price of the part, in cents.
-          type: int
+          sample: 4 GB
         monthly:
-          description: Monthly price of the part, in currency units.
+          description: Its monthly price, in currency units.
           type: str
-    monthly_millicents:
-      description: The price per month, in thousandths of a currency unit.
-      type: int
-    monthly_cents:
-      description: The price per month, in cents. Not for an application.
-      type: int
-    monthly:
-      description: The price per month, in currency units.
-      type: str
-    hourly_label:
-      description: The price per hour, as readable text. Not for an application.
-      type: str
-    min_balance_cents:
-      description: The balance that an order requires, in cents. Not for an application.
-      type: int
-    min_balance:
-      description: The balance that an order requires, in currency units. Not for an application.
-      type: str
-    balance_cents:
-      description: The balance of the account in cents. Not for an application.
-      type: int
-    balance:
-      description: The balance of the account in currency units. Not for an application.
-      type: str
-    days_covered:
-      description: How many days the balance would cover. Not for an application.
-      type: int
-    covers_first_day:
-      description: Whether the balance covers the first day. If not, the order is refused. Not for an application.
-      type: bool
-cost:
-  description:
-    - Effect of the order on the monthly price, with the keys of RV(hosted.services.service#module:cost). As nothing is
-      ordered, C(moves) is always empty.
-  returned: success
-  type: dict
-  sample:
-    monthly_before: "0.00"
-    monthly_after: "10.74"
-    monthly_change: "10.74"
-    currency: EUR
-    lines:
-      - {label: Memory, detail: 4 GB, monthly: "4.24"}
+          sample: '4.24'
+    # generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,45 +9,37 @@ DOCUMENTATION = r"""
 module: recover
 short_description: Rebuild a project from its blueprint and its off-site copies
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Makes a project again after it is gone, or after the whole account is. All that is needed is the blueprint of the
-    project and the folder of off-site copies that the role P(hosted.services.backups#role) has made. Services are
-    ordered as the blueprint describes them, and get the files or the dump of their newest copy before anything uses
-    them.
+  - Makes a project again after it is gone, or after the whole account is, from its blueprint and the folder of
+    off-site copies that the role P(hosted.services.backups#role) has made. Services are ordered as the blueprint
+    describes them, and get the files or the dump of their newest copy before anything uses them.
   - Files are compared by their content once they are there, a database by a new dump, an application by the
     C(health_check) of the blueprint.
-  - A service gets its content once. From then on it is in use, and another run leaves what it holds as it is. A run
-    that was interrupted is continued by the next one, and nothing is ordered twice.
-  - What the recovery did not make is never overwritten, unless O(overwrite) names it.
+  - A service gets its content once; another run leaves what it holds as it is. A run that was interrupted is continued
+    by the next one, and nothing is ordered twice. What the recovery did not make is never overwritten, unless
+    O(overwrite) names it.
   - Everything that can be known to be missing, such as a copy, an image or a program, is found before anything is
     ordered. In check mode, the task shows what the project would cost, as the sum of the platform's quotes.
 options:
   src:
-    description:
-      - Blueprint of the project. It is read as M(hosted.services.blueprint) reads it, with templates and values from
-        Ansible Vault. Required unless O(state=absent), or O(blueprint) is set.
+    description: Blueprint of the project, read as O(hosted.services.blueprint#module:src) is.
     type: path
   blueprint:
-    description:
-      - The same as O(src), as data.
+    description: The same as O(src), as data. One of both is required unless O(state=absent).
     type: dict
   copies:
     description:
       - Folder of the off-site copies, which C(offsite.dest) of a backup plan names. Required unless O(state=absent).
-      - Which service a copy is of is known from C(service.json) next to it, which the role
-        P(hosted.services.backups#role) writes. O(copies_of) says it for older copies.
+        Which service a copy is of is known from C(service.json) next to it, or else from O(copies_of).
     type: path
   project:
-    description:
-      - Name of the project to make. If not set, that of the blueprint. Required with O(state=absent).
+    description: Name of the project to make. If not set, that of the blueprint. Required with O(state=absent).
     type: str
   state:
     description:
-      - With V(present), the project is made. With V(absent), everything that a O(drill) made in O(project) is deleted,
-        and the project with it. What the drill did not make stays, and so does the project then. What the drill made
-        and is in another project by now stays, too, and fails the task as long as it is there.
+      - V(present) makes the project. V(absent) deletes what a O(drill) made in O(project), and the project with it.
+        What the drill did not make stays, and so does the project then. What it made and is in another project by now
+        stays, too, and fails the task.
     type: str
     choices: [present, absent]
     default: present
@@ -60,28 +52,18 @@ options:
   before:
     description:
       - Moment in ISO 8601, such as V(2026-11-24T03:00:00Z). Each service gets the newest copy that was not made after
-        it. If not set, the newest one of all.
-      - Copies that were made of a service before the recovery had restored it do not count, unless O(copies_of) names
-        one. Those of a service that a run leaves without the content of a copy, such as one in O(without_data), count
-        from then on.
+        it. If not set, the newest one of all. Copies of a service from before its recovery was complete do not count,
+        unless O(copies_of) names one.
     type: str
   copies_of:
     description:
-      - Which copy a service gets, by its key, name or slug in the blueprint. Each is the name of a folder in O(copies),
-        or one of the copies in it as V(FOLDER/COPY).
+      - Which copy a service gets, by its key, name or slug in the blueprint. Each is the name of a folder in
+        O(copies), or one of the copies in it as V(FOLDER/COPY).
     type: dict
-  without_data:
-    description:
-      - Keys, names or slugs of services to make without what they held. Needed for those of which there is no copy.
-    type: list
-    elements: str
-    default: []
   existing:
     description:
-      - What to do if the project has services of the blueprint that the recovery did not make. What they hold may be
-        newer than any copy.
-      - V(refuse) fails. V(keep) leaves them as they are, and makes what is missing.
-      - Services that appear while the task runs are left as they are. The task recovers the others, and fails.
+      - What to do if the project has services of the blueprint that the recovery did not make. V(refuse) fails.
+        V(keep) leaves them as they are, and makes what is missing.
     type: str
     choices: [refuse, keep]
     default: refuse
@@ -92,42 +74,19 @@ options:
     type: list
     elements: str
     default: []
-  host:
-    description:
-      - Id or label of the node for everything. If not set, each service is ordered on the node that the blueprint
-        names.
-    type: str
-  overrides:
-    description:
-      - What single services and applications have in place of what the blueprint says, by key, name or slug. Each is a
-        dictionary with the keys of an entry, such as C(host), C(dimensions), C(public) or C(variables). It takes
-        precedence over O(host) and O(rename).
-    type: dict
-  delete:
-    description:
-      - Whether files that a service has and its copy does not are deleted. The content of a database is always replaced
-        as a whole.
-      - What the plan of role P(hosted.services.backups#role) excluded from the copy is never deleted. Where
-        C(service.json) does not tell that, nothing is deleted from a service that O(overwrite) names, and a warning
-        says so.
-    type: bool
-    default: true
-  max_monthly:
-    description:
-      - Maximum price per month of everything in the project, in currency units. Nothing is ordered if it would be
-        exceeded.
-    type: str
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
   - hosted.services.common.sftp_login
   - hosted.services.common.state_dir
   - hosted.services.project
   - hosted.services.project.rename
+  - hosted.services.project_copy
 notes:
   - Services are stopped while they get their files, and started if the blueprint says that they run.
+  - What the plan of role P(hosted.services.backups#role) excluded from a copy is never deleted. Where C(service.json)
+    does not tell that, nothing is deleted from a service that O(overwrite) names, and a warning says so.
   - Databases are restored with the programs of their engine on the controller, such as C(pg_restore) and C(psql). A
     database is refused if it holds tables that this recovery did not write, or if its address may lead to another one.
   - What neither the blueprint nor a copy holds cannot be recovered, such as backups and snapshots on the platform,
@@ -179,38 +138,121 @@ EXAMPLES = r"""
 RETURN = r"""
 parts:
   description:
-    - What became of each part, or would become of it in check mode, with the keys of
-      RV(hosted.services.blueprint#module:parts) but C(copy). What brings the content of a service comes after what
-      makes it, as C(files) or C(database).
-    - A task that fails returns it too, unless nothing could be planned. If some parts cannot be planned, only these.
+    - What became of each part, or would become of it in check mode. What brings the content of a service comes after
+      what makes it. A task that fails returns it too; if some parts cannot be planned, only these.
   returned: if the recovery can be planned
   type: list
   elements: dict
-  sample:
-    - section: services
-      key: survival
-      module: files
-      name: survival
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions:
-        - "restore the files of 'survival' from copy nightly-20261120T031500Z to service svc_77aa: create 3 (70007
-          bytes)"
-      unfinished: []
-      unconfirmed: []
-      cost: null
-      result:
-        copy: nightly-20261120T031500Z
-        restored: true
-        verified: {files: 2, bytes: 70007}
-        seconds: 3.1
   contains:
-    module:
-      description:
-        - Module that does the same for this part alone, or C(files), C(database) or C(image) for what is copied.
+    # generated: part
+    section:
+      description: Section of the blueprint.
       type: str
+      sample: services
+    key:
+      description: Key in that section, or the id of a service that is deleted because it is not in the blueprint.
+      type: str
+      sample: db
+    module:
+      description: Module that does the same for this part, or C(files), C(database) or C(image) if copied.
+      type: str
+      sample: service
+    name:
+      description: Name on the platform, or slug.
+      type: str
+      sample: db
+    changed:
+      description: Whether something was changed, or would be in check mode.
+      type: bool
+    failed:
+      description: Whether it failed.
+      type: bool
+    skipped:
+      description: Whether it was not begun, because something that it needs failed.
+      type: bool
+    msg:
+      description: The error, or why it was not begun. Null if there is neither.
+      type: str
+    actions:
+      description: Changes that were made, or would be in check mode, one sentence each.
+      type: list
+      elements: str
+    unfinished:
+      description: Those of the changes that the platform had not finished when the task gave up waiting.
+      type: list
+      elements: str
+    unconfirmed:
+      description: Changes of which nobody knows whether they were made.
+      type: list
+      elements: str
+    cost:
+      description: Effect on the monthly price. Null if there is none.
+      type: dict
+      contains:
+        monthly_before:
+          description: The rate that is billed before the change. Null if it is not known.
+          type: str
+          sample: '0.00'
+        monthly_after:
+          description: The rate that is billed after the whole task. Null if it cannot be known.
+          type: str
+          sample: '10.74'
+        monthly_change:
+          description: The difference.
+          type: str
+          sample: '10.74'
+        currency:
+          description: Currency of the amounts. Null if this token cannot read it.
+          type: str
+          sample: EUR
+        moves:
+          description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend),
+            V(resume) or V(delete). If the task failed, those that were made or may have been made.
+          type: list
+          elements: str
+          sample:
+          - order
+        service:
+          description: Name of the service.
+          type: str
+          sample: survival
+        service_id:
+          description: Id of the service. Null if it does not exist yet.
+          type: str
+        project:
+          description: Name of the project that the service is ordered in or deleted from. Null if the task names
+            none.
+          type: str
+        balance:
+          description: The balance, if a quote shows it.
+          type: str
+        min_balance:
+          description: The minimum balance that the order requires, if a quote shows it.
+          type: str
+        days_covered:
+          description: How many days the balance covers, if a quote shows it.
+          type: int
+        lines:
+          description: The lines of the quote.
+          type: list
+          elements: dict
+          contains:
+            label:
+              description: Name of the part.
+              type: str
+              sample: Memory
+            detail:
+              description: Details, as readable text.
+              type: str
+              sample: 4 GB
+            monthly:
+              description: Its monthly price, in currency units.
+              type: str
+              sample: '4.24'
+    secrets_file:
+      description: File with the secrets that the platform shows only once.
+      type: str
+    # generated end
     result:
       description:
         - What the module of the part returns. Null if it failed or was not begun.
@@ -218,37 +260,54 @@ parts:
           C(verified), and how many C(seconds) that took.
       type: dict
 cost:
-  description:
-    - Effect of all changes together on the monthly price, with the keys of RV(hosted.services.blueprint#module:cost).
+  description: Effect of all changes together on the monthly price.
   returned: if a price changes, or would
   type: dict
-  sample:
-    monthly_before: "0.00"
-    monthly_after: "3.53"
-    monthly_change: "3.53"
-    currency: EUR
-    lines: [{label: "service 'db'", monthly_before: "0.00", monthly_after: "3.53"}]
-    unpriced: []
+  contains:
+    # generated: total
+    monthly_before:
+      description: The sum of the rates that are billed before the change, of what changes.
+      type: str
+      sample: '0.00'
+    monthly_after:
+      description: The sum of the rates after it.
+      type: str
+      sample: '3.53'
+    monthly_change:
+      description: The difference.
+      type: str
+      sample: '3.53'
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+      sample: EUR
+    unpriced:
+      description: What has an unknown price. It is in none of the sums.
+      type: list
+      elements: str
+    lines:
+      description: Each part whose price changes.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Module and name of the part.
+          type: str
+          sample: service 'db'
+        monthly_before:
+          description: Its monthly rate before the change. Null if the platform does not show it.
+          type: str
+          sample: '0.00'
+        monthly_after:
+          description: Its monthly rate after the change. Null if the platform does not show it.
+          type: str
+          sample: '3.53'
+    # generated end
 recovery:
   description:
     - Which copies were used, how old they are, and how long it took. In check mode, what would be used.
   returned: if the recovery can be planned, and O(state=present)
   type: dict
-  sample:
-    project: shop
-    project_id: prj_77aa
-    services:
-      - key: survival
-        name: survival
-        service_id: svc_77aa
-        copy: /srv/offsite/svc_8c1d/nightly-20261120T031500Z
-        content: files
-        copied_at: "2026-11-20T03:15:00Z"
-        rpo_seconds: 12345
-        seconds: 3.1
-        verified: {files: 2, bytes: 70007}
-    rpo_seconds: 12345
-    rto_seconds: 48.0
   contains:
     project:
       description: Name of the project.
@@ -296,12 +355,15 @@ recovery:
     rto_seconds:
       description: How long the whole run took. Null in check mode.
       type: float
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all parts.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["create project 'shop'", "order minecraft as service 'survival' for 5.37 EUR a month"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

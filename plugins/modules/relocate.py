@@ -9,228 +9,138 @@ DOCUMENTATION = r"""
 module: relocate
 short_description: Move a service to another node or to another product, with a short stop
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Puts another service in the place of one. The platform cannot change the node, the product or the edition of a
-    service, so the module orders another one in the same project, copies what the old one holds while that runs, stops
-    it, copies what has changed since, and starts the new one. Once that is healthy, the environments of applications
-    that refer to the old one are rewritten and deployed, and the old one is suspended.
+  - Puts another service in the place of one, on another node, as another product or edition, or with a smaller disk.
+    The module orders another service in the same project, copies what the old one holds while that runs, stops it,
+    copies what has changed since, and starts the new one. Once that is healthy, the environments that refer to the old
+    one are rewritten and deployed, and the old one is suspended.
   - Never deletes the old service by itself, and never writes to it, unless O(copy_back) says so. O(state=returned)
     leads back at every step. O(state=finished) deletes the one that is not in service, after a date.
-  - The controller remembers how far a relocation is, so the next run continues one that was interrupted, and nothing is
-    ordered twice. If something fails before the new service is healthy, the old one is started again in the same run.
-  - Everything that can be known to be missing is found before anything is ordered. In check mode, the task shows the
-    price, which is that of both services until the old one is suspended. The guide to relocating lists what cannot be
-    moved, and why.
+  - The next run continues one that was interrupted, and nothing is ordered twice. If something fails before the new
+    service is healthy, the old one is started again in the same run.
+  - In check mode, the task shows the steps and the price, which is that of both services until the old one is
+    suspended. The guide to relocating lists what cannot be moved, and why.
 options:
   service:
     description:
-      - Id or name of the service to relocate. It stays the same for all states, also once the new one is in service.
-      - For O(state=returned) and O(state=finished), the new service may be named as well.
+      - Id or name of the service to relocate, which stays the same for all states. For O(state=returned) and
+        O(state=finished), the new service may be named as well.
     type: str
     required: true
-  project:
-    description:
-      - Id or name of the project of the service, if its name alone is not enough.
-    type: str
-  family:
-    description:
-      - Family of the service, if its name alone is not enough.
-    type: str
-    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   new_project:
-    description:
-      - Always refused. The platform itself moves a service between projects, without a copy. Use O(new_project) of
-        M(hosted.services.service) for that.
+    description: Always refused. Use O(hosted.services.service#module:new_project), which needs no copy.
     type: str
   state:
     description:
-      - V(relocated) orders the new service and puts it in the place of the old one. If the service has already what the
-        task asks for, nothing is done. It fails if the old one was started since the new one took its place, unless
-        O(discard_newer) is set.
-      - V(returned) puts the old service back in service, whichever step was reached, and suspends the new one. What was
-        written to the new one since it was in service is kept there, unless O(copy_back) is set.
-      - V(finished) deletes the service that is not in service. It fails before its date, which is O(keep_days) after it
-        was suspended, by the clock of the platform; if the other one is not in service; or if it may hold what was
-        written to it in service and is nowhere else, see O(discard_newer).
+      - V(relocated) orders the new service and puts it in the place of the old one.
+      - V(returned) puts the old service back in service, whichever step was reached, and suspends the new one. What
+        was written to the new one since it was in service is kept there, unless O(copy_back) is set.
+      - V(finished) deletes the service that is not in service. It fails before its date, see O(keep_days); if the
+        other one is not in service; or if it may hold what is nowhere else, see O(discard_newer).
     type: str
     choices: [relocated, returned, finished]
     default: relocated
   host:
-    description:
-      - Id of the node for the new service. If not set, that of the old one.
+    description: Id of the node for the new service. If not set, that of the old one.
     type: str
   product:
-    description:
-      - Slug of the product for the new service. If not set, that of the old one.
+    description: Slug of the product for the new service. If not set, that of the old one.
     type: str
   runtime:
     description:
       - Id of the edition for the new service. If not set, that of the old one, or the first one of another O(product).
-    type: str
-  preset:
-    description:
-      - Id of a ready-made size for the new service, in place of O(dimensions).
     type: str
   dimensions:
     description:
       - Size of the new service. Parts that are not set are those of the old one. A smaller disk must hold the files.
   variables:
     description:
-      - Settings for the order of the new service. The platform does not show those of the old one, so give all of them. If
-        some are known, because they refer to another service, the task fails without them.
+      - Settings for the order of the new service. The platform does not show those of the old one, so give all of
+        them. If some are known, because they refer to another service, the task fails without them.
     type: dict
   options:
-    description:
-      - Options for the order of the new service. The platform does not show those of the old one.
+    description: Options for the order of the new service. The platform does not show those of the old one.
   name:
     description:
-      - Name of the new service, which the platform cannot change later. If not set, the name of the old one with the
-        next free number, such as V(survival-2). The name of the old service is refused, because a task could not tell
-        the two apart.
+      - Name of the new service, which the platform cannot change later, and which must differ from that of the old
+        one. If not set, the name of the old one with the next free number, such as V(survival-2).
     type: str
   public:
     description:
-      - Whether the new service is open to the Internet. If not set, as the old one.
-      - A database can only be copied if the controller reaches the old and the new one.
+      - Whether the new service is open to the Internet. If not set, as the old one. A database can only be copied if
+        the controller reaches the old and the new one.
     type: bool
-  environments:
-    description:
-      - The whole environments of the applications that refer to the service, by slug or id. References in them may name
-        the service by its alias, the old or the new one; they lead to whichever is in service.
-      - If a variable is known, because it refers to the service or was written from this controller, and not given here
-        or in O(secret_environments), nothing is ordered. The platform does not show environments.
-    type: dict
-  secret_environments:
-    description:
-      - As O(environments), with values that are never shown.
-    type: dict
   without_dependents:
     description:
-      - Slugs and ids of applications, and ids of services, that refer to the service and are left alone. A service
-        whose order had variables that refer to the old one cannot be changed, so the task fails unless it is listed
-        here.
+      - Slugs and ids of applications, and ids of services, that refer to the service and are left alone. The variables
+        of an order cannot be changed, so a service with such references has to be listed here.
       - With O(state=finished), what still refers to the service that is deleted. The task fails if anything else does.
     type: list
     elements: str
     default: []
   without_data:
     description:
-      - Whether to copy nothing. Needed for a service that has neither files over SFTP nor a database that can be dumped
-        from here.
+      - Whether to copy nothing. Needed for a service that has neither files over SFTP nor a database that can be
+        dumped from here.
     type: bool
     default: false
   existing:
     description:
       - What to do if a service of the project has the O(name) of the new one and is not known to be made by a
-        relocation, or appears while the task runs. V(adopt) takes it for the new one and B(overwrites what it holds).
+        relocation. V(adopt) takes it for the new one and B(overwrites what it holds).
     type: str
     choices: [refuse, adopt]
     default: refuse
   overwrite:
     description:
-      - Whether to B(overwrite) what was written to a service while it was in use and is nowhere else. It is needed to
-        relocate again after O(state=returned) without O(copy_back), or if the new service was used since, or may have
-        been.
-      - With O(copy_back), it is needed if the old service was in use since the new one took its place.
+      - Whether to B(overwrite) what was written to a service while it was in use and is nowhere else. Needed to
+        relocate again after O(state=returned) without O(copy_back), or if the service that is written to was used
+        since.
     type: bool
     default: false
   copy_back:
     description:
-      - With O(state=returned), whether to copy what has changed in the new service since it was in service back to the old
-        one. Neither is in use meanwhile.
+      - With O(state=returned), whether to copy what has changed in the new service back to the old one. Neither is in
+        use meanwhile.
     type: bool
     default: false
   keep_days:
     description:
-      - For how many days the service that is not in service is kept. By default, 7.
-      - With O(state=finished), in place of the days that were said when it was suspended; V(0) deletes it now. It is
-        needed if no response of the platform has a C(Date).
+      - For how many days the service that is not in service is kept. If not set, 7. With O(state=finished), it
+        replaces what was said when the service was suspended; V(0) deletes it now.
     type: int
   delete_backups:
     description:
-      - With O(state=finished), whether to delete the service with its backups and snapshots. Of a suspended service, the
-        platform may not show whether there are any; it is not deleted then unless this is set.
+      - With O(state=finished), whether to delete the service with its backups and snapshots. Of a suspended service,
+        the platform may not show whether there are any; it is not deleted then unless this is set.
     type: bool
     default: false
   discard_newer:
     description:
-      - With O(state=finished), whether to delete a service although what was written to it is lost. That is the new one
-        after O(state=returned) without O(copy_back), or one that was resumed and suspended again since it was left
-        over.
-      - With O(state=relocated), whether to go on although the old service was started since the new one took its place.
-        What was written to it since is not copied, is kept with it, and is deleted with it.
-    type: bool
-    default: false
-  healthy_for:
-    description:
-      - For how many seconds the new service must have run to count as healthy.
-    type: float
-    default: 10
-  health_checks:
-    description:
-      - What else the new service must do to count as healthy. Checks are tried until they succeed, or O(wait_timeout) is
-        over.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      url:
-        description:
-          - URL that must respond. C({address}) in it stands for the address of the new service, with its port.
-          - It is requested from where the task runs, without the token. Redirects are not followed.
-        type: str
-      status:
-        description:
-          - Status codes that count as healthy.
-        type: list
-        elements: int
-        default: [200]
-      tcp:
-        description:
-          - Whether the address of the service must accept a TCP connection. Use this or O(health_checks[].url).
-        type: bool
-        default: false
-      timeout:
-        description:
-          - For how many seconds to wait for one response.
-        type: float
-        default: 5
-  max_monthly:
-    description:
-      - Maximum price per month of the new service, in currency units. Nothing is ordered if the quote exceeds it.
-    type: str
-  checksum:
-    description:
-      - Whether files of the same size and time are compared by their content. The service is stopped for longer then.
-    type: bool
-    default: false
-  secrets_dest:
-    description:
-      - File for the secrets that the platform generates with the order and shows only once, with mode 0600. If neither this
-        nor O(return_secrets) is set, they are kept below C(hosted_services/secrets) in Ansible's home.
-    type: path
-  return_secrets:
-    description:
-      - Whether to return the generated secrets in the result.
+      - With O(state=finished), whether to delete a service although what was written to it is lost, as after
+        O(state=returned) without O(copy_back).
+      - With O(state=relocated), whether to go on although the old service was started since the new one took its
+        place. What was written to it since is not copied.
     type: bool
     default: false
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
+  - hosted.services.budget.max_monthly
   - hosted.services.common.dimensions
-  - hosted.services.common.order_options
+  - hosted.services.common.order
+  - hosted.services.common.secrets
   - hosted.services.common.sftp_login
   - hosted.services.common.state_dir
+  - hosted.services.on_service
+  - hosted.services.project_copy.environments
+  - hosted.services.health
 notes:
-  - The stop lasts from the stop of the old service to the start of the new one. In between, the module reads the
-    folders of both, and copies the files whose size or time differs.
-  - A database has to run to be dumped. So the applications that refer to it are stopped instead, as long as it takes to
-    dump and restore all of it. Whatever else writes to it is yours to stop; if the old database has changed by the end
-    of the copy, the task fails and goes back. Other databases on its server stay on the old service.
+  - Files are compared by size and time. O(checksum) makes the stop longer.
+  - A database has to run to be dumped. So the applications that refer to it are stopped instead, as long as it takes
+    to dump and restore all of it. Whatever else writes to it is yours to stop; if the old database has changed by the
+    end of the copy, the task fails and goes back. Other databases on its server stay on the old service.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.clone
@@ -278,18 +188,6 @@ relocation:
   description: The relocation, as it is, or would be in check mode.
   returned: always, if the service is found
   type: dict
-  sample:
-    phase: relocated
-    name: survival
-    id: svc_8c1d
-    new_name: survival-2
-    new_id: svc_77aa
-    project_id: prj_1a2b
-    dependents: [acme-web]
-    newer: true
-    switched_at: "2026-11-24T15:11:13Z"
-    delete_after: "2026-12-01T15:11:14Z"
-    deleted: false
   contains:
     phase:
       description:
@@ -329,33 +227,86 @@ relocation:
       type: bool
 cost:
   description:
-    - Effect on the monthly price of both services together, with the keys of RV(hosted.services.service#module:cost).
-      If the task failed, the effect of what was done.
-    - C(lines) has what both cost in between and afterwards.
+    - Effect on the monthly price of both services together. C(lines) has what both cost in between and afterwards. If
+      the task failed, the effect of what was done.
   returned: if the price changes, or would
   type: dict
-  sample:
-    monthly_before: "10.74"
-    monthly_after: "12.36"
-    monthly_change: "1.62"
-    currency: EUR
+  contains:
+    # generated: cost
+    monthly_before:
+      description: The rate that is billed before the change. Null if it is not known.
+      type: str
+      sample: '0.00'
+    monthly_after:
+      description: The rate that is billed after the whole task. Null if it cannot be known.
+      type: str
+      sample: '10.74'
+    monthly_change:
+      description: The difference.
+      type: str
+      sample: '10.74'
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+      sample: EUR
+    moves:
+      description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume)
+        or V(delete). If the task failed, those that were made or may have been made.
+      type: list
+      elements: str
+      sample:
+      - order
+    service:
+      description: Name of the service.
+      type: str
+      sample: survival
+    service_id:
+      description: Id of the service. Null if it does not exist yet.
+      type: str
+    project:
+      description: Name of the project that the service is ordered in or deleted from. Null if the task names none.
+      type: str
+    balance:
+      description: The balance, if a quote shows it.
+      type: str
+    min_balance:
+      description: The minimum balance that the order requires, if a quote shows it.
+      type: str
+    days_covered:
+      description: How many days the balance covers, if a quote shows it.
+      type: int
     lines:
-      - {label: both services, detail: until one of them is suspended, monthly: "21.40"}
-      - {label: both services, detail: "afterwards, until the suspended one is deleted", monthly: "12.36"}
-    moves: [order, suspend]
-    service: survival
-    service_id: svc_8c1d
+      description: The lines of the quote.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Name of the part.
+          type: str
+          sample: Memory
+        detail:
+          description: Details, as readable text.
+          type: str
+          sample: 4 GB
+        monthly:
+          description: Its monthly price, in currency units.
+          type: str
+          sample: '4.24'
+    # generated end
 delete_after:
   description: Date before which nothing is deleted, if the task fails because of it.
   returned: if O(state=finished) is refused because of the date
   type: str
   sample: "2026-12-01T15:11:14Z"
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["order minecraft as service 'survival-2' for 10.66 EUR a month", "stop service 'survival' (svc_8c1d)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,89 +9,79 @@ DOCUMENTATION = r"""
 module: report_info
 short_description: Read the figures of a report on the account
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Returns, as data, what the account runs, what it costs, how well it is backed up, which releases are blocked, and what to
-    do next. The filter P(hosted.services.report_html#filter) makes a page of it, and the playbook C(hosted.services.report)
-    does both and writes the files.
-  - Amounts are strings in currency units, and equal those of the platform to the cent. Null stands for what is unknown, never
-    for zero.
-  - Parts that cannot be read, such as services with a token of scope C(REGISTRY), are null, and RV(report.unread) says why.
-    The task fails only if neither services nor applications can be read.
+  - Returns, as data, what the account runs, what it costs, how well it is backed up, which releases are blocked, and
+    what to do next. The filter P(hosted.services.report_html#filter) makes a page of it, and the playbook
+    C(hosted.services.report) does both and writes the files.
+  - Amounts are strings in currency units, and equal those of the platform to the cent. Null stands for what is
+    unknown, never for zero.
+  - Parts that cannot be read, such as services with a token of scope C(REGISTRY), are null, and RV(report.unread) says
+    why. The task fails only if neither services nor applications can be read.
 options:
   project:
     description:
-      - Report on this project only, by name or id.
-      - The balance is that of the account. The forecast of the platform is left out, as it is one for the whole account.
+      - Report on this project only, by name or id. The balance is that of the account, and the forecast of the
+        platform is left out.
     type: str
   as_of:
     description:
-      - The moment that the report speaks of, as a timestamp such as V(2026-11-02T09:30:00Z). If not set, now.
-      - Ages, the calendar of backups and the end of the month are computed from it, so that the same answers of the platform
-        give the same report. It does not make the platform show what was there at another time.
+      - The moment by which ages, the calendar of backups and the end of the month are computed, such as
+        V(2026-11-02T09:30:00Z). If not set, now. It does not make the platform show what was there at another time.
     type: str
   max_age:
-    description:
-      - How old the newest backup of a service may be, such as V(26h) or V(7d); the recovery point objective. An older one is
-        stale.
+    description: How old the newest backup of a service may be, such as V(26h) or V(7d); the recovery point objective.
     type: str
     default: 26h
   balance_days:
-    description:
-      - Warn if the balance lasts for fewer days.
+    description: Warn if the balance lasts for fewer days.
     type: int
     default: 30
   free_days:
-    description:
-      - Warn if the free time of a service ends in fewer days, or has ended while the platform still shows it as free.
+    description: Warn if the free time of a service ends in fewer days, or has ended while it is still shown as free.
     type: int
     default: 14
   disk_percent:
-    description:
-      - Warn if a disk is this full or more.
+    description: Warn if a disk is this full or more.
     type: int
     default: 80
   known_keys:
     description:
-      - Fingerprints of the SSH keys that belong on the account, as M(hosted.services.ssh_key_info) returns them. Any other key
-        is reported. If not set, only keys that were never used are.
+      - Fingerprints of the SSH keys that belong on the account, as M(hosted.services.ssh_key_info) returns them. Any
+        other key is reported. If not set, only keys that were never used are.
     type: list
     elements: str
   drift:
     description:
-      - What was compared with blueprints, as the role C(hosted.services.drift_schedule) collects it. Each entry has C(file),
-        C(error) and C(differences), as M(hosted.services.drift_info) returns them.
+      - What was compared with blueprints, as the role C(hosted.services.drift_schedule) collects it. Each entry has
+        C(file), C(error) and C(differences), as M(hosted.services.drift_info) returns them.
     type: list
     elements: dict
     default: []
   backup_reports:
-    description:
-      - The content of the reports that the role C(hosted.services.backups) writes, one for each plan.
+    description: The content of the reports that the role C(hosted.services.backups) writes, one for each plan.
     type: list
     elements: dict
     default: []
   sleep_reports:
-    description:
-      - The content of the reports that the role C(hosted.services.sleep_schedule) writes, one for each plan.
+    description: The content of the reports that the role C(hosted.services.sleep_schedule) writes, one for each plan.
     type: list
     elements: dict
     default: []
   drill_report:
     description:
-      - The content of the report that the playbook C(hosted.services.restore_drill) writes if it has C(drill_report),
-        or C(hosted.services.recovery_drill) if it has C(recovery_drill_report).
+      - The content of the report of the playbook C(hosted.services.restore_drill) or
+        C(hosted.services.recovery_drill).
     type: dict
   unread:
     description:
-      - What else could not be read, to be named in the report, such as files of the controller. Each entry has C(part),
-        C(name) and C(reason).
+      - What else could not be read, to be named in the report, such as files of the controller. Each entry has
+        C(part), C(name) and C(reason).
     type: list
     elements: dict
     default: []
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - plugin: hosted.services.report_html
     plugin_type: filter
@@ -142,53 +132,70 @@ report:
       type: list
       elements: dict
       contains:
+        # generated: full_service id name family status address project_id failure_reason
         id:
-          description: Id of the service.
+          description: Id of the service. Null in check mode if it would be ordered.
           type: str
+          sample: svc_8c1d
         name:
           description: Name of the service.
           type: str
+          sample: survival
         family:
           description: Family of the service.
           type: str
+          sample: GAME
         status:
-          description: Status of the service.
+          description: Administrative status of the service, such as V(ACTIVE) or V(SUSPENDED).
           type: str
-        state:
-          description: State of its container.
+          sample: ACTIVE
+        address:
+          description: Host and port of the service. May be null.
           type: str
+          sample: 203.0.113.10:25565
         project_id:
-          description: Id of its project.
+          description: Id of the project that the service belongs to.
           type: str
+          sample: prj_4f2a
+        failure_reason:
+          description: Why the creation failed. Null if it did not.
+          type: str
+        # generated end
+        # generated: neighbor
+        state:
+          description: State of the container. Null if it is not known.
+          type: str
+          sample: running
         alias:
-          description: The name by which its neighbors reach it.
+          description: Name by which its neighbors reach it.
           type: str
+        # generated end
+        # generated: pricing is_free free_expires_at
+        is_free:
+          description: Whether the service is free.
+          type: bool
+        free_expires_at:
+          description: Until when the service is free, in UTC. Null if no date is shown. The platform does not show
+            what happens then.
+          type: str
+        # generated end
+        # generated: dates created_at suspended_at
+        created_at:
+          description: When the service was created, in UTC.
+          type: str
+          sample: '2026-11-20T08:15:30.000Z'
+        suspended_at:
+          description: When the service was suspended, in UTC. Null if it is not.
+          type: str
+        # generated end
         product:
           description: Name of its product.
-          type: str
-        address:
-          description: Its address.
           type: str
         monthly:
           description: The monthly rate that is billed now.
           type: str
         monthly_full:
           description: The monthly rate while it is in service.
-          type: str
-        is_free:
-          description: Whether it is free.
-          type: bool
-        free_expires_at:
-          description: Until when it is free. What happens to it then is not shown. Null if no date is shown.
-          type: str
-        created_at:
-          description: When it was created.
-          type: str
-        suspended_at:
-          description: When it was suspended.
-          type: str
-        failure_reason:
-          description: Why its creation failed.
           type: str
         disk:
           description: How full its disk is. Null if that is unknown.
@@ -208,12 +215,16 @@ report:
       type: list
       elements: dict
       contains:
+        # generated: project id name
         id:
-          description: Id of the project.
+          description: Id of the project. Null in check mode if it would be created.
           type: str
+          sample: prj_4f2a
         name:
           description: Name of the project.
           type: str
+          sample: games
+        # generated end
         service_ids:
           description: Ids of its services.
           type: list
@@ -254,12 +265,16 @@ report:
               type: list
               elements: dict
               contains:
+                # generated: service id name
                 id:
-                  description: Id of the service.
+                  description: Id of the service. Null in check mode if it would be ordered.
                   type: str
+                  sample: svc_8c1d
                 name:
                   description: Name of the service.
                   type: str
+                  sample: survival
+                # generated end
                 amount:
                   description: What it has cost.
                   type: str
@@ -338,9 +353,12 @@ report:
               type: list
               elements: dict
               contains:
+                # generated: project id
                 id:
-                  description: Id of the project.
+                  description: Id of the project. Null in check mode if it would be created.
                   type: str
+                  sample: prj_4f2a
+                # generated end
                 amount:
                   description: What it has cost.
                   type: str
@@ -355,12 +373,16 @@ report:
           type: list
           elements: dict
           contains:
+            # generated: service id name
             id:
-              description: Id of the service.
+              description: Id of the service. Null in check mode if it would be ordered.
               type: str
+              sample: svc_8c1d
             name:
               description: Name of the service.
               type: str
+              sample: survival
+            # generated end
             project:
               description: Name of its project.
               type: str
@@ -416,12 +438,16 @@ report:
           type: list
           elements: dict
           contains:
+            # generated: service id name
             id:
-              description: Id of the service.
+              description: Id of the service. Null in check mode if it would be ordered.
               type: str
+              sample: svc_8c1d
             name:
               description: Name of the service.
               type: str
+              sample: survival
+            # generated end
             freshness:
               description: V(fresh), V(stale) or V(none), by its newest backup.
               type: str
@@ -494,70 +520,117 @@ report:
       type: list
       elements: dict
       contains:
-        id:
-          description: Id of the service.
+        # generated: full_service project_id
+        project_id:
+          description: Id of the project that the service belongs to.
           type: str
+          sample: prj_4f2a
+        # generated end
+        # generated: app id slug status platform digest released_at scan_status
+        id:
+          description: Id of the application. Null in check mode if it would be created.
+          type: str
+          sample: svc_31c0
         slug:
           description: Slug of the application.
           type: str
-        project_id:
-          description: Id of its project.
-          type: str
+          sample: acme-shop
         status:
-          description: Its status.
+          description: Administrative status of the application, such as V(ACTIVE).
           type: str
+          sample: ACTIVE
         platform:
-          description: The architecture that it runs on.
+          description: The architecture of what runs. Null before the first deploy.
           type: str
+          sample: linux/amd64
         digest:
-          description: The digest of the image in service.
+          description: The digest of the image in service. Null before the first deploy.
           type: str
+          sample: sha256:4a5c…
+        released_at:
+          description: When the release in service was deployed, in UTC.
+          type: str
+          sample: '2026-11-20T08:15:30.000Z'
+        scan_status:
+          description: Scan verdict on the release in service.
+          type: str
+          sample: PASSED
+        # generated end
         tag:
           description: The release in service.
-          type: str
-        released_at:
-          description: When it was released.
           type: str
         age_days:
           description: How many days ago that was.
           type: int
-        scan_status:
-          description: The verdict on the image in service.
-          type: str
         releases:
           description: The newest releases, the newest first. Null if they cannot be read.
           type: list
           elements: dict
           contains:
+            # generated: declared
             tag:
               description: Tag of the release.
               type: str
+              sample: 1.4.0
             digest:
-              description: Digest of its image.
+              description: Digest of the image.
               type: str
+              sample: sha256:4a5c…
+            scan_status:
+              description: V(PENDING), V(PASSED), V(WARNED), V(BLOCKED) or V(FAILED).
+              type: str
+              sample: PASSED
+            scanned_at:
+              description: When the image was scanned, in UTC.
+              type: str
+              sample: '2026-11-20T08:15:30.000Z'
             created_at:
-              description: When it was declared.
+              description: When the release was declared, in UTC.
               type: str
+              sample: '2026-11-20T08:15:30.000Z'
+            in_service:
+              description: Whether its image is in service.
+              type: bool
+            # generated end
             age_days:
               description: How many days ago that was.
               type: int
-            in_service:
-              description: Whether it runs.
-              type: bool
-            scan_status:
-              description: The verdict on it.
-              type: str
-            scanned_at:
-              description: When it was scanned.
-              type: str
+            # generated: scan counts blocking
             counts:
-              description: The number of flaws by severity.
+              description: Number of vulnerabilities by severity.
               type: dict
+              sample:
+                Critical: 1
+                High: 0
             blocking:
-              description:
-                - The flaws that block it, with the keys of RV(hosted.services.app_release#module:release.blocking).
+              description: Vulnerabilities that block the release.
               type: list
               elements: dict
+              contains:
+                id:
+                  description: Id of the vulnerability.
+                  type: str
+                  sample: CVE-2022-37434
+                package:
+                  description: The affected package.
+                  type: str
+                  sample: zlib
+                version:
+                  description: Version of the package in the image.
+                  type: str
+                  sample: 1:1.2.11.dfsg-2
+                fix_version:
+                  description: Version that fixes it. Null if there is none.
+                  type: str
+                  sample: 1:1.2.11.dfsg-4.1
+                severity:
+                  description: Severity.
+                  type: str
+                  sample: Critical
+                reason:
+                  description: Why it blocks the release. Null if it does not.
+                  type: str
+            # generated end
         note:
           description: Why releases may be missing.
           type: str
@@ -602,12 +675,16 @@ report:
               rate, and null if there is none.
           type: dict
           contains:
+            # generated: service id name
             id:
-              description: Id of the service.
+              description: Id of the service. Null in check mode if it would be ordered.
               type: str
+              sample: svc_8c1d
             name:
               description: Name of the service.
               type: str
+              sample: survival
+            # generated end
             project:
               description: Name of its project.
               returned: if RV(report.money.top) is not empty
@@ -652,9 +729,12 @@ report:
           description: The service that most others refer to. Null if none is known to be.
           type: dict
           contains:
+            # generated: service id
             id:
-              description: Id of the service.
+              description: Id of the service. Null in check mode if it would be ordered.
               type: str
+              sample: svc_8c1d
+            # generated end
             by_ids:
               description: Ids of the services that refer to it.
               type: list

@@ -9,191 +9,133 @@ DOCUMENTATION = r"""
 module: service
 short_description: Order, change, start, stop and delete services
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Brings a service to the desired state, whether it is a game server, an application, a database, an instance, a
     machine or a bucket. Orders a missing service.
-  - Requests a quote before every order. Does not order if the balance does not cover the first day, or if the price is
-    higher than O(max_monthly). Never sends an order twice; if the response is lost, the list of services tells whether
-    it was placed.
-  - A service of the name in another project is another service; see O(allow_duplicate_name). In check mode, names a
-    service whose name is probably meant, such as C(survival) for C(survivla).
+  - Requests a quote before every order, and refuses one that the balance does not cover for a day. Never sends an
+    order twice; if the response is lost, the list of services tells whether it was placed.
   - Changes only settings that differ, and checks them against the rules of the platform before anything is sent, in
-    check mode too.
+    check mode too. A missing service whose name is similar to another one, such as C(survivla), is named with that.
 options:
   id:
     description:
       - Id of the service. If O(name), O(family) or O(project) is also set, it must match.
-      - On a host of the P(hosted.services.inventory#inventory) inventory, a task that sets none of O(id), O(name),
-        O(project), O(family), O(product) and O(host) works on the service that the host represents. This does not
-        apply to O(state=absent); to delete the service, set O(id) to C({{ hosted_service_id }}).
+      - On a host of the P(hosted.services.inventory#inventory) inventory, a task that names no service works on the
+        one that the host represents. To delete that, set this to C({{ hosted_service_id }}).
     type: str
   name:
     description:
-      - Name of the service, at most 80 characters.
-      - Names are not guaranteed to be unique. If several services have this name, the task fails and lists their ids;
-        narrow the match with O(project) or O(family). Without O(project), O(state=present) and O(state=started) take
-        the one in the default project, where an order without O(project) goes.
-      - One of O(id) and O(name) is required, except on a host of the inventory.
+      - Name of the service, at most 80 characters. One of O(id) and O(name) is required, except on a host of the
+        inventory.
+      - If several services have this name, the task fails and lists their ids; narrow it with O(project) or O(family).
+        Without O(project), a task that may order takes the one in the default project.
     type: str
   project:
-    description:
-      - Id or name of a project.
-      - The project that the service is in. A missing service is ordered in this project.
-      - To move a service, set O(new_project).
+    description: Id or name of the project that the service is in, and in which a missing one is ordered.
     type: str
   new_project:
     description:
-      - Id or name of the project to move the service to. Its alias stays; its former neighbors can no longer reach it.
-      - Select the service with O(id), or with O(name) and O(project). A service that is already in O(new_project) stays
-        there; one that does not exist is not ordered.
-      - The task ends when the platform shows the move, or warns after 10 seconds, whatever O(wait) says.
+      - Id or name of the project to move the service to; needs O(id), or O(name) and O(project). Its alias stays, and
+        its former neighbors can no longer reach it. A service that does not exist is not ordered.
     type: str
   family:
-    description:
-      - Narrows O(name) to one family, and must match O(id). The family of a service cannot be changed.
+    description: Narrows O(name) to one family, and must match O(id). The family of a service cannot be changed.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   state:
     description:
       - V(present) ensures that the service exists with its settings, and does not start or stop it.
-      - V(started) starts the service unless it runs, and waits until it does. A suspended service is first resumed and
-        billed in full again, unless O(resume) is false; a warning and RV(cost) show what that costs, in check mode too.
-        If the node of a suspended service cannot be reached, this is refused; use V(resumed).
-      - V(stopped) requests a clean stop, and V(killed) an immediate one. A suspended service counts as stopped.
+      - V(started) starts the service unless it runs, and waits until it does. A suspended service is resumed first and
+        billed in full again, with a warning, unless O(resume) is false.
+      - V(stopped) requests a clean stop, V(killed) an immediate one. A suspended service counts as stopped.
       - V(restarted) restarts the service every time, and starts a stopped one. It is stopped and started for a change
-        that a restart does not bring into effect, see RV(service.pending_restart). A suspended service is refused. A
-        restart that neither the state nor the uptime shows within 10 seconds fails the task.
+        that a restart does not bring into effect, see RV(service.pending_restart). A suspended service is refused.
       - V(suspended) stops the service. Only its storage is billed.
-      - V(resumed) puts a suspended service back into service, billed in full, with the same warning, and sends no
-        start; the platform may start it by itself. Any other service does not change.
-      - V(absent) permanently deletes the service with its disk, backups and snapshots. The task fails if there are, or
-        may be, backups or snapshots; see O(delete_backups). To have a copy, see O(keep_copy).
+      - V(resumed) puts a suspended service back into service, billed in full, and sends no start; the platform may
+        start it by itself. Any other service does not change.
+      - V(absent) permanently deletes the service with its disk. See O(delete_backups) and O(keep_copy).
     type: str
     choices: [present, started, stopped, restarted, killed, suspended, resumed, absent]
     default: present
   product:
     description:
-      - Slug of the product to order. Required if the service does not exist. It cannot be changed later.
-    type: str
-  runtime:
-    description:
-      - Id of the edition of the product. By default, the first one. It cannot be changed.
+      - Slug of the product. Required to order a service. Neither it nor O(runtime) and O(host) can be changed later,
+        see M(hosted.services.relocate).
     type: str
   host:
-    description:
-      - Id of the node to order on. Required if the service does not exist. It cannot be changed later.
+    description: Id of the node. Required to order a service.
     type: str
   dimensions:
     description:
-      - Size of the service. An order requires all three values, unless O(preset) is set. To change the size, set only
-        the values to change.
+      - Size of the service. An order requires all three values, unless O(preset) is set; later, set only what changes.
       - CPU and memory change while the service runs. A disk can only grow. Free and suspended services cannot be
         resized.
   preset:
     description:
-      - Id of a ready-made size to order instead of O(dimensions).
-      - For an existing service, a quote shows the size of the preset. If the service has a different size, it is
-        changed, with the rules of O(dimensions). If no quote shows the size, the task fails.
+      - Id of a ready-made size, instead of O(dimensions). For an existing service, a quote shows what size that is.
     type: str
   variables:
     description:
-      - Settings for the order of this product. Never shown. For an existing service, they have no effect, and the task
-        warns, because the platform does not show the settings of an earlier order.
+      - Settings for the order of this product. Never shown. The platform does not show those of an earlier order, so
+        for an existing service they have no effect, and the task warns.
     type: dict
   options:
-    description:
-      - Options for the order of this product. Used only for the order, like O(variables).
+    description: Options for the order of this product. Used only for the order, like O(variables).
   public:
     description:
       - Whether the service can be reached from the Internet. A change recreates its container, so a running service is
-        restarted; if it does not run again afterwards, the task fails, unless O(wait=false).
-      - If its uptime shows no restart, the change is pending until a start from stop, like O(command).
+        restarted. If its uptime shows no restart, the change is pending, like one of O(command).
     type: bool
   command:
     description:
       - Command line that the container is launched with. An empty string restores the original.
-      - It takes effect at the next start from stop; O(state=restarted) stops and starts the service for it,
-        O(state=started) does not. Until then, RV(service.pending_restart) names the pending change, as does a warning in
-        later runs.
+      - It takes effect at the next start from stop, such as with O(state=restarted). Until then,
+        RV(service.pending_restart) and a warning name it.
     type: str
   max_monthly:
     description:
       - Maximum price per month, in currency units, such as V(12.50). An order, a new size or a resumption that costs
-        more is refused.
-      - A service that already costs more is not changed, with a warning. The rate that is billed now counts.
+        more is refused. A service that already costs more is not changed, with a warning.
     type: str
   resume:
     description:
-      - Whether O(state=started) may resume a suspended service, which is then billed in full. If false, a suspended
-        service and all of its settings stay unchanged, and the task warns. O(state=resumed) contradicts it.
-      - The status of the service when the task reads it decides. C(hosted_status) is only as recent as the inventory or
-        its cache.
+      - Whether O(state=started) may resume a suspended service. If false, it and all of its settings stay unchanged,
+        and the task warns. What the platform shows when the task reads it decides, not the variables of the inventory.
     type: bool
     default: true
-  state_dir:
-    description:
-      - Folder for the record of pending changes, which holds kinds and times alone, created if it does not exist.
-        Machines that share it know what the others wrote. If not set, C(hosted_services) in Ansible's home is used.
-    type: path
   delete_backups:
     description:
       - Whether O(state=absent) may destroy the backups and the snapshots of the service. Without it, the deletion is
-        refused while the service has a snapshot, or a backup whose making has not failed, or if that is not known.
-        After O(keep_copy), this is checked again right before the deletion.
-      - The platform may not list the copies of a service that is not V(ACTIVE). What it offered when this controller
-        saw it V(ACTIVE), or what another V(ACTIVE) service of its product offers, may tell that it has none. A service
-        whose creation failed and an application that was never deployed have none, unless their lists show one.
+        refused while there are any, or if that is not known, as of a service that is not V(ACTIVE) may be the case.
     type: bool
     default: false
   keep_copy:
     description:
-      - Folder of the controller that O(state=absent) copies the service to before it asks for the deletion, as its
-        files over SFTP or as a dump of a database by the engine's own program, which must be installed. The folder must
-        be there, or the one above it. Each copy goes to a folder of its own, which you alone can read.
-      - The copy is read back and compared with the service, and a database is dumped twice. On any doubt nothing is
-        deleted, and the error says what helps. Stop what writes to the service first, for example with
-        O(state=stopped).
-      - Not copied are backups and snapshots (see O(delete_backups)), links that lead out of the service, the image of
-        an application, further databases on the same server, and what the platform does not show, such as environments,
-        variables of the order and generated secrets.
-      - Refused for a service that is not V(ACTIVE), that has neither files nor a database, or whose database the
-        controller cannot reach. The guide to backups says what to do then, and how to bring the service back.
+      - Folder of the controller that O(state=absent) copies the service to first, as its files over SFTP or as a dump
+        of its database. Each copy goes to a folder of its own, which you alone can read, and is compared with the
+        service. On any doubt nothing is deleted.
+      - Stop what writes to the service first. Backups, snapshots, the image of an application, environments and
+        further databases on the same server are not copied.
+      - Refused for a service that is not V(ACTIVE), that has neither files nor a database, or whose database cannot be
+        dumped from here. The guide to backups says what to do then, and how to bring the service back.
     type: path
   allow_duplicate_name:
     description:
-      - Whether to order a service even if the default project, which is assumed to be the oldest, has the one that this
-        controller last ordered by this name for O(project). That is where the services of a deleted project go. Without
-        this option, the order is refused; move that service with O(id) and O(new_project).
-      - A service of this name in O(project) is always used and not ordered again; one in another project is another
-        service. If the default project has one of the same product, a warning names it.
-      - If the platform gives a new service another name, the task fails after the order. While that service exists, a
-        task with the same O(name) and O(project) is refused with its id, also with this option.
-    type: bool
-    default: false
-  secrets_dest:
-    description:
-      - File for the secrets that the platform generates with an order, with mode 0600. They cannot be read again later.
-        An existing file is renamed. If neither this nor O(return_secrets) is set, a file in C(hosted_services/secrets)
-        in Ansible's home is used, and a warning says so.
-      - Before the order is sent, a test file of the same size is written there; if that fails, nothing is ordered. If a
-        run is killed before the file is written, the next task on the service warns about it.
-    type: path
-  return_secrets:
-    description:
-      - Whether to return the generated secrets in the result. Without O(secrets_dest), they are on disk only until the
-        task ends. If the run is killed before that, the next task on the service names the file in a warning.
+      - Whether to order a service even if the default project has the one that this controller last ordered by this
+        name for O(project). That is where the services of a deleted project go; move it back with O(id) and
+        O(new_project).
+      - A service of this name in another project is another service, and no reason to refuse an order.
     type: bool
     default: false
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.wait
   - hosted.services.budget
-  - hosted.services.common.attributes
   - hosted.services.common.dimensions
-  - hosted.services.common.order_options
+  - hosted.services.common.order
+  - hosted.services.common.secrets
   - hosted.services.common.sftp_login
+  - hosted.services.common.state_dir
 attributes:
   idempotent:
     support: partial
@@ -276,50 +218,165 @@ service:
   description: The service, or null if it is absent. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    id: svc_8c1d
-    name: survival
-    family: GAME
-    status: ACTIVE
-    project_id: prj_4f2a
-    product: {slug: minecraft, name: Minecraft server, short_name: Minecraft}
-    runtime: {id: runtime-paper, slug: paper, name: Paper}
-    host: {id: node-paris-1, label: Paris 1, location_label: "Paris, France"}
-    dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
-    maintenance: null
-    pricing:
-      monthly_millicents: 10740
-      storage_monthly_millicents: 1700
-      billed_monthly_millicents: 10740
-      monthly_cents: 1074
-      min_balance_cents: 36
-      hourly_label: 0.0147 EUR
-      is_free: false
-      free_expires_at: null
-    dates: {created_at: "2026-11-20T08:15:30.000Z", suspended_at: null, deleted_at: null}
-    failure_reason: null
-    panel_url: null
-    address: 203.0.113.10:25565
-    capabilities: [console, powerSignals, suspension, files, logs, backups]
-    state: running
-    pending_restart: []
   contains:
+    # generated: full_service
     id:
       description: Id of the service. Null in check mode if it would be ordered.
       type: str
+      sample: svc_8c1d
     name:
       description: Name of the service.
       type: str
+      sample: survival
     family:
       description: Family of the service.
       type: str
+      sample: GAME
     status:
       description: Administrative status of the service, such as V(ACTIVE) or V(SUSPENDED).
       type: str
+      sample: ACTIVE
+    address:
+      description: Host and port of the service. May be null.
+      type: str
+      sample: 203.0.113.10:25565
+    product:
+      description: The ordered product.
+      type: dict
+      contains:
+        slug:
+          description: Slug of the product.
+          type: str
+          sample: minecraft
+        name:
+          description: Name of the product.
+          type: str
+          sample: Minecraft server
+        short_name:
+          description: Short name of the product.
+          type: str
+          sample: Minecraft
+    runtime:
+      description: Edition of the product. May be null.
+      type: dict
+      contains:
+        id:
+          description: Id of the edition.
+          type: str
+          sample: runtime-paper
+        slug:
+          description: Slug of the edition.
+          type: str
+          sample: paper
+        name:
+          description: Name of the edition.
+          type: str
+          sample: Paper
+    host:
+      description: Node that runs the service.
+      type: dict
+      contains:
+        id:
+          description: Id of the node.
+          type: str
+          sample: node-paris-1
+        label:
+          description: Name of the node.
+          type: str
+          sample: Paris 1
+        location_label:
+          description: Location of the node.
+          type: str
+          sample: Paris, France
+    dimensions:
+      description: Size of the service.
+      type: dict
+      contains:
+        cpu_cores:
+          description: Number of vCPUs.
+          type: int
+          sample: 2
+        ram_gb:
+          description: Memory in GB.
+          type: int
+          sample: 4
+        storage_gb:
+          description: Disk in GB.
+          type: int
+          sample: 20
+    project_id:
+      description: Id of the project that the service belongs to.
+      type: str
+      sample: prj_4f2a
+    capabilities:
+      description: Features that the service offers now.
+      type: list
+      elements: str
+      sample:
+      - console
+      - powerSignals
+      - suspension
+    failure_reason:
+      description: Why the creation failed. Null if it did not.
+      type: str
+    pricing:
+      description: Price of the service. In check mode, amounts that cannot be known are null.
+      type: dict
+      contains:
+        monthly_millicents:
+          description: Monthly rate in service, in millicents; 1000 millicents are one currency unit.
+          type: int
+          sample: 10740
+        storage_monthly_millicents:
+          description: Monthly rate while suspended, in millicents.
+          type: int
+          sample: 1700
+        billed_monthly_millicents:
+          description: Monthly rate that is billed now, in millicents.
+          type: int
+          sample: 10740
+        monthly_cents:
+          description: Monthly rate while in service, in cents.
+          type: int
+          sample: 1074
+        min_balance_cents:
+          description: Balance that is required, in cents.
+          type: int
+          sample: 36
+        hourly_label:
+          description: Hourly rate, as readable text.
+          type: str
+          sample: 0.0147 EUR
+        is_free:
+          description: Whether the service is free.
+          type: bool
+        free_expires_at:
+          description: Until when the service is free, in UTC. Null if no date is shown. The platform does not show
+            what happens then.
+          type: str
+    dates:
+      description: When the service was created, suspended and deleted.
+      type: dict
+      contains:
+        created_at:
+          description: When the service was created, in UTC.
+          type: str
+          sample: '2026-11-20T08:15:30.000Z'
+        suspended_at:
+          description: When the service was suspended, in UTC. Null if it is not.
+          type: str
+        deleted_at:
+          description: When the service was deleted, in UTC. Null if it is not.
+          type: str
+    maintenance:
+      description: As the platform sends it.
+      type: raw
+    panel_url:
+      description: As the platform sends it.
+      type: raw
+    # generated end
     state:
-      description:
-        - Current state of the container, such as V(running).
-        - Null if the task did not need to read it, or if the node cannot be reached.
+      description: State of the container. Null if it was not read, or if the node cannot be reached.
       type: str
     pending_restart:
       description:
@@ -329,161 +386,41 @@ service:
         - O(state=restarted) puts them into effect. In check mode, the expected result.
       type: list
       elements: str
-    project_id:
-      description: Id of the project that the service belongs to.
-      type: str
-    product:
-      description: The ordered product.
-      type: dict
-      contains:
-        slug:
-          description: Slug of the product.
-          type: str
-        name:
-          description: Name of the product.
-          type: str
-        short_name:
-          description: Short name of the product.
-          type: str
-    runtime:
-      description: Edition of the product. May be null.
-      type: dict
-      contains:
-        id:
-          description: Id of the edition.
-          type: str
-        slug:
-          description: Slug of the edition.
-          type: str
-        name:
-          description: Name of the edition.
-          type: str
-    host:
-      description: Node that runs the service.
-      type: dict
-      contains:
-        id:
-          description: Id of the node.
-          type: str
-        label:
-          description: Name of the node.
-          type: str
-        location_label:
-          description: Location of the node.
-          type: str
-    dimensions:
-      description: Size of the service.
-      type: dict
-      contains:
-        cpu_cores:
-          description: Number of vCPUs.
-          type: int
-        ram_gb:
-          description: Memory in GB.
-          type: int
-        storage_gb:
-          description: Disk in GB.
-          type: int
-    pricing:
-      description:
-        - Price of the service. The name of each amount ends with its unit; 1000 millicents are one currency unit.
-        - C(billed_monthly_millicents) is the rate that is billed now.
-        - In check mode, the expected result; amounts that cannot be known are null.
-      type: dict
-      contains:
-        monthly_millicents:
-          description: Monthly rate while in service, in millicents.
-          type: int
-        storage_monthly_millicents:
-          description: Monthly rate while suspended, in millicents.
-          type: int
-        billed_monthly_millicents:
-          description: Monthly rate that is billed now, in millicents.
-          type: int
-        monthly_cents:
-          description: Monthly rate while in service, in cents.
-          type: int
-        min_balance_cents:
-          description: Balance that the service requires, in cents.
-          type: int
-        hourly_label:
-          description: Hourly rate, as readable text.
-          type: str
-        is_free:
-          description: Whether the service is free.
-          type: bool
-        free_expires_at:
-          description:
-            - Until when the service is free, in UTC. Null if no date is shown.
-            - The platform does not show what happens then. The task that orders such a service warns of it.
-          type: str
-    dates:
-      description: When the service was created, suspended and deleted, in UTC.
-      type: dict
-      contains:
-        created_at:
-          description: When the service was created.
-          type: str
-        suspended_at:
-          description: When the service was suspended. Null if it is not.
-          type: str
-        deleted_at:
-          description: When the service was deleted. Null if it is not.
-          type: str
-    failure_reason:
-      description: Why the creation failed. Null if it did not.
-      type: str
-    address:
-      description: Host and port of the service. May be null.
-      type: str
-    capabilities:
-      description: Features that the service offers now.
-      type: list
-      elements: str
-    maintenance:
-      description: As the platform sends it.
-      type: raw
-    panel_url:
-      description: As the platform sends it.
-      type: str
 cost:
   description: >-
     Effect of the change on the monthly price, in currency units. Returned for orders, new sizes, suspensions,
     resumptions and deletions. If the task failed, the effect of what was done.
   returned: if the price changes
   type: dict
-  sample:
-    monthly_before: "0.00"
-    monthly_after: "10.74"
-    monthly_change: "10.74"
-    currency: EUR
-    lines:
-      - {label: Minecraft server, detail: "2 vCPU, 4 GB, 20 GB", monthly: "10.74"}
   contains:
+    # generated: cost
     monthly_before:
-      description: The rate that is billed before the change.
+      description: The rate that is billed before the change. Null if it is not known.
       type: str
+      sample: '0.00'
     monthly_after:
-      description:
-        - The rate that is billed after the whole task, which is the storage rate if the service is suspended. Null if
-          it cannot be known.
-        - If the platform bills a different rate than announced, this is the billed rate, and a warning shows both.
+      description: The rate that is billed after the whole task. Null if it cannot be known.
       type: str
+      sample: '10.74'
     monthly_change:
       description: The difference.
       type: str
+      sample: '10.74'
     currency:
       description: Currency of the amounts. Null if this token cannot read it.
       type: str
+      sample: EUR
     moves:
-      description:
-        - The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume) or
-          V(delete). If the task failed, those that were made or may have been made.
+      description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume)
+        or V(delete). If the task failed, those that were made or may have been made.
       type: list
       elements: str
+      sample:
+      - order
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
       description: Id of the service. Null if it does not exist yet.
       type: str
@@ -507,44 +444,50 @@ cost:
         label:
           description: Name of the part.
           type: str
+          sample: Memory
         detail:
           description: Details, as readable text.
           type: str
+          sample: 4 GB
         monthly:
-          description: Its monthly price.
+          description: Its monthly price, in currency units.
           type: str
+          sample: '4.24'
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["order minecraft as service 'survival' for 10.74 EUR a month"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 copy:
   description: The last copy of a service that was deleted. In check mode, as it is expected to be.
   returned: when O(keep_copy) is set and there was a service to delete, also if its deletion failed after the copy
   type: dict
-  sample:
-    path: /srv/last-copies/survival-svc_8c1d/20261123T021500Z
-    kind: files
-    files: 312
-    bytes: 48210944
-    verified: true
   contains:
+    # generated: last_copy
     path:
       description: Folder of the copy.
       type: str
+      sample: /srv/last-copies/survival-svc_8c1d/20261123T021500Z
     kind:
       description: V(files) for the files of the service, V(dump) for the dump of a database.
       type: str
     files:
       description: How many files it has, not counting the list and the description.
       type: int
+      sample: 312
     bytes:
       description: How many bytes they have. Null in check mode for a database.
       type: int
+      sample: 48210944
     verified:
       description: Whether it was compared with the service. False in check mode only.
       type: bool
+    # generated end
 service_id:
   description: Id of a service that was ordered. Returned even if a later step failed.
   returned: when a service was ordered
@@ -568,11 +511,13 @@ secrets:
     name: survival
     secrets:
       - {label: Console password, value: not-a-real-one}
+# generated: secrets_file
 secrets_file:
-  description: File that the generated secrets were written to.
-  returned: when a service was ordered and secrets were written
+  description: File that the generated secrets were written to, if there are any.
   type: str
   sample: /home/me/survival.json
+  returned: success
+# generated end
 last_status:
   description: Status of the service when the wait ended.
   returned: when a wait ended without success

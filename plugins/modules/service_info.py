@@ -9,69 +9,58 @@ DOCUMENTATION = r"""
 module: service_info
 short_description: Read services and their details
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns services by id, name, project, family and status. By default, returns all services.
   - Reads the parts in O(include) for many services in parallel.
 options:
   id:
-    description:
-      - Only the service with this id. If there is none, the task fails.
+    description: Only the service with this id. If there is none, the task fails.
     type: str
   name:
     description:
       - Only services with this name. If there is none, the list is empty, with a warning if a similar name exists.
     type: str
   project:
-    description:
-      - Only services of this project, given by id or name. If there is no such project, there are none.
+    description: Only services of this project, given by id or name. If there is no such project, there are none.
     type: str
   family:
-    description:
-      - Only services of this family.
+    description: Only services of this family.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   status:
     description:
       - Only services with this status, such as V(ACTIVE) or V(SUSPENDED). Services that are being deleted are omitted
-        unless you select them here.
-      - A status that is not documented is accepted with a warning, because the platform may have others.
+        unless you select them here. A status that is not documented is accepted with a warning.
     type: str
   include:
     description:
-      - Parts to read in addition to the list. Each is returned under a key with its name. If a service does not offer
-        a part, the value is null.
-      - If a part cannot be read for some services, it is null there, and one warning names them. A failure that
-        affects the whole account, such as a rejected token, makes the task fail.
+      - Parts to read in addition to the list, each under a key with its name, and null if a service does not offer it.
+        If a part cannot be read for some services, it is null there, and one warning names them.
       - V(metrics) takes one call per 50 services; each of the others takes one call per service.
     type: list
     elements: str
     choices: [details, settings, metrics, events, logs, usage, billed_totals, sftp, backups, snapshots]
     default: []
   log_lines:
-    description:
-      - Number of log lines for O(include=logs), from 1 to 100.
+    description: Number of log lines for O(include=logs), from 1 to 100.
     type: int
     default: 100
   max_events:
-    description:
-      - Maximum number of events for O(include=events). The newest ones are returned.
+    description: Maximum number of events for O(include=events). The newest ones are returned.
     type: int
     default: 100
   usage_days:
-    description:
-      - Window in days for O(include=usage).
+    description: Window in days for O(include=usage).
     type: int
     default: 30
   time_zone:
     description:
       - Time zone in which the hour, the day, the week and the month of O(include=billed_totals) begin, such as
-        V(Europe/Paris). The default is the time zone of the machine that runs the task. Weeks begin on Monday.
+        V(Europe/Paris). If not set, that of the machine that runs the task. Weeks begin on Monday.
     type: str
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.service
   - plugin: hosted.services.inventory
@@ -105,77 +94,272 @@ services:
   returned: success
   type: list
   elements: dict
-  sample:
-    - id: svc_8c1d
-      name: survival
-      family: GAME
-      status: ACTIVE
-      can_power: true
-      address: 203.0.113.10:25565
-      product: {slug: minecraft, name: Minecraft server, short_name: Minecraft}
-      runtime: {id: runtime-paper, slug: paper, name: Paper}
-      host: {id: node-paris-1, label: Paris 1, location_label: "Paris, France"}
-      dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
-      monthly_millicents: 10740
-      hourly_label: 0.0147 EUR
-      is_free: false
-      created_at: "2026-11-20T08:15:30.000Z"
-      metrics:
-        state: running
-        cpu_allocation_percent: 12.5
-        ram_bytes: 1073741824
-        storage_bytes: 2147483648
-        uptime_seconds: 3600
-        net_rx_bytes: 1024
-        net_tx_bytes: 2048
   contains:
+    # generated: listed_service
     id:
-      description: Id of the service.
+      description: Id of the service. Null in check mode if it would be ordered.
       type: str
+      sample: svc_8c1d
     name:
       description: Name of the service.
       type: str
+      sample: survival
     family:
       description: Family of the service.
       type: str
+      sample: GAME
     status:
-      description: Administrative status of the service.
+      description: Administrative status of the service, such as V(ACTIVE) or V(SUSPENDED).
       type: str
-    can_power:
-      description: Whether the service accepts power signals.
-      type: bool
+      sample: ACTIVE
     address:
       description: Host and port of the service. May be null.
       type: str
+      sample: 203.0.113.10:25565
     product:
-      description: The ordered product, with the keys of RV(hosted.services.service#module:service.product).
+      description: The ordered product.
       type: dict
+      contains:
+        slug:
+          description: Slug of the product.
+          type: str
+          sample: minecraft
+        name:
+          description: Name of the product.
+          type: str
+          sample: Minecraft server
+        short_name:
+          description: Short name of the product.
+          type: str
+          sample: Minecraft
     runtime:
-      description:
-        - Edition of the product, with the keys of RV(hosted.services.service#module:service.runtime). May be null.
+      description: Edition of the product. May be null.
       type: dict
+      contains:
+        id:
+          description: Id of the edition.
+          type: str
+          sample: runtime-paper
+        slug:
+          description: Slug of the edition.
+          type: str
+          sample: paper
+        name:
+          description: Name of the edition.
+          type: str
+          sample: Paper
     host:
-      description: Node that runs the service, with the keys of RV(hosted.services.service#module:service.host).
+      description: Node that runs the service.
       type: dict
+      contains:
+        id:
+          description: Id of the node.
+          type: str
+          sample: node-paris-1
+        label:
+          description: Name of the node.
+          type: str
+          sample: Paris 1
+        location_label:
+          description: Location of the node.
+          type: str
+          sample: Paris, France
     dimensions:
-      description: Size of the service, with the keys of RV(hosted.services.service#module:service.dimensions).
+      description: Size of the service.
       type: dict
+      contains:
+        cpu_cores:
+          description: Number of vCPUs.
+          type: int
+          sample: 2
+        ram_gb:
+          description: Memory in GB.
+          type: int
+          sample: 4
+        storage_gb:
+          description: Disk in GB.
+          type: int
+          sample: 20
+    can_power:
+      description: Whether the service accepts power signals.
+      type: bool
     monthly_millicents:
       description: Price per month, in millicents; 1000 millicents are one currency unit.
       type: int
+      sample: 10740
     hourly_label:
       description: Price per hour, as readable text.
       type: str
+      sample: 0.0147 EUR
     is_free:
       description: Whether the service is free.
       type: bool
     created_at:
       description: When the service was created, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
+    # generated end
     details:
-      description: The service in full, as M(hosted.services.service) returns it.
+      description: The service in full.
       returned: if O(include) contains V(details)
       type: dict
+      contains:
+        # generated: full_service
+        id:
+          description: Id of the service. Null in check mode if it would be ordered.
+          type: str
+          sample: svc_8c1d
+        name:
+          description: Name of the service.
+          type: str
+          sample: survival
+        family:
+          description: Family of the service.
+          type: str
+          sample: GAME
+        status:
+          description: Administrative status of the service, such as V(ACTIVE) or V(SUSPENDED).
+          type: str
+          sample: ACTIVE
+        address:
+          description: Host and port of the service. May be null.
+          type: str
+          sample: 203.0.113.10:25565
+        product:
+          description: The ordered product.
+          type: dict
+          contains:
+            slug:
+              description: Slug of the product.
+              type: str
+              sample: minecraft
+            name:
+              description: Name of the product.
+              type: str
+              sample: Minecraft server
+            short_name:
+              description: Short name of the product.
+              type: str
+              sample: Minecraft
+        runtime:
+          description: Edition of the product. May be null.
+          type: dict
+          contains:
+            id:
+              description: Id of the edition.
+              type: str
+              sample: runtime-paper
+            slug:
+              description: Slug of the edition.
+              type: str
+              sample: paper
+            name:
+              description: Name of the edition.
+              type: str
+              sample: Paper
+        host:
+          description: Node that runs the service.
+          type: dict
+          contains:
+            id:
+              description: Id of the node.
+              type: str
+              sample: node-paris-1
+            label:
+              description: Name of the node.
+              type: str
+              sample: Paris 1
+            location_label:
+              description: Location of the node.
+              type: str
+              sample: Paris, France
+        dimensions:
+          description: Size of the service.
+          type: dict
+          contains:
+            cpu_cores:
+              description: Number of vCPUs.
+              type: int
+              sample: 2
+            ram_gb:
+              description: Memory in GB.
+              type: int
+              sample: 4
+            storage_gb:
+              description: Disk in GB.
+              type: int
+              sample: 20
+        project_id:
+          description: Id of the project that the service belongs to.
+          type: str
+          sample: prj_4f2a
+        capabilities:
+          description: Features that the service offers now.
+          type: list
+          elements: str
+          sample:
+          - console
+          - powerSignals
+          - suspension
+        failure_reason:
+          description: Why the creation failed. Null if it did not.
+          type: str
+        pricing:
+          description: Price of the service. In check mode, amounts that cannot be known are null.
+          type: dict
+          contains:
+            monthly_millicents:
+              description: Monthly rate in service, in millicents; 1000 millicents are one currency unit.
+              type: int
+              sample: 10740
+            storage_monthly_millicents:
+              description: Monthly rate while suspended, in millicents.
+              type: int
+              sample: 1700
+            billed_monthly_millicents:
+              description: Monthly rate that is billed now, in millicents.
+              type: int
+              sample: 10740
+            monthly_cents:
+              description: Monthly rate while in service, in cents.
+              type: int
+              sample: 1074
+            min_balance_cents:
+              description: Balance that is required, in cents.
+              type: int
+              sample: 36
+            hourly_label:
+              description: Hourly rate, as readable text.
+              type: str
+              sample: 0.0147 EUR
+            is_free:
+              description: Whether the service is free.
+              type: bool
+            free_expires_at:
+              description: Until when the service is free, in UTC. Null if no date is shown. The platform does not
+                show what happens then.
+              type: str
+        dates:
+          description: When the service was created, suspended and deleted.
+          type: dict
+          contains:
+            created_at:
+              description: When the service was created, in UTC.
+              type: str
+              sample: '2026-11-20T08:15:30.000Z'
+            suspended_at:
+              description: When the service was suspended, in UTC. Null if it is not.
+              type: str
+            deleted_at:
+              description: When the service was deleted, in UTC. Null if it is not.
+              type: str
+        maintenance:
+          description: As the platform sends it.
+          type: raw
+        panel_url:
+          description: As the platform sends it.
+          type: raw
+        # generated end
     settings:
       description: Settings of the service, with the bounds and the rates of its node.
       returned: if O(include) contains V(settings)
@@ -234,23 +418,28 @@ services:
       returned: if O(include) contains V(usage)
       type: dict
       contains:
+        # generated: usage
         range:
           description: Number of days.
           type: int
+          sample: 30
         total_cents:
           description: Cost in cents.
           type: int
+          sample: 1074
         days:
           description: Cost by day.
           type: list
           elements: dict
           contains:
             date:
-              description: Day.
+              description: The day.
               type: str
+              sample: '2026-11-20'
             total_cents:
               description: Cost of the day in cents.
               type: int
+        # generated end
     billed_totals:
       description: Cost of the service this hour, day, week and month, in cents.
       returned: if O(include) contains V(billed_totals)
@@ -273,28 +462,85 @@ services:
       returned: if O(include) contains V(sftp)
       type: dict
       contains:
+        # generated: sftp
         host:
-          description: Host.
+          description: The server.
           type: str
+          sample: node-1.example.com
         port:
-          description: Port.
+          description: Its port.
           type: int
+          sample: 2022
         username:
-          description: User.
+          description: User name to log in with.
           type: str
+          sample: svc-7f3a
         password_set_at:
           description: When the password was set, in UTC. Null if there is none.
           type: str
+        # generated end
     backups:
       description: The backups.
       returned: if O(include) contains V(backups)
       type: list
       elements: dict
+      contains:
+        # generated: backup
+        id:
+          description: Id of the backup. Null in check mode if it would be made.
+          type: str
+          sample: bkp_51aa
+        name:
+          description: Name of the backup.
+          type: str
+          sample: nightly-2026-11-20
+        status:
+          description: V(PENDING), V(COMPLETED), V(FAILED) or V(RESTORING).
+          type: str
+          sample: COMPLETED
+        size_bytes:
+          description: Size of the backup.
+          type: int
+          sample: 104857600
+        created_at:
+          description: When it was started, in UTC.
+          type: str
+          sample: '2026-11-20T02:00:03.000Z'
+        completed_at:
+          description: When it was completed, in UTC.
+          type: str
+          sample: '2026-11-20T02:01:40.000Z'
+        # generated end
     snapshots:
       description: The snapshots.
       returned: if O(include) contains V(snapshots)
       type: list
       elements: dict
+      contains:
+        # generated: snapshot
+        id:
+          description: Id of the snapshot. Null in check mode if it would be taken.
+          type: str
+          sample: snp_90f3
+        name:
+          description: Name of the snapshot.
+          type: str
+          sample: before-upgrade
+        description:
+          description: The platform's description of it.
+          type: str
+        parent:
+          description: Name of the snapshot before it. Null for the first one.
+          type: str
+        size_bytes:
+          description: Size of the snapshot.
+          type: int
+          sample: 104857600
+        created_at:
+          description: When it was taken, in UTC.
+          type: str
+          sample: '2026-11-20T02:00:03.000Z'
+        # generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,47 +9,18 @@ DOCUMENTATION = r"""
 module: sftp_host_key
 short_description: Pin the key of the SFTP server of a service
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Reads the host key of a service's SFTP server, without logging in, and compares it with a C(known_hosts) file. If
-    the server is not in the file, adds its key. From then on, a different key is an error, and the file is not changed.
+    the server is not in the file, adds its key. From then on, a different key is an error, and the file is not
+    changed.
   - M(hosted.services.sftp_sync) does the same when it connects. Use this module for programs that only read the file,
     such as C(sftp) and C(ssh).
-  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts with an SSH server,
-    the task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host)
-    and C(ansible_port), also with C(delegate_to), does not call the API and needs no token. A service of the inventory
-    without C(ansible_host) is refused, because its name may be that of another machine.
-options:
-  service:
-    description:
-      - Id or name of the service. An id takes precedence over a name, and O(project) and O(family) must match it.
-      - The address of its SFTP server is read from the API.
-    type: str
-    required: false
-  host:
-    description:
-      - Name or address of a server, to connect to it without the API.
-    type: str
-  port:
-    description:
-      - Port of the server. If not set, the port of the service is used, or 22.
-    type: int
-  known_hosts:
-    description:
-      - File of known host keys, in OpenSSH format, on the machine where the task runs, usually the controller. The
-        file and its folder are created if they do not exist.
-    type: path
-    default: ~/.ssh/known_hosts
+options: {}
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
+  - hosted.services.sftp_server
   - hosted.services.on_service
-requirements:
-  - asyncssh >= 2.14.2
 notes:
-  - The connection options O(base_url) and O(token) are required only with O(service). O(timeout) is also the deadline
-    for the SFTP server.
   - The first key is trusted. If the platform publishes its fingerprints, compare them with RV(host_key.fingerprint).
   - The role P(hosted.services.sftp_access#role) pins the servers of all services, and writes an ssh_config for them.
   - If a server was reinstalled, remove its old key from the file with C(ssh-keygen -R). The error contains the whole
@@ -80,22 +51,23 @@ host_key:
   description: The server and its key.
   returned: success
   type: dict
-  sample:
-    host: node-1.example.com
-    port: 2022
-    algorithm: ssh-ed25519
-    fingerprint: SHA256:0fu4pvKwtGD2v0TZdW1Vd2xBBFNOcEQ4yyI5Ewvwmkg
-    known_hosts: /home/me/.ssh/known_hosts
   contains:
+    # generated: sftp host port
     host:
       description: The server.
       type: str
+      sample: node-1.example.com
     port:
       description: Its port.
       type: int
+      sample: 2022
+    # generated end
+    # generated: ssh_key algorithm
     algorithm:
       description: Type of the key.
       type: str
+      sample: ssh-ed25519
+    # generated end
     fingerprint:
       description: The fingerprint of the key, as OpenSSH writes it.
       type: str
@@ -107,11 +79,15 @@ fingerprint:
   returned: if the key is not the pinned one
   type: str
   sample: SHA256:0fu4pvKwtGD2v0TZdW1Vd2xBBFNOcEQ4yyI5Ewvwmkg
+# generated: actions
 actions:
-  description: Change that the task made, or would make in check mode, as a sentence.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,15 +9,13 @@ DOCUMENTATION = r"""
 module: sftp_info
 short_description: Read the SFTP access of a service
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the server, port and user name of a service's SFTP access, and when its password was set.
   - The password itself cannot be read. To generate a new one, use M(hosted.services.sftp_password).
 options: {}
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.on_service
 seealso:
   - module: hosted.services.sftp_host_key
@@ -39,29 +37,27 @@ EXAMPLES = r"""
 
 RETURN = r"""
 sftp:
-  description:
-    - The SFTP access. It opens only this service, and follows the service to another node.
-    - Fields that the platform adds in the future are returned as well.
+  description: The SFTP access. It opens only this service, and follows the service to another node.
   returned: success
   type: dict
-  sample:
-    host: node-1.example.com
-    port: 2022
-    username: svc-7f3a
-    password_set_at: null
   contains:
+    # generated: sftp
     host:
       description: The server.
       type: str
+      sample: node-1.example.com
     port:
       description: Its port.
       type: int
+      sample: 2022
     username:
       description: User name to log in with.
       type: str
+      sample: svc-7f3a
     password_set_at:
       description: When the password was set, in UTC. Null if there is none.
       type: str
+    # generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

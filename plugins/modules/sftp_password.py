@@ -9,44 +9,28 @@ DOCUMENTATION = r"""
 module: sftp_password
 short_description: Generate the SFTP password of a service
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Generates an SFTP password if a service has none yet, or a new one on every run.
-  - The platform shows a password only once, and a new one invalidates the previous one. The password is written to
-    O(secrets_dest) before anything else can fail.
+  - Generates an SFTP password if a service has none yet, or a new one on every run. A new one invalidates the previous
+    one.
+  - The file of O(secrets_dest) is JSON with the keys C(host), C(port), C(username) and C(password).
   - An SSH key on the account opens SFTP without a password; see M(hosted.services.ssh_key).
 options:
   update_password:
     description:
-      - V(on_create) generates a password if the service has none.
-      - V(always) generates one on every run, which invalidates the previous one. Such a task always reports a change.
+      - V(on_create) generates a password if the service has none. V(always) generates one on every run, and always
+        reports a change.
     type: str
     choices: [on_create, always]
     default: on_create
-  secrets_dest:
-    description:
-      - File for the password on the machine where the task runs, as JSON with the keys C(host), C(port), C(username)
-        and C(password), with mode 0600. An existing file is renamed.
-      - If neither this nor O(return_secrets) is set, a file in C(hosted_services/secrets) in Ansible's home is used,
-        which is C(~/.ansible) by default.
-      - Before the password is requested, a test file of the same size is written there and removed. If that fails, no
-        password is requested.
-      - If a run ends between the call and the file, for example because it is killed, a note stays in
-        C(hosted_services/secrets/unkept). The next task on the service warns about it; set O(update_password=always)
-        then.
-    type: path
-  return_secrets:
-    description:
-      - Whether to return the password, as RV(secrets). Set C(no_log) on the task.
-      - A password that the service already has cannot be read again. The task then returns none and warns, unless
-        O(secrets_dest) is set as well.
-    type: bool
-    default: false
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
+  - hosted.services.common.secrets
   - hosted.services.on_service
+notes:
+  - A password that the service already has cannot be read again. With O(return_secrets) and without O(secrets_dest),
+    the task returns none and warns.
+  - If a run is killed between the call and the file, a note stays in C(hosted_services/secrets/unkept). Set
+    O(update_password=always) then.
 seealso:
   - module: hosted.services.sftp_info
   - module: hosted.services.sftp_sync
@@ -73,57 +57,62 @@ sftp_password:
   description: The SFTP access, without its password.
   returned: success
   type: dict
-  sample:
-    host: node-1.example.com
-    port: 2022
-    username: svc-7f3a
-    password_set_at: "2026-11-20T08:15:30.000Z"
   contains:
+    # generated: sftp
     host:
       description: The server.
       type: str
+      sample: node-1.example.com
     port:
       description: Its port.
       type: int
+      sample: 2022
     username:
       description: User name to log in with.
       type: str
+      sample: svc-7f3a
     password_set_at:
       description: When the password was set, in UTC. Null if there is none.
       type: str
+    # generated end
 secrets:
   description: The SFTP access with its password.
   returned: if a password was generated and O(return_secrets) is set
   type: dict
-  sample:
-    host: node-1.example.com
-    port: 2022
-    username: svc-7f3a
-    password: example
   contains:
+    # generated: sftp host port username
     host:
-      description: Host.
+      description: The server.
       type: str
+      sample: node-1.example.com
     port:
-      description: Port.
+      description: Its port.
       type: int
+      sample: 2022
     username:
-      description: User.
+      description: User name to log in with.
       type: str
+      sample: svc-7f3a
+    # generated end
     password:
       description: The new password.
       type: str
+# generated: secrets_file
 secrets_file:
-  description: The file that the password was written to.
-  returned: if a password was generated and a file was written
+  description: File that the generated secrets were written to, if there are any.
   type: str
-  sample: /home/deploy/secrets/survival-sftp.json
+  sample: /home/me/survival.json
+  returned: success
+# generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["generate an SFTP password for svc-7f3a"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,89 +9,55 @@ DOCUMENTATION = r"""
 module: sftp_sync
 short_description: Mirror a directory or a file to or from a service over SFTP
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Mirrors a local directory to a service, or a directory of a service to this machine, over one SFTP connection that
     transfers many files in parallel.
-  - Does not copy files with the same size and modification time on both sides. So an interrupted mirror continues where
-    it stopped if you run it again.
+  - Does not copy files with the same size and modification time on both sides. So an interrupted mirror continues
+    where it stopped if you run it again.
   - Writes each file under a temporary name and renames it, so that readers see the old file or the new one. Before it
-    deletes anything, lists each directory that it wrote to once more, and fails if a file is missing there or has
-    another size.
-  - Copies symbolic links as links and never follows them. A link that leads out of the tree is left out with a warning.
-    What is left out with a warning is not deleted from O(dest) either.
-  - Tests what the server supports beyond reading and writing with its own files inside O(dest), which are removed
-    afterwards. The guide to SFTP says what happens where a server keeps no links, times or permissions, or finds names
-    regardless of case.
-  - Several runs may write to one O(dest) at the same time if each has files of its own and none sets O(delete). A later
-    run removes the temporary files of an interrupted transfer, on a server one hour after the last write to them.
-  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP, the
-    task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host),
-    C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file) and C(ansible_password), also with C(delegate_to),
-    does not call the API and needs no token. A service of the inventory without C(ansible_host) is refused, because it
-    offers no SFTP, or the inventory could not read its access.
+    deletes anything, lists what it wrote once more, and fails if a file is missing there or has another size.
+  - Copies symbolic links as links and never follows them. A link that leads out of the tree is left out with a
+    warning. What is left out with a warning is not deleted from O(dest) either.
+  - Several runs may write to one O(dest) at the same time if each has files of its own and none sets O(delete). The
+    guide to SFTP says what happens where a server keeps no links, times or permissions, or finds names regardless of
+    case.
 options:
-  service:
-    description:
-      - Id or name of the service. An id takes precedence over a name, and O(project) and O(family) must match it.
-      - The address of its SFTP server is read from the API.
-    type: str
-    required: false
-  host:
-    description:
-      - Name or address of an SFTP server, to connect to it without the API.
-    type: str
-  port:
-    description:
-      - Port of the SFTP server. If not set, the port of the service is used, or 22.
-    type: int
   username:
-    description:
-      - User name to log in with. If not set, the user name of the service is used, or your own.
+    description: User name to log in with. If not set, the user name of the service is used, or your own.
     type: str
   private_key_file:
     description:
-      - File with the private key to log in with. If it is encrypted and no passphrase opens it, the key is taken from the
-        SSH agent.
-      - If neither this nor O(password) is set, the keys of the SSH agent and those in C(~/.ssh) are tried.
+      - File with the private key to log in with. If neither this nor O(password) is set, the keys of the SSH agent and
+        those in C(~/.ssh) are tried.
     type: path
   passphrase:
     description:
-      - Passphrase of O(private_key_file), if it has one.
-      - A key in OpenSSH's own format needs the Python library C(bcrypt) for that. Without it, add the key to an agent.
+      - Passphrase of O(private_key_file), if it has one. A key in OpenSSH's own format needs the Python library
+        C(bcrypt) for that; without it, add the key to an agent.
     type: str
   password:
-    description:
-      - Password to log in with, such as one from M(hosted.services.sftp_password).
+    description: Password to log in with, such as one from M(hosted.services.sftp_password).
     type: str
   host_key_checking:
     description:
-      - V(accept_new) accepts the key of a server that is not in O(known_hosts) and adds it there. From then on, any
-        other key is refused. In check mode, the key is not added.
-      - V(strict) refuses a server that is not in O(known_hosts).
-      - V(off) accepts any key, which lets anyone between you and the server read and change the transfer.
+      - V(accept_new) accepts the key of a server that is not in O(known_hosts) and adds it there, but not in check
+        mode. From then on, any other key is refused.
+      - V(strict) refuses a server that is not in O(known_hosts). V(off) accepts any key, which lets anyone between you
+        and the server read and change the transfer.
     type: str
     choices: [accept_new, strict, "off"]
     default: accept_new
-  known_hosts:
-    description:
-      - File of known host keys, in OpenSSH format. Lines that cannot be read are left out, with a warning.
-    type: path
-    default: ~/.ssh/known_hosts
   direction:
     description:
-      - V(push) mirrors O(src) on this machine to O(dest) on the service.
-      - V(pull) mirrors O(src) on the service to O(dest) on this machine.
+      - V(push) mirrors O(src) on this machine to O(dest) on the service, V(pull) O(src) on the service to O(dest) on
+        this machine.
     type: str
     choices: [push, pull]
     default: push
   src:
     description:
-      - The file to copy, or the directory whose content to copy. C(world/) is the same as C(world).
-      - A relative path on this machine is searched for in C(files/) of the role and next to the playbook; see the
-        notes. A path on the service is relative to the root of the service, which is V(.); C(/world) is the same as
-        C(world).
+      - The file to copy, or the directory whose content to copy. C(world/) is the same as C(world). A path on the
+        service is relative to its root, which is V(.).
       - Refused are C(..) in a path on the service, C(//), the root of this machine and your home folder, and with
         O(delete) a slash at the end, which C(sites/{{ name }}) has if the variable is empty, or at the beginning of a
         path on the service.
@@ -99,24 +65,22 @@ options:
     required: true
   dest:
     description:
-      - The file or directory to copy to. Missing directories above it are created. A relative path on this machine is
-        relative to the playbook's folder.
-      - If O(src) is a file, and this is a directory or ends with a slash, the file is copied into it under its own
-        name.
-      - With O(delete), it must not end with a slash, and the root of the service must be written as V(.). With
-        O(direction=pull) as well, the root of this machine, your home folder, the folder of the playbook, the current
-        directory and all folders above them are refused.
+      - The file or directory to copy to. Missing directories above it are created. If O(src) is a file, and this is a
+        directory or ends with a slash, the file is copied into it under its own name.
+      - With O(delete), it must not end with a slash, and the root of the service must be written as V(.). A pull
+        refuses the root of this machine, your home folder, the folder of the playbook, the current directory and all
+        folders above them then.
     type: str
     required: true
   include:
     description:
-      - Patterns of the files and directories to mirror. By default, everything is mirrored. A directory is created only
-        if it contains something to mirror.
+      - Patterns of the files and directories to mirror. By default, everything is mirrored. A directory is created
+        only if it contains something to mirror.
       - V(*) and V(?) match within a name; V(**) also matches across directories. A pattern without a slash before its
-        end matches at any depth; one with a slash, or with C(./) at the beginning, is relative to the root of the tree.
-        A slash at the end matches only directories. What matches a directory matches everything below it.
-      - A pattern that is empty, has an empty part or contains C(..) is refused, and so is a string with a comma instead
-        of a list.
+        end matches at any depth; one with a slash, or with C(./) at the beginning, is relative to the root of the
+        tree. A slash at the end matches only directories. What matches a directory matches everything below it.
+      - A pattern that is empty, has an empty part or contains C(..) is refused, and so is a string with a comma
+        instead of a list.
     type: list
     elements: str
     default: []
@@ -124,85 +88,67 @@ options:
     description:
       - Patterns of the files and directories to leave out, in the form of O(include), over which they take precedence.
         Excluded items are neither copied nor deleted, unless O(delete_excluded) is set.
-      - If a pattern that ends with a slash matches a directory of O(src), a link or file of that name in O(dest) is
-        kept too. If it matches a directory of O(dest), and O(src) has a link or file of that name, the task fails and
-        deletes nothing.
-      - With O(delete) and without O(delete_excluded), a pattern that matches nothing on either side causes a warning.
+      - With O(delete), a pattern that matches nothing on either side causes a warning.
     type: list
     elements: str
     default: []
   checksum:
     description:
-      - Compare files of the same size by their content, not by their times. The protocol has no checksums, so these
-        files are read on both sides.
-      - Without this option, a file that is rewritten with the same size within the second in which it was copied looks
-        unchanged until it changes again.
+      - Compare files of the same size by their content, not by their times, which reads them on both sides. Without
+        this option, a file that is rewritten with the same size within the second in which it was copied looks
+        unchanged.
     type: bool
     default: false
   delete:
     description:
       - Delete files and directories in O(dest) that are not in O(src). Two tasks with another O(src) and one O(dest)
         undo each other in every run; the second task warns.
-      - Without it, nothing is deleted except an item that must be replaced with one of another kind. A directory in the
-        place of a file is an error then.
-      - If O(src) is a directory that contains nothing to mirror, the task fails before anything is deleted, unless
-        O(allow_empty_source) is set.
+      - Without it, nothing is deleted except an item that must be replaced with one of another kind. A directory in
+        the place of a file is an error then.
     type: bool
     default: false
   delete_excluded:
     description:
-      - With O(delete), also delete from O(dest) what O(exclude) matches. Use it if O(dest) is only ever a copy of O(src),
-        and may hold files from before they were excluded.
+      - With O(delete), also delete from O(dest) what O(exclude) matches. Use it if O(dest) is only ever a copy of
+        O(src).
     type: bool
     default: false
   max_delete:
     description:
       - Fail, and change nothing, if more files, directories and links than this would be deleted. If not set, there is
         no limit.
-      - It counts RV(sftp_sync.deleted), without leftovers of interrupted transfers.
     type: int
   allow_empty_source:
-    description:
-      - Let O(delete) empty O(dest) if O(src) contains nothing to mirror.
+    description: Let O(delete) empty O(dest) if O(src) contains nothing to mirror. Otherwise, this is an error.
     type: bool
     default: false
   preserve_modes:
     description:
-      - Give files and directories the permissions that they have in O(src).
-      - Turn this off for servers that do not keep permissions. Otherwise, each run warns about this.
+      - Give files and directories the permissions that they have in O(src). Turn this off for servers that do not keep
+        permissions; otherwise, each run warns.
     type: bool
     default: true
   file_mode:
-    description:
-      - Permissions for all files, as octal digits in quotes. Takes precedence over O(preserve_modes).
+    description: Permissions for all files, as octal digits in quotes. Takes precedence over O(preserve_modes).
     type: raw
   directory_mode:
-    description:
-      - Permissions for all directories, as octal digits in quotes. Takes precedence over O(preserve_modes).
+    description: Permissions for all directories, as octal digits in quotes. Takes precedence over O(preserve_modes).
     type: raw
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
+  - hosted.services.sftp_server
   - hosted.services.on_service
-requirements:
-  - asyncssh >= 2.14.2
 notes:
   - On this machine, no link below O(src) or O(dest) is followed, even if another user makes it while the task runs.
     O(src) and O(dest) themselves may be links, or lie below links.
-  - A tree may have 2,000,000 items, 128 levels and 16 TiB. A name that a server lists as items of two kinds is refused,
-    and so is a pull of more bytes than are free; sparse and compressed files count with their full size.
-  - The connection options O(base_url) and O(token) are required only with O(service). O(timeout) is also the deadline
-    for connecting and logging in over SFTP.
+  - A tree may have 2,000,000 items, 128 levels and 16 TiB. A name that a server lists as items of two kinds is
+    refused, and so is a pull of more bytes than are free; sparse and compressed files count with their full size.
   - A file that cannot be read or written does not stop the others. The task fails at the end, RV(failures) says why,
     and RV(finished) lists what was done. Nothing is deleted in such a run. A full disk or a lost connection ends the
     task at once; run it again to continue from there.
   - Folders in O(dest) that are not writable for their owner are made writable while something in them is changed.
-  - Check mode writes nothing, so it detects a server without support for links, times or permissions only if the server
-    says so at once.
-  - Times are in whole seconds from 1970 to 2106; others are set to the nearest of these, with a warning. Sparse files
-    stay sparse if the server can leave blocks of zeros out. Set-user-ID, set-group-ID and sticky bits are not copied,
-    unless O(file_mode) and O(directory_mode) set them. Owners, groups, access control lists and hard links are not
-    copied.
+  - Times are in whole seconds from 1970 to 2106. Owners, groups, access control lists and hard links are not copied,
+    nor are set-user-ID, set-group-ID and sticky bits, unless O(file_mode) and O(directory_mode) set them.
 seealso:
   - module: hosted.services.sftp_host_key
   - module: hosted.services.file
@@ -244,26 +190,17 @@ sftp_sync:
     Changes that the task made, or would make in check mode. Paths are relative to O(dest); O(dest) itself is a dot.
   returned: success
   type: dict
-  sample:
-    host: node-1.example.com
-    port: 2022
-    username: svc-7f3a
-    direction: push
-    src: files/plugins
-    dest: plugins
-    created: ["maps.jar"]
-    updated: ["chat.jar", "chat/config.yml"]
-    deleted: []
-    unchanged: 41
-    bytes: 1204411
-    left_out: []
   contains:
+    # generated: sftp host port
     host:
       description: The server.
       type: str
+      sample: node-1.example.com
     port:
       description: Its port.
       type: int
+      sample: 2022
+    # generated end
     username:
       description: User name that logged in. Null if it was your own.
       type: str
@@ -327,12 +264,15 @@ finished:
   type: list
   elements: str
   sample: ["chat.jar"]
+# generated: actions
 actions:
-  description: Change that the task made, or would make in check mode, as a sentence.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["push files/plugins to plugins on svc-7f3a@node-1.example.com:2022: create 1, update 2 (1204411 bytes)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,88 +9,73 @@ DOCUMENTATION = r"""
 module: sleep_plan
 short_description: Suspend services outside of their hours, and resume them in time
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Looks at the clock, and suspends or resumes each selected service as the plan says for this moment. Run it every few
-    minutes, from cron or a timer of systemd. Runs that are missed or doubled make no difference.
+  - Looks at the clock of the controller, and suspends or resumes each selected service as the plan says for this
+    moment. Run it every few minutes, from cron or a timer of systemd. Runs that are missed or doubled make no
+    difference.
   - A change by hand is respected until the next boundary of the plan, whether a service was resumed while it should
     sleep or suspended in its hours. For longer, use O(keep_awake).
   - A service that refers to another one in its environment is resumed after it and suspended before it, and keeps it
     awake while it is awake itself. A service of which a backup is being made or restored stays awake until that is
     complete, for a day at most.
   - Only suspension saves money, so nothing is merely stopped. A service that does not offer C(suspension) is left out.
-  - A service that M(hosted.services.relocate) left over is never resumed, until that has put it back in service; if it
-    is V(ACTIVE), it is suspended as any other, with a warning. This needs the record of the relocation, in O(state_dir)
-    or in the folder that is used if O(state_dir) is not set.
+  - A service that M(hosted.services.relocate) left over is never resumed. The guide to sleep says more on that.
   - Says what the plan will save, in check mode too, and what it has saved by the platform's own usage.
 options:
   name:
-    description:
-      - Name of the plan. What is remembered of a service belongs to it. A service should be in one plan only.
+    description: Name of the plan. What is remembered of a service belongs to it. A service should be in one plan only.
     type: str
     required: true
   awake:
     description:
       - When services are awake, by weekday. They sleep at all other times.
-      - If it is left out, services are awake except in O(exceptions) and events of O(calendar). With O(events=awake) they
-        sleep except in these.
+      - If it is left out, services are awake except in O(exceptions) and events of O(calendar). With O(events=awake)
+        they sleep except in these.
     type: list
     elements: dict
     suboptions:
       days:
-        description:
-          - Weekdays on which the window begins.
+        description: Weekdays on which the window begins.
         type: list
         elements: str
         choices: [mon, tue, wed, thu, fri, sat, sun]
         default: [mon, tue, wed, thu, fri, sat, sun]
       begins:
-        description:
-          - When the window begins, such as V(08:00). Write it in quotes.
-          - A time that clocks show twice counts when it comes first, one that they skip at the moment at which they do.
+        description: When the window begins, such as V(08:00). Write it in quotes.
         type: str
         default: "00:00"
         aliases: [from]
       ends:
-        description:
-          - When it ends. It ends on the next day if that is not later than its beginning, whatever the next day says.
-          - A time that clocks show twice counts when it comes last.
+        description: When it ends. It ends on the next day if that is not later than its beginning.
         type: str
         default: "24:00"
         aliases: [to]
   exceptions:
-    description:
-      - Days with windows of their own. They replace those that O(awake) and O(calendar) say for these days.
+    description: Days with windows of their own. They replace those that O(awake) and O(calendar) say for these days.
     type: list
     elements: dict
     default: []
     suboptions:
       date:
-        description:
-          - The day, such as V(2026-12-24).
+        description: The day, such as V(2026-12-24).
         type: str
         required: true
       until:
-        description:
-          - The last day, if there are several.
+        description: The last day, if there are several.
         type: str
       awake:
-        description:
-          - When services are awake on these days. An empty list means that they sleep.
+        description: When services are awake on these days. An empty list means that they sleep.
         type: list
         elements: dict
         required: true
         suboptions:
           begins:
-            description:
-              - When the window begins.
+            description: When the window begins.
             type: str
             default: "00:00"
             aliases: [from]
           ends:
-            description:
-              - When it ends.
+            description: When it ends.
             type: str
             default: "24:00"
             aliases: [to]
@@ -100,63 +85,45 @@ options:
         C(icalendar) and C(recurring-ical-events).
     type: path
   events:
-    description:
-      - How services are during the events of O(calendar).
+    description: How services are during the events of O(calendar).
     type: str
     choices: [asleep, awake]
     default: asleep
   time_zone:
-    description:
-      - Time zone of the plan, such as V(Europe/Paris).
+    description: Time zone of the plan, such as V(Europe/Paris).
     type: str
     default: UTC
   resume:
-    description:
-      - Whether services are resumed when their hours begin. A plan with V(false) only suspends, and whoever needs a service
-        resumes it.
+    description: Whether services are resumed when their hours begin. If false, whoever needs a service resumes it.
     type: bool
     default: true
-  start_after:
-    description:
-      - Services that start after others, and stop before them, by name or id. Each key is a service of the plan, and its
-        value the list of services that it needs.
-      - Add here what the platform cannot know. It knows the references in environments, such as C(${db.URL}).
-    type: dict
-    default: {}
   not_while_busy:
-    description:
-      - Do not suspend a service that is busy. If it cannot be known, nothing is done.
+    description: Do not suspend a service that is busy. If it cannot be known, nothing is done.
     type: dict
     suboptions:
       cpu_percent:
-        description:
-          - A service is busy above this share of its processors.
+        description: A service is busy above this share of its processors.
         type: float
       traffic_kib_per_second:
         description:
-          - A service is busy above this traffic, in both directions together, between two runs of the plan. So runs have to
-            come more often than O(not_while_busy.minutes).
+          - A service is busy above this traffic, in both directions together, between two runs of the plan, which have
+            to come more often than O(not_while_busy.minutes).
         type: float
       minutes:
-        description:
-          - For how many minutes back each run looks at what it and the runs before it have measured.
+        description: For how many minutes back each run looks at what it and the runs before it have measured.
         type: int
         default: 15
       at_most:
-        description:
-          - For how many minutes at most being busy delays a suspension.
+        description: For how many minutes at most being busy delays a suspension.
         type: int
         default: 240
   keep_awake:
     description:
       - Keep services of the plan awake until a moment, and whatever they need. This resumes them if they sleep.
-      - A run of the plan that is under way looks for it before it suspends a service. One that is suspended in this very
-        moment is resumed by the next run.
     type: dict
     suboptions:
       services:
-        description:
-          - The services, by name or id.
+        description: The services, by name or id.
         type: list
         elements: str
         required: true
@@ -166,28 +133,21 @@ options:
         type: str
         required: true
   release:
-    description:
-      - Services that are left to the plan again at once, by name or id, whatever was done to them by hand.
+    description: Services that are left to the plan again at once, by name or id, whatever was done to them by hand.
     type: list
     elements: str
-  max_monthly:
-    description:
-      - Do not resume a service that costs more than this in a month, in currency units.
-    type: str
   forecast_days:
-    description:
-      - Over how many of the next days to forecast what the plan saves.
+    description: Over how many of the next days to forecast what the plan saves.
     type: int
     default: 30
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.budget
+  - hosted.services.budget.max_monthly
   - hosted.services.many_services
   - hosted.services.common.state_dir
-notes:
-  - The clock of the controller decides.
+  - hosted.services.many_services.start_after
 seealso:
   - module: hosted.services.relocate
   - module: hosted.services.service
@@ -249,51 +209,33 @@ services:
   returned: always
   type: list
   elements: dict
-  sample:
-    - service: survival
-      service_id: svc_8c1d
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["suspend service 'survival' (svc_8c1d)"]
-      status: SUSPENDED
-      awake: false
-      why: outside of its hours
-      delayed: false
-      kept_until: null
-      forecast:
-        days: 30
-        asleep_hours: 445.5
-        monthly_awake: "10.60"
-        monthly_asleep: "0.60"
-        saves: "6.10"
-        saves_monthly: "6.19"
-      saved: {since: "2026-11-02", days: 20, amount: "4.08"}
-      cost: {monthly_before: "10.60", monthly_after: "0.60", monthly_change: "-10.00", moves: [suspend]}
   contains:
+    # generated: outcome
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
-      description: Id of the service. Null when it was not found.
+      description: Id of the service. Null if it was not found.
       type: str
+      sample: svc_8c1d
     changed:
-      description: Whether something was changed for it, or would be in check mode.
+      description: Whether the service was changed, or would be in check mode.
       type: bool
-    actions:
-      description: Changes that the task made to the service, or would make in check mode, one sentence each.
-      type: list
-      elements: str
     failed:
-      description: Whether something went wrong with it.
+      description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was left out, because it cannot be suspended or a relocation left it over.
+      description: Whether the service was left out. RV(services[].msg) says why.
       type: bool
     msg:
-      description: The error, or the reason for skipping the service. Null if there is neither.
+      description: The error, or why the service was left out. Null if there is neither.
       type: str
+    actions:
+      description: Changes that the task made to the service, or would make in check mode.
+      type: list
+      elements: str
+    # generated end
     status:
       description: Its status after the task.
       type: str
@@ -346,25 +288,45 @@ services:
           description: What they have saved.
           type: str
     cost:
-      description:
-        - How its monthly price changes, with the keys of RV(hosted.services.fleet#module:services[].cost). Null if it
-          does not.
+      description: How its monthly price changes. Null if it does not.
       type: dict
+      contains:
+        # generated: change
+        monthly_before:
+          description: The rate that is billed before the change. Null if it is not known.
+          type: str
+          sample: '0.00'
+        monthly_after:
+          description: The rate that is billed after the whole task. Null if it cannot be known.
+          type: str
+          sample: '10.74'
+        monthly_change:
+          description: The difference.
+          type: str
+          sample: '10.74'
+        currency:
+          description: Currency of the amounts. Null if this token cannot read it.
+          type: str
+          sample: EUR
+        moves:
+          description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend),
+            V(resume) or V(delete). If the task failed, those that were made or may have been made.
+          type: list
+          elements: str
+          sample:
+          - order
+        service:
+          description: Name of the service.
+          type: str
+          sample: survival
+        service_id:
+          description: Id of the service. Null if it does not exist yet.
+          type: str
+        # generated end
 plan:
   description: The plan as a whole, at the moment of the task.
   returned: when services were selected
   type: dict
-  sample:
-    name: office-hours
-    at: "2026-11-23T19:05:00Z"
-    awake: false
-    since: "2026-11-23T19:00:00Z"
-    until: "2026-11-24T06:30:00Z"
-    saves: "6.10"
-    saves_monthly: "6.19"
-    saved: "4.08"
-    unpriced: []
-    currency: EUR
   contains:
     name:
       description: Name of the plan.
@@ -397,12 +359,15 @@ plan:
     currency:
       description: Currency of the account. Null if the platform does not tell it.
       type: str
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["suspend service 'survival' (svc_8c1d)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,67 +9,44 @@ DOCUMENTATION = r"""
 module: snapshot
 short_description: Take, roll back to and delete snapshots of services
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Takes a snapshot of each selected service, rolls services back to one, or deletes it.
   - Deleting a service destroys its snapshots.
 options:
   name:
-    description:
-      - Name of the snapshot, exactly as it is on the platform.
+    description: Name of the snapshot, exactly as it is on the platform.
     type: str
     required: true
   state:
     description:
-      - V(present) ensures that a snapshot with this name exists. Snapshots have no status, so one counts as complete
-        once it is listed.
-      - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The rollback counts as
-        done after O(quiet_time). If a service event reports a failed rollback, the task fails. One that fails without
-        such an event cannot be told from one that succeeded, so check the files of the service.
+      - V(present) ensures that a snapshot with this name exists. It counts as complete once it is listed.
+      - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The platform does not
+        show whether a rollback is in progress, so it counts as done after O(quiet_time). If a service event reports a
+        failed rollback, the task fails. One that fails without such an event cannot be told from one that succeeded,
+        so check the files of the service.
       - V(absent) ensures that no snapshot with this name exists, which is so where the service or the project is gone.
-        The platform knows snapshots by name only, so if several have this name, V(rolled_back) and V(absent) are
+      - The platform knows snapshots by name only, so if several have this name, V(rolled_back) and V(absent) are
         refused.
-      - While a service is locked, or refuses (409) because the platform shows that something is under way, the task
-        retries for up to O(wait_timeout). Any other refusal fails at once.
     type: str
     choices: [present, rolled_back, absent]
     default: present
-  confirm:
-    description:
-      - Confirm that O(state=rolled_back) may discard changes. Without it, the task fails and says what would be lost.
-    type: bool
-    default: false
   discard_newer:
     description:
       - Allow O(state=rolled_back) even if there are newer snapshots than the one to roll back to, which the platform
         may delete. Without this option, the task fails and names them.
     type: bool
     default: false
-  quiet_time:
-    description:
-      - How many seconds must pass without a change, or a new service event, before a rollback counts as done, because
-        the platform does not show whether one is still in progress. Limited to half of O(wait_timeout).
-      - If there was no sign of it at all, the task warns, and RV(services[].start_seen) is V(false).
-    type: float
-    default: 30.0
-  allow_partial:
-    description:
-      - With O(state=rolled_back), all selected services are checked first. If one cannot be rolled back, for example
-        because it has no snapshot with this name, the task fails before it changes any service, and lists those.
-      - Set this to V(true) to roll back the others anyway. The task still fails at the end.
-    type: bool
-    default: false
 attributes:
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
     support: partial
     details: Every run with O(state=rolled_back) rolls back.
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
   - hosted.services.common.wait
   - hosted.services.many_services
+  - hosted.services.many_services.restore
+notes:
+  - While a service is busy, the task retries for up to O(wait_timeout). Any other refusal fails at once.
 seealso:
   - module: hosted.services.snapshot_info
   - module: hosted.services.backup_retention
@@ -96,59 +73,46 @@ services:
   returned: always
   type: list
   elements: dict
-  sample:
-    - service: worker
-      service_id: svc_02be
-      changed: true
-      failed: false
-      skipped: false
-      msg: null
-      actions: ["take snapshot 'before-upgrade' of service 'worker' (svc_02be)"]
-      snapshot:
-        id: snp_90f3
-        name: before-upgrade
-        description: ""
-        parent: null
-        created_at: "2026-11-20T02:00:03.000Z"
-        size_bytes: 104857600
-      overwrites: null
-      start_seen: null
-      events: null
-      vanished: []
   contains:
+    # generated: outcome
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
       description: Id of the service. Null if it was not found.
       type: str
+      sample: svc_8c1d
     changed:
       description: Whether the service was changed, or would be in check mode.
       type: bool
-    actions:
-      description: Changes that the task made to the service, or would make in check mode, one sentence each.
-      type: list
-      elements: str
     failed:
       description: Whether the task failed for this service.
       type: bool
     skipped:
-      description:
-        - Whether it was skipped because it does not offer the required capability, or is gone and O(state=absent).
+      description: Whether the service was left out. RV(services[].msg) says why.
       type: bool
     msg:
-      description: The error, or the reason for skipping the service. Null if there is neither.
+      description: The error, or why the service was left out. Null if there is neither.
       type: str
+    actions:
+      description: Changes that the task made to the service, or would make in check mode.
+      type: list
+      elements: str
+    # generated end
     snapshot:
       description: The snapshot. Null if it is absent or could not be taken.
       type: dict
       contains:
+        # generated: snapshot
         id:
           description: Id of the snapshot. Null in check mode if it would be taken.
           type: str
+          sample: snp_90f3
         name:
           description: Name of the snapshot.
           type: str
+          sample: before-upgrade
         description:
           description: The platform's description of it.
           type: str
@@ -158,34 +122,40 @@ services:
         size_bytes:
           description: Size of the snapshot.
           type: int
+          sample: 104857600
         created_at:
           description: When it was taken, in UTC.
           type: str
+          sample: '2026-11-20T02:00:03.000Z'
+        # generated end
+    # generated: restore
     overwrites:
-      description: Data that a rollback discards. Null for other states.
+      description: Data that is overwritten. Null for other states.
       type: str
     start_seen:
-      description: Whether the rollback was seen to begin. Null if the task did not wait for one.
+      description: Whether it was seen to begin. Null if the task did not wait for it.
       type: bool
     events:
-      description:
-        - Types of the events that the rollback added to the service's activity journal, newest first. The journal is
-          the only place where the platform may report that a rollback failed. Null if the task did not wait for a
-          rollback, or could not read the journal.
+      description: Types of the events that it added to the service's activity journal, newest first. The journal
+        is the only place where the platform may report that it failed. Null if the task did not wait for it, or
+        could not read the journal.
       type: list
       elements: str
     vanished:
-      description:
-        - Snapshots that are no longer on the list after a rollback. The platform may have deleted them with it, or
-          another run may have. The task warns about them.
+      description: Those that are no longer on the list although the task did not delete them. The platform or another
+        run may have. The task warns about them.
       type: list
       elements: dict
+    # generated end
+# generated: actions
 actions:
-  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
-  returned: success
+  description: Changes that the task made, or would make in check mode, one sentence each.
   type: list
   elements: str
-  sample: ["take snapshot 'before-upgrade' of service 'worker' (svc_02be)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

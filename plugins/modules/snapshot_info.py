@@ -9,14 +9,12 @@ DOCUMENTATION = r"""
 module: snapshot_info
 short_description: Read snapshots of services and how fresh they are
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the snapshots of each selected service, with the newest one and its age.
   - With O(max_age), also shows whether it is fresh enough.
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
   - hosted.services.many_services
   - hosted.services.many_services.freshness
 seealso:
@@ -38,71 +36,114 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+# generated: at
 at:
   description: The time of the platform by which ages are told, in UTC.
-  returned: success
   type: str
-  sample: "2026-11-20T08:14:33Z"
+  sample: '2026-11-20T08:14:33Z'
+  returned: success
+# generated end
 services:
   description: Result for each service. A task that fails returns it too, unless no service could be selected.
   returned: always
   type: list
   elements: dict
-  sample:
-    - service: worker
-      service_id: svc_02be
-      changed: false
-      failed: false
-      skipped: false
-      msg: null
-      actions: []
-      snapshots: []
-      newest: null
-      age_hours: null
-      freshness: missing
   contains:
+    # generated: outcome
     service:
       description: Name of the service.
       type: str
+      sample: survival
     service_id:
       description: Id of the service. Null if it was not found.
       type: str
+      sample: svc_8c1d
     changed:
       description: Whether the service was changed, or would be in check mode.
       type: bool
-    actions:
-      description: Changes that the task made to the service, or would make in check mode, one sentence each.
-      type: list
-      elements: str
     failed:
       description: Whether the task failed for this service.
       type: bool
     skipped:
-      description:
-        - Whether it was skipped because it does not offer the required capability, or is gone and there is no O(max_age).
+      description: Whether the service was left out. RV(services[].msg) says why.
       type: bool
     msg:
-      description: The error, or the reason for skipping the service. Null if there is neither.
+      description: The error, or why the service was left out. Null if there is neither.
       type: str
+    actions:
+      description: Changes that the task made to the service, or would make in check mode.
+      type: list
+      elements: str
+    # generated end
     snapshots:
-      description: The snapshots that match, with the keys of RV(hosted.services.snapshot#module:services[].snapshot).
+      description: The snapshots that match.
       type: list
       elements: dict
+      contains:
+        # generated: snapshot
+        id:
+          description: Id of the snapshot. Null in check mode if it would be taken.
+          type: str
+          sample: snp_90f3
+        name:
+          description: Name of the snapshot.
+          type: str
+          sample: before-upgrade
+        description:
+          description: The platform's description of it.
+          type: str
+        parent:
+          description: Name of the snapshot before it. Null for the first one.
+          type: str
+        size_bytes:
+          description: Size of the snapshot.
+          type: int
+          sample: 104857600
+        created_at:
+          description: When it was taken, in UTC.
+          type: str
+          sample: '2026-11-20T02:00:03.000Z'
+        # generated end
     newest:
-      description:
-        - The newest one, with the keys of RV(hosted.services.snapshot#module:services[].snapshot). Null if there is
-          none.
+      description: The newest one. Null if there is none.
       type: dict
+      contains:
+        # generated: snapshot
+        id:
+          description: Id of the snapshot. Null in check mode if it would be taken.
+          type: str
+          sample: snp_90f3
+        name:
+          description: Name of the snapshot.
+          type: str
+          sample: before-upgrade
+        description:
+          description: The platform's description of it.
+          type: str
+        parent:
+          description: Name of the snapshot before it. Null for the first one.
+          type: str
+        size_bytes:
+          description: Size of the snapshot.
+          type: int
+          sample: 104857600
+        created_at:
+          description: When it was taken, in UTC.
+          type: str
+          sample: '2026-11-20T02:00:03.000Z'
+        # generated end
+    # generated: freshness
     age_hours:
-      description:
-        - Its age in whole hours. Null if there is none.
-        - For a suspended service, its age at the suspension, because nothing has changed since.
+      description: Age of the newest one in whole hours. Null if there is none. For a suspended service, its age
+        at the suspension, because nothing has changed since.
       type: int
+      sample: 6
     freshness:
-      description:
-        - V(fresh) if it is not older than O(max_age), V(stale) if it is older, V(missing) if there is none.
-        - Null without O(max_age), and for a service that failed or was skipped.
+      description: V(fresh) if it is not older than O(max_age), V(stale) if it is older, V(missing) if there is
+        none. Null without O(max_age), and for a service that failed or was skipped.
       type: str
+      sample: fresh
+    # generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,59 +9,48 @@ DOCUMENTATION = r"""
 module: ssh_key
 short_description: Manage the SSH keys of the account
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
-  - Registers and removes public SSH keys.
-  - A key on the account opens SFTP on all services of the account, without a password.
+  - Registers and removes public SSH keys. A key opens SFTP on all services of the account, without a password.
   - Refuses a private key, a damaged key, a key of a type that the platform does not accept, and an RSA key of less
     than 2048 bits, before anything is sent.
-  - A key is recognized by its fingerprint, SHA256 or MD5. If the platform shows another one, O(state=absent) with a key
-    or a fingerprint that was not found fails, as the key may still be registered; give its O(name) alone.
+  - A key is recognized by its fingerprint, SHA256 or MD5. If the platform shows another one, O(state=absent) with a
+    key or a fingerprint that was not found fails, as the key may still be registered; give its O(name) alone.
 options:
   name:
     description:
-      - Name of the key. Required to register one.
-      - With O(state=absent), the name must match O(public_key), O(public_key_file) or O(fingerprint) if one of them
-        is also set. If no registered key has that fingerprint, nothing is removed, and a warning names a key that has
-        the name.
+      - Name of the key. Required to register one. With O(state=absent), it must match O(public_key),
+        O(public_key_file) or O(fingerprint), if one of them is also set.
     type: str
   public_key:
     description:
-      - The key, as in a public-key file.
-      - Options in front of it, as in a file of authorized keys, are ignored with O(state=absent), and refused otherwise,
-        because the platform would drop them.
-      - The platform accepts C(ssh-ed25519), C(ecdsa-sha2-*), and C(ssh-rsa) of 2048 bits or more.
-      - It is not shown in the task's output, in case it is a private key by mistake.
+      - The key, as in a public-key file, of type C(ssh-ed25519), C(ecdsa-sha2-*), or C(ssh-rsa) of 2048 bits or more.
+        It is not shown in the task's output, in case it is a private key by mistake.
+      - Options in front of it, as in a file of authorized keys, are refused, because the platform would drop them, and
+        ignored with O(state=absent).
     type: str
   public_key_file:
-    description:
-      - File that contains the key. It is read on the machine where the task runs, usually the controller.
-      - A relative path is searched for in C(files/) of the role and next to the playbook; see the notes.
+    description: File that contains the key, on the machine where the task runs, usually the controller.
     type: path
   fingerprint:
     description:
-      - Fingerprint of a registered key to remove, in hexadecimal digits or base64, with or without the prefix.
-      - Which digest the platform shows is not documented; give the one that M(hosted.services.ssh_key_info) returns.
+      - Fingerprint of a registered key to remove, in hexadecimal digits or base64, with or without the prefix, as
+        M(hosted.services.ssh_key_info) returns it.
     type: str
   replace:
     description:
-      - If one other key has this name, replace it. The new key is registered before the old one is removed, so that
-        one of them is valid at any time.
-      - If several other keys have this name, the task fails, because it is not known which one to replace.
+      - If one other key has this name, replace it. The new key is registered before the old one is removed. If several
+        other keys have this name, the task fails.
     type: bool
     default: false
   state:
     description:
-      - V(present) ensures that the key is registered.
-      - V(absent) ensures that it is not registered. A removed key stops opening SFTP at once; established sessions
-        continue until they end.
+      - V(present) ensures that the key is registered, V(absent) that it is not. A removed key stops opening SFTP at
+        once; established sessions continue until they end.
     type: str
     choices: [present, absent]
     default: present
 extends_documentation_fragment:
   - hosted.services.common
-  - hosted.services.common.attributes
 seealso:
   - module: hosted.services.ssh_key_info
 """
@@ -89,42 +78,45 @@ ssh_key:
   description: The key, or null if it is absent. In check mode, the expected result.
   returned: success
   type: dict
-  sample:
-    id: key_71c0
-    name: deploy
-    algorithm: ssh-ed25519
-    label: deploy@example
-    fingerprint: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
-    created_at: "2026-11-20T08:15:30.000Z"
-    last_used_at: null
   contains:
+    # generated: ssh_key
     id:
       description: Id of the key. Null in check mode if it would be registered.
       type: str
+      sample: key_71c0
     name:
       description: Name of the key.
       type: str
+      sample: deploy
     algorithm:
       description: Type of the key.
       type: str
+      sample: ssh-ed25519
     label:
       description: Label of the key.
       type: str
+      sample: deploy@example
     fingerprint:
       description: Fingerprint of the key, in the platform's notation.
       type: str
+      sample: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
     created_at:
       description: When the key was registered, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     last_used_at:
       description: When the key was last used, in UTC. Null if it was never used.
       type: str
+    # generated end
+# generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
-  returned: success
   type: list
   elements: str
-  sample: ["register SSH key 'deploy' (SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo)"]
+  sample:
+  - stop service 'survival' (svc_8c1d)
+  returned: success
+# generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -9,22 +9,18 @@ DOCUMENTATION = r"""
 module: ssh_key_info
 short_description: Read the SSH keys of the account
 version_added: 1.0.0
-author:
-  - hosted.services contributors (@hosted-services)
 description:
   - Returns the public SSH keys that open SFTP on the services of the account.
 options:
   name:
-    description:
-      - Only keys with this name.
+    description: Only keys with this name.
     type: str
   fingerprint:
-    description:
-      - Only the key with this fingerprint, in hexadecimal digits or base64, with or without the prefix.
+    description: Only the key with this fingerprint, in hexadecimal digits or base64, with or without the prefix.
     type: str
 extends_documentation_fragment:
-  - hosted.services.common
   - hosted.services.common.info_attributes
+  - hosted.services.common
 seealso:
   - module: hosted.services.ssh_key
 """
@@ -45,36 +41,36 @@ ssh_keys:
   returned: success
   type: list
   elements: dict
-  sample:
-    - id: key_71c0
-      name: deploy
-      algorithm: ssh-ed25519
-      label: deploy@example
-      fingerprint: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
-      created_at: "2026-11-20T08:15:30.000Z"
-      last_used_at: null
   contains:
+    # generated: ssh_key
     id:
-      description: Id of the key.
+      description: Id of the key. Null in check mode if it would be registered.
       type: str
+      sample: key_71c0
     name:
       description: Name of the key.
       type: str
+      sample: deploy
     algorithm:
       description: Type of the key.
       type: str
+      sample: ssh-ed25519
     label:
       description: Label of the key.
       type: str
+      sample: deploy@example
     fingerprint:
       description: Fingerprint of the key, in the platform's notation.
       type: str
+      sample: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
     created_at:
       description: When the key was registered, in UTC.
       type: str
+      sample: '2026-11-20T08:15:30.000Z'
     last_used_at:
       description: When the key was last used, in UTC. Null if it was never used.
       type: str
+    # generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

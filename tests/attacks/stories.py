@@ -16,12 +16,10 @@ from cases import NAMES as MODULES
 from cases import REPOSITORY
 from faults.runner import filled
 from faults.scenarios import GAME_SIZE, SCENARIOS
-from integration.backup_machine import BackupMachine
-from integration.drift_machine import DriftMachine
+from integration.backup_machine import BackupMachine, DriftMachine, SleepMachine
 from integration.inventory.conftest import Inventory
 from integration.proxy_server import ProxyServer, running
 from integration.rulebook_run import Rulebook, environment_for_rulebooks, shipped
-from integration.sleep_machine import SleepMachine
 
 BLUEPRINT: dict[str, Any] = {
     "project": "bakery",

@@ -29,7 +29,6 @@ import asyncssh
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import RELOCATE
 from hosted_sandbox.testing import Sandbox
 
@@ -124,7 +123,7 @@ def relocate(sandbox: Sandbox, key: Path, folder: Path, course: Course) -> dict[
     clients: list[Client] = []
 
     def connect(settings: Any, log: Any) -> Client:
-        clients.append(Client(Session(settings, log)))
+        clients.append(Client(settings, log))
         return clients[-1]
 
     result = execute(RELOCATE, options, RunContext(progress=course.progress, connect=connect))

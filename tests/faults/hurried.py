@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -32,7 +32,7 @@ from unittest import mock
 from urllib.parse import urlsplit
 
 from ansible_collections.hosted.services.plugins.module_utils import _resources
-from ansible_collections.hosted.services.plugins.module_utils._api import call_thread, http_transport, session
+from ansible_collections.hosted.services.plugins.module_utils._api import bounded_call, client, http_transport
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Route
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import parallel, waiting
@@ -179,7 +179,7 @@ class FaultyTransport:
     ) -> Any:
         """Make a call with all its tries, and measure by how much it outlasts what it is allowed."""
         begun = self.clock.now
-        seconds = named.get("seconds")
+        seconds = named.get("seconds", rest[3] if len(rest) > 3 else None)
         allowed = max(own.connection.timeout, route.min_timeout) if seconds is None else seconds
         try:
             return original(own, route, *rest, **named)
@@ -228,8 +228,8 @@ def hurried(transport: FaultyTransport) -> Iterator[None]:
     """Let the collection run on this transport and by its clock."""
     exchange, within, send = (
         http_transport.HttpTransport.send,
-        call_thread.CallThread.run,
-        session.Session.send,
+        bounded_call.run_bounded,
+        client.Client.call,
     )
     wait = waiting.wait_until
 
@@ -238,11 +238,12 @@ def hurried(transport: FaultyTransport) -> Iterator[None]:
 
     with ExitStack() as stack:
         replace(http_transport.HttpTransport, "send", lambda own, *a: transport.exchange(exchange, own, *a))
-        replace(session.Session, "send", lambda own, *a, **k: transport.send(send, own, *a, **k))
-        replace(call_thread.CallThread, "run", lambda own, *a: transport.within(partial(within, own), *a))
+        replace(client.Client, "call", lambda own, *a, **k: transport.send(send, own, *a, **k))
         for module in modules():
             if vars(module).get("time") is time:
                 replace(module, "time", transport.clock)
+            if vars(module).get("run_bounded") is within:
+                replace(module, "run_bounded", lambda *a: transport.within(within, *a))
             if vars(module).get("wait_until") is wait:
                 replace(module, "wait_until", lambda task, *a, **k: transport.wait(wait, task, *a, **k))
         replace(parallel.run_parallel, "__defaults__", (1,))

@@ -25,7 +25,6 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._api import http_transport
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from faults.deletions import Deletion, watch_deletion
 from faults.hurried import PATIENCE, Clock, Exchange, FaultyTransport, hurried
@@ -182,7 +181,7 @@ class Runner:
         line.watch = watch
 
         def connect(settings: Any, log: Any) -> Client:
-            return Client(Session(settings, log, self.connections))
+            return Client(settings, log, self.connections)
 
         with hurried(line):
             result = execute(resource, validated.validated_parameters, RunContext(connect=connect))

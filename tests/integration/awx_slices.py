@@ -12,7 +12,7 @@ there are.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,9 @@ KEPT = ("name", "product", "status", "alias", "runtime", "size", "options", "env
 Variables = Mapping[str, Mapping[str, Any]]
 
 
-def hosts_of(hosts: Sequence[str], number: int, count: int) -> list[str]:
-    """Return the hosts of one slice; the first has the number 1."""
-    return sorted(hosts)[number - 1 :: count]
-
-
 def write_slice(path: Path, group: str, variables: Variables, number: int = 1, count: int = 1) -> Path:
     """Write the inventory of one slice: a group of hosts with their variables. One of one is the whole."""
-    own = hosts_of(list(variables), number, count)
+    own = sorted(variables)[number - 1 :: count]
     listed = {
         "all": {"hosts": [], "children": [group]},
         group: {"hosts": own},

@@ -22,6 +22,12 @@ from integration.ansible_run import COLLECTIONS, PLAY_SECONDS, Ansible, Run
 from integration.warm import COLD, programs
 
 NIGHTLY: dict[str, Any] = {"name": "nightly", "project": "web", "keep": {"last": 2}, "wait_timeout": 20}
+NIGHTS: dict[str, Any] = {"name": "nights", "project": "shop", "awake": [], "wait_timeout": 20}
+"""A plan whose services sleep at all times, whatever the clock of this machine says."""
+BLUEPRINTS: dict[str, dict[str, Any]] = {
+    "games": {"project": "games", "services": {"world": {"product": "minecraft"}}},
+    "shop": {"project": "shop", "services": {"db": {"product": "postgresql"}}},
+}
 INSTALL = """\
 - hosts: {hosts}
   gather_facts: false
@@ -160,6 +166,49 @@ class BackupMachine:
     def names(self, service_id: str) -> list[str]:
         """Return their names."""
         return [str(backup["name"]) for backup in self.backups(service_id)]
+
+
+class DriftMachine(BackupMachine):
+    """The same with blueprints and the command ``hosted-drift``."""
+
+    role = "drift_schedule"
+    program = "hosted-drift"
+
+    def __init__(self, folder: Path, sandbox: Sandbox) -> None:
+        super().__init__(folder, sandbox)
+        self.blueprints = folder / "blue prints"
+        self.blueprints.mkdir(exist_ok=True)
+        for name, blueprint in BLUEPRINTS.items():
+            self.path(name).write_text(yaml.safe_dump(blueprint))
+        self.plan = {"name": "all", "blueprints": [str(self.blueprints / "*.yml")]}
+
+    def path(self, name: str) -> Path:
+        """Return the path of a blueprint."""
+        return self.blueprints / f"{name}.yml"
+
+    def add_service(self) -> None:
+        """Order something by hand, which is not in the blueprint."""
+        self.sandbox.seed({"services": [{"name": "cache", "product": "valkey", "project": "shop"}]})
+
+
+class SleepMachine(BackupMachine):
+    """The same with the command ``hosted-sleep``."""
+
+    role = "sleep_schedule"
+    program = "hosted-sleep"
+
+    def __init__(self, folder: Path, sandbox: Sandbox) -> None:
+        super().__init__(folder, sandbox)
+        self.plan = NIGHTS
+
+    def statuses(self) -> dict[str, str]:
+        """Return the status of each service by its name."""
+        items = self.sandbox.api("GET", "/api/resources").json()["items"]
+        return {item["name"]: item["status"] for item in items}
+
+
+MACHINES = {kind.role: kind for kind in (BackupMachine, DriftMachine, SleepMachine)}
+"""The machines by their roles."""
 
 
 def contents(folder: Path) -> dict[str, str]:

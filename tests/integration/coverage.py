@@ -22,7 +22,9 @@ outcome is unknown. `python -m integration.coverage` writes this page from the s
 
 def page() -> str:
     """Return the page."""
-    rows = [f"| `{route}` | {route.scope.value} | {route.idempotency.value} |\n" for route in ROUTES.values()]
+    rows = [
+        f"| `{route}` | {route.scope.value} | {route.idempotency.meaning} |\n" for route in ROUTES.values()
+    ]
     return INTRODUCTION.format(count=len(ROUTES)) + "".join(rows)
 
 

@@ -49,7 +49,7 @@ def free_port() -> int:
         return port
 
 
-class Server:
+class _Server:
     """A server with one database, which one user opens with PASSWORD."""
 
     engine: str
@@ -96,56 +96,37 @@ class Server:
         """Return the account to run as; engines refuse to be root."""
         return self.account if os.getuid() == 0 else None
 
-    def command(self) -> list[str]:
-        """Return what starts the server."""
-        raise NotImplementedError
 
-    def prepare(self) -> None:
-        """Make an empty server."""
-        raise NotImplementedError
-
-    def sql(self, text: str, database: str = "") -> str:
-        """Run statements as the server's own administrator; rows come with tabs between the fields."""
-        raise NotImplementedError
-
-    def create(self) -> None:
-        """Make user and database."""
-        raise NotImplementedError
-
-    def restore(self, dump: Path, database: str) -> None:
-        """Load a dump into a database that is made for it, as the guide says."""
-        raise NotImplementedError
-
-    def empty(self) -> None:
-        """Let the database hold nothing, as that of a service that was ordered just now."""
-        raise NotImplementedError
-
-
-class PostgreSQL(Server):
+class PostgreSQL(_Server):
     """PostgreSQL, with passwords on TCP."""
 
     engine = "postgresql"
     account = "postgres"
 
     def prepare(self) -> None:
+        """Make an empty server."""
         self.run("initdb", "--pgdata=data", "--auth-host=scram-sha-256", "--auth-local=trust", "--no-sync",
                  "--username=admin", "--encoding=UTF8")  # fmt: skip
 
     def command(self) -> list[str]:
+        """Return what starts the server."""
         return ["postgres", "-D", "data", "-p", str(self.port), "-h", "127.0.0.1", "-k", str(self.folder),
                 "-c", "fsync=off"]  # fmt: skip
 
     def sql(self, text: str, database: str = "") -> str:
+        """Run statements as the server's own administrator; rows come with tabs between the fields."""
         options = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"]
         where = ["-h", str(self.folder), "-p", str(self.port), "-U", "admin", "-d", database or "postgres"]
         return self.run("psql", *options, *where, text=text)
 
     def create(self) -> None:
+        """Make user and database."""
         quoted = PASSWORD.replace("'", "''")
         self.sql(f"SET standard_conforming_strings = on; CREATE ROLE {self.owner} LOGIN PASSWORD '{quoted}';")
         self.sql(f"CREATE DATABASE {self.database} OWNER {self.owner};")
 
     def restore(self, dump: Path, database: str) -> None:
+        """Load a dump into a database that is made for it, as the guide says."""
         self.sql(f"CREATE DATABASE {database} OWNER {USER};")
         where = ["-h", str(self.folder), "-p", str(self.port), "-U", "admin", "-d", database]
         copied = shutil.copy(dump, self.folder / "dump")
@@ -153,11 +134,12 @@ class PostgreSQL(Server):
         self.run("pg_restore", "--exit-on-error", *where, str(copied))
 
     def empty(self) -> None:
+        """Let the database hold nothing, as that of a service that was ordered just now."""
         self.sql(f"DROP DATABASE {self.database} WITH (FORCE);")
         self.sql(f"CREATE DATABASE {self.database} OWNER {self.owner};")
 
 
-class MariaDB(Server):
+class MariaDB(_Server):
     """MariaDB, which root of the socket administers."""
 
     engine = "mariadb"
@@ -195,6 +177,7 @@ class MariaDB(Server):
         self.sql(f"DROP DATABASE {self.database}; CREATE DATABASE {self.database};", "mysql")
 
 
+Server = PostgreSQL | MariaDB
 KINDS: dict[str, type[Server]] = {"postgresql": PostgreSQL, "mariadb": MariaDB}
 AS_OWNER = {"postgresql": f"SET ROLE {USER};", "mariadb": ""}
 """What begins statements whose objects are to belong to the user."""

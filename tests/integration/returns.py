@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -62,7 +61,7 @@ ADDED = {
 """Fields that some profiles of the sandbox add and the specification does not show; so with `_links`."""
 OPEN = {
     "account_info": {"account.notes"},
-    "app_deploy": {"deployment.scan.counts", "cost.lines"},
+    "app_deploy": {"cost.lines", "deployment.scan.counts"},
     "app_info": {"apps.previous_release", "nodes", "projects"},
     "app_release": {"release.counts"},
     "backup": {"services.vanished"},
@@ -79,16 +78,11 @@ OPEN = {
     "recover": {"parts.result", "recovery.services.verified"},
     "report_info": {"report.applications.releases.counts"},
     "service": {"secrets"},
-    "service_info": {"services.details", "services.settings", "services.backups", "services.snapshots"},
+    "service_info": {"services.settings"},
     "snapshot": {"services.vanished"},
 }
 """Documented dictionaries whose keys are not: the user or the platform chooses them, or the documentation
-of another module or of a role has them. Any other has to name its keys."""
-BORROWED = re.compile(
-    r"keys of RV\((hosted\.services\.(?P<module>\w+)#module:)?(?P<path>[\w.\[\]]+)\)"
-    r"( but C\((?P<left_out>\w+)\)| (?P<basic>without what its O\(include\) adds))?"
-)
-"""How a description says that a dictionary has the keys of another one."""
+of a module or of a role has them. Any other has to name its keys."""
 TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int": (int,),
@@ -99,41 +93,9 @@ TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def documented(module: str) -> dict[str, Any]:
-    """Return the RETURN of a module as data, with the keys that it borrows from others."""
-    return with_borrowed(module, written(module))
-
-
-def with_borrowed(module: str, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return documented keys, each with its own and its borrowed ones."""
-    found = {}
-    for name, key in keys.items():
-        contains = inner_keys(module, key)
-        found[name] = {**key, "contains": contains} if contains else key
-    return found
-
-
-def inner_keys(module: str, key: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a key contains, and what its description takes from another key."""
-    own = with_borrowed(module, key.get("contains", {}))
-    said = BORROWED.search(str(key["description"]))
-    if said is None:
-        return own
-    origin = said["module"] or module
-    lender: Mapping[str, Any] = {"contains": written(origin)}
-    for name in said["path"].replace("[]", "").split("."):
-        lender = lender["contains"][name]
-    taken = {
-        name: key
-        for name, key in inner_keys(origin, lender).items()
-        if name != said["left_out"] and not (said["basic"] and "O(include)" in key.get("returned", ""))
-    }
-    return {**taken, **own}
-
-
 @cache
-def written(module: str) -> dict[str, Any]:
-    """Return the RETURN of a module as it is written."""
+def documented(module: str) -> dict[str, Any]:
+    """Return the RETURN of a module as data."""
     for node in ast.parse((MODULES / f"{module}.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "RETURN":
             return dict(yaml.safe_load(ast.literal_eval(node.value)))

@@ -19,7 +19,7 @@ from typing import Any, Self
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     lock_file,
 )
 from hosted_sandbox.testing import Sandbox

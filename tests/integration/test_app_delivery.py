@@ -183,25 +183,6 @@ def test_what_nothing_in_the_role_would_make_is_refused_before_anything_is_writt
 
 
 @pytest.mark.night
-def test_the_playbooks_deliver_and_roll_back(small: Ansible, sandbox: Sandbox) -> None:
-    """A second delivery changes nothing; back to the one before, and to a tag."""
-    deliver(small, "1").succeed()
-    first = in_service(sandbox)
-    again = deliver(small, "1").succeed()
-    assert [outcome.name for outcome in again.outcomes if outcome.result.get("changed")] == []
-    deliver(small, "2").succeed()
-    second = in_service(sandbox)
-    assert first != second
-    back = roll_back(small).succeed()
-    assert back["Deploy the selected release"].result["invocation"]["module_args"]["digest"] == first
-    assert in_service(sandbox) == first
-    roll_back(small, rollback_tag="2").succeed()
-    assert in_service(sandbox) == second
-    small_ones = [line["template"] for line in sandbox.journal() if line["token"] == "REGISTRY"]
-    assert small_ones and not any(path.startswith("/api/resources") for path in small_ones)
-
-
-@pytest.mark.night
 def test_rolling_back_after_a_version_that_does_not_run_puts_the_last_good_one_in_service(
     small: Ansible, sandbox: Sandbox
 ) -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A job of AWX in slices: the state of one run, no second order, and one budget, whoever gets there first.
+"""A job of AWX in slices: the state of one run and no second order, whoever gets there first.
 
 Each slice is an ansible-playbook of its own, and all of them run in parallel. With a folder of its own it is
 like one on another execution node; slices that share ``HOSTED_SERVICES_HOME`` are like those on one node.
@@ -19,8 +19,8 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run, begin_anew
-from integration.awx_slices import end_state, hosts_of, write_slice
-from integration.test_budgets import PRICE, WHAT, highest, orders, rate
+from integration.awx_slices import end_state, write_slice
+from integration.test_budgets import PRICE, WHAT, orders, rate
 
 pytestmark = pytest.mark.night
 
@@ -53,14 +53,6 @@ GAMES = """
       register: game
     - name: Back up
       hosted.services.backup: {service: "{{ game.service.id }}", name: nightly, wait_interval: 0.2}
-"""
-ORDERS = f"""
-- hosts: games
-  gather_facts: false
-  tasks:
-    - name: Order its own
-      hosted.services.service: {{name: "{{{{ inventory_hostname }}}}", {WHAT}}}
-      ignore_errors: true
 """
 ONE_FOR_ALL = f"""
 - hosts: localhost
@@ -103,13 +95,6 @@ def slices(tmp_path: Path, sandbox: Sandbox) -> Slices:
     return run
 
 
-def refusals(runs: list[Run]) -> list[str]:
-    """Return the errors of the orders that were refused in any slice."""
-    return [
-        each.message for run in runs for each in run.outcomes if each.name == "Order its own" and each.failed
-    ]
-
-
 def test_slices_leave_what_one_run_leaves(slices: Slices, sandbox: Sandbox) -> None:
     """Every slice runs the play over localhost; what is unique on the platform is made once all the same."""
     fill(sandbox)
@@ -129,16 +114,6 @@ def test_slices_leave_what_one_run_leaves(slices: Slices, sandbox: Sandbox) -> N
     sandbox.clear_journal()
     slices(4, ACCOUNT + GAMES)
     assert sandbox.writes() == [] and end_state(sandbox) == expected
-
-
-def test_each_slice_may_add_what_a_run_may(slices: Slices, sandbox: Sandbox) -> None:
-    """Divided by the number of slices, the limit of a run holds for all of them, wherever they run."""
-    limit = 4 * PRICE
-    messages = refusals(slices(4, ORDERS, hosted_budget={"run": str(limit / 4)}))
-    assert rate(sandbox) == highest(sandbox) == limit
-    for number in range(1, 5):
-        assert len([name for name in orders(sandbox) if name in hosts_of(HOSTS, number, 4)]) == 1
-    assert len(messages) == 4 and all("the budget of this run is 10.74 EUR" in each for each in messages)
 
 
 def test_slices_of_one_node_order_what_belongs_to_the_account_once(

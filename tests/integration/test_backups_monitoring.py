@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE
-from integration.backup_machine import NIGHTLY, BackupMachine
+from integration.backup_machine import NIGHTLY, BackupMachine, DriftMachine, SleepMachine
 from integration.database_servers import free_port
 
 pytestmark = pytest.mark.night
@@ -169,3 +171,87 @@ def test_services_that_are_asleep_are_left_out(machine: BackupMachine) -> None:
     sandbox.profile(PROFILE, **{"suspended.capabilities": "files, logs, backups"})
     assert machine.run("run", "nightly")[0] == 0
     assert len(sandbox.journal("backups.create")) == 2, "one that offers backups while it sleeps gets them"
+
+
+# --- Runs that cannot begin -------------------------------------------------------------------------------
+
+
+def gone(machine: BackupMachine) -> None:
+    """The disk of the state is not mounted."""
+    (machine.folder / "state").rename(machine.folder / "elsewhere")
+
+
+def unwritable(machine: BackupMachine) -> None:
+    """A lock cannot be written, as on a disk that is read-only or full."""
+    lock = machine.folder / "state" / "nightly.lock"
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+
+
+def without_environment(machine: BackupMachine) -> None:
+    """A file that every run reads is lost."""
+    (machine.folder / "etc" / "environment").unlink()
+
+
+def without_locale(machine: BackupMachine) -> None:
+    """Ansible does not start where its locale is not installed."""
+    with (machine.folder / "etc" / "environment").open("a") as file:
+        file.write("LC_ALL=xx_XX.UTF-8\n")
+
+
+def without_ansible(machine: BackupMachine) -> None:
+    """The environment of Ansible was removed."""
+    command = machine.command.read_text()
+    machine.command.write_text(command.replace("\nplaybook=", "\nplaybook=/nowhere"))
+
+
+CAUSES = [gone, without_locale, unwritable, without_environment, without_ansible]
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_run_that_cannot_begin_is_an_alarm(
+    cause: Callable[[BackupMachine], None], machine: BackupMachine
+) -> None:
+    """With its hooks and its metrics, by cron as well, and the check does not say that all is well."""
+    machine.warm = cause is not without_locale  # a fork has looked at it before
+    log = machine.folder / "log"
+    hooks = ["exit 3", r"""echo "$BACKUP_PLAN: it's $BACKUP_ERROR" >>"$HOME/log" """]
+    machine.install({**NIGHTLY, "on_failure": hooks}).succeed()
+    before = machine.run("run", "nightly")
+    assert before[0] == 0 and machine.metrics()["run_problems"] == 0, before[1]
+    cause(machine)
+    for times, quiet in enumerate(([], ["--quiet"]), 1):
+        code, output = machine.run("run", "nightly", *quiet)
+        assert code not in (0, 75) and "plan nightly: " in output, output
+        told = log.read_text().splitlines()
+        assert len(told) == times and told[-1].startswith("nightly: it's "), told
+        assert "a hook of on_failure ended with exit code 3" in output
+    said = machine.metrics()
+    assert said["run_problems"] == 1 and said["run_timestamp_seconds"] >= said["success_timestamp_seconds"]
+    code, line = machine.run("check", "nightly")
+    assert line.count("\n") == 1
+    assert (code, line.split(":")[0]) == (3, "UNKNOWN") or cause is unwritable
+
+
+@pytest.mark.parametrize("kind", [SleepMachine, DriftMachine])
+def test_the_metrics_of_the_other_plans_tell_it_too(
+    kind: type[BackupMachine], tmp_path: Path, sandbox: Sandbox
+) -> None:
+    """Also before any run came to its end."""
+    machine = kind(tmp_path, sandbox)
+    sandbox.seed({"services": [{"name": "web", "product": "minecraft", "project": "shop"}]})
+    machine.install(machine.plan).succeed()
+    gone(machine)
+    assert machine.run("run", str(machine.plan["name"]))[0] not in (0, 75)
+    (file,) = (tmp_path / "metrics").glob(f"*-{machine.plan['name']}.prom")
+    problems = [line for line in file.read_text().splitlines() if "run_problems{" in line]
+    assert [line.rpartition(" ")[2] for line in problems] == ["1"] and file.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_folder_for_scratch_that_is_gone_stops_no_run(machine: BackupMachine) -> None:
+    """By cron neither, which mails what a run says. The check says that it could not be made."""
+    environment: dict[str, Any] = {"backups_environment": {"TMPDIR": str(machine.folder / "nowhere")}}
+    machine.install(NIGHTLY, **environment).succeed()
+    assert machine.run("run", "nightly", "--quiet") == (0, "")
+    code, line = machine.run("check", "nightly")
+    assert (code, line.count("\n")) == (3, 1) and line.startswith("UNKNOWN: ") and "nowhere" in line, line

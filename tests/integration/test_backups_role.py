@@ -256,22 +256,6 @@ def command_lines(session: int) -> str:
     return b" ".join(found).replace(b"\0", b" ").decode(errors="replace")
 
 
-def test_a_name_that_looks_like_a_template(machine: BackupMachine) -> None:
-    """A name that comes from the platform is no template in the file of its plan either."""
-    name, proof = machine.folder / "name", machine.folder / "proof"
-    name.write_text(f"{{{{ lookup('pipe', 'touch {proof}') }}}}")
-    service = {"name": name.read_text(), "product": "linux", "project": "web"}
-    ids = machine.sandbox.seed({"services": [service]})["services"]
-    named = f"{{{{ query('ansible.builtin.file', '{name}') }}}}"  # as trusted as what a platform answers
-    plan = {"name": "nightly", "services": named, "keep": {"last": 2}, "wait_timeout": 20}
-    offsite = {"dest": str(machine.folder / "copies"), "databases": "skip", "create": True}
-    for each in (plan, {**plan, "offsite": offsite}):
-        machine.install(each).succeed()
-    _code, output = machine.run("run", "nightly")
-    assert not proof.exists()
-    assert len(machine.names(ids[name.read_text()])) == 1, output
-
-
 # --- Off-site copies --------------------------------------------------------------------------------------
 
 

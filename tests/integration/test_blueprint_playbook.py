@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The playbook `blueprint`, as users run it, and the blueprint of what the playbook `quickstart` makes."""
+"""The playbook `blueprint`, as users run it, and the playbook `quickstart`, whose blueprint is shipped."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 import yaml
 
+from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
 from integration.test_blueprint_files import VAULT, password_in
-from integration.test_quickstart import quickstart, written
 from integration.warm import programs
 
+QUICKSTART = "- ansible.builtin.import_playbook: hosted.services.quickstart"
+READING = {"GET", "HEAD"}
+QUOTE = "/api/order/quote"
 PLAYBOOKS = REPOSITORY / "playbooks"
 FILE = PLAYBOOKS / "files" / "quickstart.yml"
 SHOP = """\
@@ -29,6 +32,17 @@ services:
     host: node-paris-1
     dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
 """
+
+
+def quickstart(ansible: Ansible, *arguments: str) -> Run:
+    (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
+    return ansible.playbook(QUICKSTART, "-i", "account.hosted.yml", *arguments).succeed()
+
+
+def written(sandbox: Sandbox) -> list[str]:
+    """What was asked of the platform that changes something; a quote does not."""
+    calls = [(call["method"], call["path"]) for call in sandbox.journal()]
+    return [f"{method} {path}" for method, path in calls if method not in READING and path != QUOTE]
 
 
 def blueprint(ansible: Ansible, *arguments: str, **variables: Any) -> Run:
@@ -138,6 +152,18 @@ def test_files_of_different_projects_are_pruned_together(ansible: Ansible, sandb
 
 
 # --- Quickstart -------------------------------------------------------------------------------------
+
+
+def test_the_intended_error_is_announced_first(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Or those who run the demo take it for one of theirs."""
+    flawed = ansible.folder / "flawed.tar"
+    build_image(
+        flawed, files={"app/hello": b"hello"}, command=["/app/hello"], packages=[("runc", "1.0.0~rc6")]
+    )
+    run = quickstart(ansible, "-e", f"quickstart_flawed_image={flawed}")
+    (first, *_others) = [turn for turn, outcome in enumerate(run.outcomes) if outcome.outcome == "failed"]
+    announced = [outcome.name for outcome in run.outcomes[:first] if "error is intended" in outcome.message]
+    assert announced == ["Announce the error"]
 
 
 @pytest.mark.night

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Budgets in a few plays: what a refusal says, check mode, projects, and budgets that hold nothing.
+"""Budgets in a few plays: what a refusal says, and what check mode predicts.
 
 That no run commits more than fits, however it is run, struck or killed, the random plays of `money` judge.
 """
@@ -94,42 +94,3 @@ def test_check_mode_predicts_across_the_tasks_of_a_run(ansible: Ansible, sandbox
     assert sandbox.writes() == [] and refused(run) == []
     assert not run["Order in its place"].failed
     assert "10.46 EUR over" in run["Order too much"].message
-
-
-def test_a_project_has_a_limit_of_its_own(ansible: Ansible, sandbox: Sandbox) -> None:
-    tasks = f"""
-- name: Projects
-  hosted.services.project: {{name: "{{{{ item }}}}"}}
-  loop: [shop, other]
-{order(["one", "two"], ", project: shop")}
-- name: Order elsewhere
-  hosted.services.service: {{name: elsewhere, {WHAT}, project: other}}
-- name: Order by default
-  hosted.services.service: {{name: default, {WHAT}}}
-- name: Move in
-  hosted.services.service: {{name: elsewhere, project: other, new_project: shop}}
-  ignore_errors: true
-- name: Delete
-  hosted.services.service: {{name: one, project: shop, state: absent}}
-- name: Move into the room
-  hosted.services.service: {{name: elsewhere, project: other, new_project: shop}}
-"""
-    run = ansible.tasks(tasks, variables={"hosted_budget": {"projects": {"shop": 15}}}).succeed()
-    assert orders(sandbox) == ["one", "elsewhere", "default"]
-    assert "the budget of project 'shop' is 15.00 EUR" in refused(run)[0]
-    assert run["Move in"].failed and "the move of service 'elsewhere'" in run["Move in"].message
-
-
-NOTHING = f"""
-- name: Order
-  hosted.services.service: {{name: one, {WHAT}}}
-  loop: ["", "  ", "null", "much", "-1", "account: ", "{{}}", "rooms: 3", "[]"]
-  environment: {{HOSTED_SERVICES_BUDGET: "{{{{ item }}}}"}}
-  ignore_errors: true
-"""
-
-
-def test_a_budget_that_holds_nothing_is_an_error(ansible: Ansible, sandbox: Sandbox) -> None:
-    messages = refused(ansible.tasks(NOTHING).succeed())
-    assert len(messages) == 9 and sandbox.journal() == []
-    assert all("HOSTED_SERVICES_BUDGET" in message for message in messages)

@@ -131,34 +131,6 @@ def test_the_playbook(ansible: Ansible, sandbox: Sandbox) -> None:
     assert ordered(sandbox) == ["world"]
 
 
-# --- A clone that is elsewhere ------------------------------------------------------------------------
-
-
-@pytest.mark.night
-def test_a_clone_that_is_in_another_project_is_not_ordered_again(ansible: Ansible, sandbox: Sandbox) -> None:
-    """It runs and is billed there. Once it is back, it is refreshed; once it is deleted, ordered again."""
-    sandbox.seed(SHOP)
-    key = register_key(sandbox, ansible.folder)
-    clone = task(ansible.folder, key, project="stg", services=["world"], environments=None)
-    ansible.tasks(clone).succeed()
-    [id] = ids_of(sandbox, "stg").values()
-    ansible.tasks("- hosted.services.project: {name: stg, state: absent, force: true}\n").succeed()
-    sandbox.clear_journal()
-    for checked in ("check_mode: false", "check_mode: true"):
-        refused = ansible.tasks(clone, checked)
-        assert refused.rc and sandbox.writes() == [], refused.stdout
-        said = refused["Clone"].result["msg"]
-        assert f"'world-copy' (GAME service {id} in project 'default')" in said
-        assert "Nothing was ordered" in said
-    moved = f"- hosted.services.service: {{id: {id}, new_project: stg}}\n"
-    ansible.tasks(f"- hosted.services.project: {{name: stg}}\n{moved}").succeed()
-    assert not ansible.tasks(clone).succeed()["Clone"].result["changed"]
-    assert ordered(sandbox) == ["world-copy"]
-    ansible.tasks(f"- hosted.services.service: {{id: {id}, name: world-copy, state: absent}}\n").succeed()
-    ansible.tasks(clone).succeed()
-    assert ordered(sandbox) == ["world-copy", "world-copy"]
-
-
 # --- Runs that are killed ---------------------------------------------------------------------------
 
 

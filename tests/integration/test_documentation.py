@@ -18,6 +18,8 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from hosted_sandbox.testing import Sandbox
+from integration import coverage
 from integration.ansible_run import REPOSITORY, Ansible
 
 PLUGINS = REPOSITORY / "plugins"
@@ -109,3 +111,18 @@ def test_every_error_has_its_cure() -> None:
         line.partition("(`")[2][:-2] for line in page.splitlines() if line.startswith("#") and "(`" in line
     ]
     assert sorted(headings) == sorted(set(every_error()))
+
+
+def test_the_page_on_the_routes_is_current() -> None:
+    assert coverage.PAGE.read_text() == coverage.page(), "run `python -m integration.coverage`"
+
+
+def test_the_example_of_the_readme_is_true(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Its playbook, its inventory and the graph that it prints of them."""
+    readme = (REPOSITORY / "README.md").read_text()
+    playbook = readme.partition("### A playbook\n\n```yaml\n")[2].partition("```")[0]
+    graph = readme.partition("$ ansible-inventory -i account.hosted.yml --graph\n")[2].partition("```")[0]
+    ansible.playbook(playbook).succeed()
+    (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
+    printed = ansible.program("ansible-inventory", "-i", "account.hosted.yml", "--graph")
+    assert printed.stdout == graph

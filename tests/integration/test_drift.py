@@ -145,27 +145,9 @@ def test_what_cannot_be_compared_ends_with_1(account: Ansible, sandbox: Sandbox)
     account.environment = usual
     unsaid = run_playbook(account, "drift")
     assert unsaid.rc == 1 and "set drift_files to the path of a blueprint" in unsaid.output
+    assert "strategy" not in done.output + unsaid.output
     nowhere = run_playbook(account, "drift", drift_files="files/shop.yml", drift_json="no/such/folder/a.json")
     assert nowhere.rc == 1 and "Write the reports" in nowhere.stderr
-
-
-def test_a_lookup_of_a_file_runs_only_if_that_is_allowed(account: Ansible) -> None:
-    """What a variable looks up is the user's own, and is filled in."""
-    path, looked = account.folder / "files" / "games.yml", account.folder / "looked"
-    text = path.read_text()
-    given = {
-        "drift_files": "files/games.yml",
-        "stage": "{{ lookup('ansible.builtin.env', 'PWD') and 'games' }}",
-    }
-    path.write_text(text.replace("project: games", "project: '{{ stage }}'", 1))
-    run_playbook(account, "drift", **given).succeed()
-    call = f"""project: "{{{{ lookup('pipe', 'touch {looked}; echo games') }}}}\""""
-    path.write_text(text.replace("project: games", call, 1))
-    done = run_playbook(account, "drift", **given)
-    assert (done.rc, looked.exists()) == (1, False)
-    assert "Set allow_lookups" in done.stdout
-    run_playbook(account, "drift", drift_allow_lookups=True, **given).succeed()
-    assert looked.exists()
 
 
 def test_drift_of_a_blueprint_keeps_its_secrets(account: Ansible, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.drift_machine import DriftMachine
+from integration.backup_machine import DriftMachine
 
 pytestmark = pytest.mark.night
 

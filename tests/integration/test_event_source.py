@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The event source against the sandbox: each event, a token that changes, kills, and secrets."""
+"""The event source against the sandbox: each event, kills, and secrets."""
 
 from __future__ import annotations
 
@@ -159,33 +159,6 @@ def test_an_account_has_its_events(account: Sandbox, tmp_path: Path) -> None:
     assert [error.message for event in watched.events for error in SCHEMA.iter_errors(event)] == []
     assert "spend_high" in {event["type"] for event in watched.events}
     assert len(account.writes()) == 1, "that of the test alone"
-
-
-# --- Tokens -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.night
-def test_an_account_that_cannot_be_read_for_a_while_loses_nothing(
-    account: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    token = tmp_path / "token"
-    account.seed({"tokens": [{"id": "first-token"}]})
-    token.write_text("first-token\n")
-    world = ids(account)["world"]
-
-    async def use(watched: Watched) -> None:
-        await watched.polls(account)
-        account.control("DELETE", "/operator/tokens/first-token")
-        await wait_until(lambda: "the account cannot be read" in caplog.text)
-        account.operator(f"services/{world}", state="stopped")
-        account.seed({"tokens": [{"id": "second-token"}]})
-        token.write_text("second-token\n")
-        await watched.until("service_stopped")
-
-    given = arguments(account, tmp_path, token_file=str(token))
-    run_source({name: value for name, value in given.items() if name != "token"}, use)
-    assert "the account can be read again" in caplog.text
-    assert "-token" not in caplog.text
 
 
 # --- Kills ------------------------------------------------------------------------------------------

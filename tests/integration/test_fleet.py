@@ -17,8 +17,8 @@ from urllib.parse import quote
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible, play_of
-from integration.killing import kill_play_after, kill_points, kill_run
+from integration.ansible_run import Ansible
+from integration.killing import kill_points, kill_run, kill_tasks_after
 from integration.warm import COLD
 
 pytestmark = pytest.mark.night
@@ -30,7 +30,6 @@ SERVICES: list[dict[str, Any]] = [
     {"name": "idle", "product": "minecraft", "project": "shop", "state": "stopped"},
 ]
 RAN = {"db", "web", "game"}
-LATENCY = 0.05
 
 
 def task(state: str, **given: Any) -> str:
@@ -65,17 +64,12 @@ def running(sandbox: Sandbox) -> set[str]:
 def test_a_window_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
     """Stopped in order, and what ran before the first run is brought back; twice where metrics lag."""
     sandbox.seed({"services": SERVICES})
-    sandbox.fault("*", "latency", latency=LATENCY, count=None)
-    kill_play_after(ansible, sandbox, point, play_of(task("stopped")))
-    sandbox.clear_faults()
+    kill_tasks_after(ansible, sandbox, point, task("stopped"))
     run(ansible, "stopped")
     assert running(sandbox) == set()
     stops = [name for name, signal in signals(sandbox) if signal == "stop"]
     assert set(stops) == RAN and stops.index("web") < stops.index("db")
-    sandbox.clear_journal()
-    sandbox.fault("*", "latency", latency=LATENCY, count=None)
-    kill_play_after(ansible, sandbox, point, play_of(task("started")))
-    sandbox.clear_faults()
+    kill_tasks_after(ansible, sandbox, point, task("started"))
     run(ansible, "started")
     assert running(sandbox) == RAN
     starts = [name for name, signal in signals(sandbox) if signal == "start"]

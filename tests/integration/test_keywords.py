@@ -13,16 +13,6 @@ import pytest
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import BOTH_WAYS, Ansible
 
-ORDER = """
-  hosted.services.service:
-    name: new
-    product: postgresql
-    host: node-paris-1
-    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
-    state: started
-    wait_interval: 0.2
-"""
-
 
 def test_no_log(ansible: Ansible) -> None:
     """Nothing of a censored task is printed; of a failed one ansible-core prints the error all the same."""
@@ -72,71 +62,6 @@ def test_environment(ansible: Ansible, sandbox: Sandbox) -> None:
         assert "token is not set" in run[name].message
 
 
-def test_module_defaults(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Group defaults reach every module. A module's own defaults override them, and a task overrides both."""
-    run = ansible.tasks(
-        """
-- name: By the group
-  hosted.services.project: {name: games}
-- name: By the group, another module
-  hosted.services.ssh_key: {name: laptop, state: absent}
-- name: By the module
-  hosted.services.service: {name: nothing, state: absent}
-  ignore_errors: true
-- name: By the task
-  hosted.services.service: {name: nothing, state: absent, token: "{{ good }}"}
-""",
-        """
-module_defaults:
-  group/hosted.services.all: {base_url: "{{ url }}", token: "{{ good }}"}
-  hosted.services.service: {token: unknown}
-""",
-        env={"HOSTED_SERVICES_URL": None, "HOSTED_SERVICES_TOKEN": None},
-        variables={"url": sandbox.base_url, "good": sandbox.token},
-    ).succeed()
-    assert run["By the group"].result["changed"] is True
-    assert "not accepted" in run["By the module"].message
-    assert run["By the task"].outcome == "ok"
-
-
-def test_timeout(ansible: Ansible, sandbox: Sandbox) -> None:
-    """`timeout:` ends a task that would wait on."""
-    sandbox.delays(start=3600)
-    run = ansible.tasks(f"- name: Wait for ever\n  timeout: 3\n{ORDER}")
-    assert run.rc != 0
-    in_words_of_2_18 = "in the expected time frame (3)"
-    assert any(words in run["Wait for ever"].message for words in ("imed out after 3", in_words_of_2_18))
-    assert len(sandbox.ledger()["orders"]) == 1
-
-
-def test_async(ansible: Ansible, sandbox: Sandbox) -> None:
-    """A task in the background is an ordinary module, polled or looked up later."""
-    run = ansible.tasks(
-        f"""
-- name: Polled
-  async: 60
-  poll: 1
-{ORDER}
-- name: Left alone
-  hosted.services.project: {{name: games}}
-  async: 60
-  poll: 0
-  register: job
-- name: Looked up
-  ansible.builtin.async_status: {{jid: "{{{{ job.ansible_job_id }}}}"}}
-  register: looked
-  until: looked is finished
-  retries: 60
-  delay: 0.5
-"""
-    ).succeed()
-    assert run["Polled"].result["service"]["state"] == "running"
-    assert run["Looked up"].result["project"]["name"] == "games"
-    assert run["Looked up"].result["changed"] is True
-    assert "ansible_job_id" in run["Left alone"].result
-    assert len(sandbox.journal("order.create")) == len(sandbox.journal("projects.create")) == 1
-
-
 HOSTS = """\
 localhost ansible_connection=local
 mute ansible_connection=ssh ansible_host=127.0.0.1 ansible_port=1 ansible_python_interpreter=/nowhere/python
@@ -173,11 +98,17 @@ def test_where_a_task_runs(ansible: Ansible, sandbox: Sandbox) -> None:
     assert [project["name"] for project in sandbox.api("GET", "/api/projects").json()] == ["default", "mute"]
 
 
-KEPT = f"""
+KEPT = """
 - name: Write
-  hosted.services.environment: {{slug: shop, variables: {{A: '1'}}}}
+  hosted.services.environment: {slug: shop, variables: {A: '1'}}
 - name: Order
-{ORDER}
+  hosted.services.service:
+    name: new
+    product: postgresql
+    host: node-paris-1
+    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
+    state: started
+    wait_interval: 0.2
 """
 
 

@@ -18,15 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from hosted_sandbox.testing import Sandbox
-from integration.backup_machine import NIGHTLY, BackupMachine, Systemd, processes, tool
-from integration.drift_machine import DriftMachine
-from integration.sleep_machine import SleepMachine
+from integration.backup_machine import MACHINES, NIGHTLY, BackupMachine, Systemd, processes, tool
 
 pytestmark = pytest.mark.night
 
-MACHINES = {kind.role: kind for kind in (BackupMachine, DriftMachine, SleepMachine)}
 SERVICES: dict[str, Any] = {
     "services": [
         {"name": "one", "product": "minecraft", "project": "web"},
@@ -203,6 +201,37 @@ def test_what_is_installed_for_prometheus(backups: BackupMachine) -> None:
     ):
         assert f'hosted_backup_{name}_age_seconds{{plan="{plan}"}} {hours * 3600}\n' in text
     assert "alert: HostedBackupNeverSucceeds" in backups.contents()["rules/hosted-backup.rules.yml"]
+
+
+def test_a_scheduler_that_does_not_run_leaves_the_one_that_does(backups: BackupMachine) -> None:
+    """Nothing is changed. Nor is it where systemd runs, and refuses the new timer."""
+    settings: dict[str, Any] = {
+        "backups_activate": True,
+        "backups_processes": processes(backups, "cron"),
+    }
+    backups.install(NIGHTLY, backups_scheduler="cron", **settings).succeed()
+    entry = backups.folder / "cron" / "hosted-backup-nightly"
+    nowhere = {**settings, "backups_booted_by_systemd": str(backups.folder / "nowhere")}
+    run = backups.install({**NIGHTLY, "at": "05:00"}, backups_scheduler="systemd", **nowhere)
+    assert run.rc != 0 and "does not run on this machine" in run.stdout and entry.exists()
+    assert "05:00" not in (backups.folder / "etc" / "nightly.yml").read_text()
+
+    systemd = Systemd(backups)
+    (backups.folder / "tools" / "systemctl").write_text("#!/bin/sh\nexit 1\n")
+    there = {**settings, "backups_booted_by_systemd": str(systemd.state)}
+    assert backups.install(NIGHTLY, backups_scheduler="systemd", **there).rc != 0
+    assert entry.exists()
+
+
+def test_units_are_removed_where_systemd_does_not_run(backups: BackupMachine) -> None:
+    """As in an image in which they were installed."""
+    backups.install(NIGHTLY).succeed()
+    nowhere: dict[str, Any] = {
+        "backups_activate": True,
+        "backups_booted_by_systemd": str(backups.folder / "nowhere"),
+    }
+    backups.install(backups_state="absent", **nowhere).succeed()
+    assert list((backups.folder / "units").iterdir()) == []
 
 
 # --- What is refused ------------------------------------------------------------------------------------
@@ -415,3 +444,38 @@ def test_the_token_of_the_role_is_renewed_and_removed(backups: BackupMachine) ->
     backups.install(NIGHTLY, backups_token="by hand").succeed()
     backups.install(backups_state="absent", **odd).succeed()
     assert backups.contents() == {}
+
+
+# --- Texts that look like templates ---------------------------------------------------------------------
+
+TEMPLATES = ("{{ 6 * 7 }}", "{% raw %}{{ 1 }}{% endraw %}", "Map {#1}", "${#x}", "#jinja2: x", "{{ '{{' }}")
+"""Texts that are no templates where somebody marks them so, also not on their way to disk and back."""
+
+
+class Unsafe(str):
+    """A text that a playbook marks with ``!unsafe``."""
+
+
+yaml.SafeDumper.add_representer(
+    Unsafe, lambda dumper, text: dumper.represent_scalar("!unsafe", str(text), style='"')
+)
+
+
+def test_hooks_and_names_are_rendered_once(backups: BackupMachine) -> None:
+    """What is marked as unsafe is run as it is written, and what a template gives is no template."""
+    services = [{"name": name, "product": "minecraft", "project": "web"} for name in TEMPLATES]
+    backups.sandbox.seed({"services": services})
+    log = backups.folder / "log"
+    say: list[str] = [Unsafe(f"cat >>{log} <<'END'\n{text}\nEND") for text in TEMPLATES]
+    say += [Unsafe(f"x=abc; echo ${{#x}} >>{log}"), "{% raw %}echo '{{.Names}}' >>" + f"{log}{{% endraw %}}"]
+    plan = {**NIGHTLY, "before": say, "after": Unsafe(f"echo '{{{{ end }}}}' >>{log}")}
+    given = {"backups_plans": [{**plan, "services": [*map(Unsafe, TEMPLATES)]}]}
+    (backups.folder / "group_vars").mkdir()
+    (backups.folder / "group_vars" / "all.yml").write_text(yaml.safe_dump(given))
+    backups.install(without="backups_plans").succeed()
+    assert "changed=0 " in backups.install(without="backups_plans").succeed().stdout
+    code, output = backups.run("run", "nightly")
+    assert code == 0, output
+    assert log.read_text().splitlines() == [*TEMPLATES, "3", "{{.Names}}", "{{ end }}"]
+    backed_up = [made["path"] for made in backups.sandbox.journal("backups.create")]
+    assert len(backed_up) == len(TEMPLATES)

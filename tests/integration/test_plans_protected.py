@@ -22,10 +22,8 @@ from urllib.parse import quote
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.backup_machine import MADE, NIGHTLY, BackupMachine
-from integration.drift_machine import DriftMachine
+from integration.backup_machine import MACHINES, MADE, NIGHTLY, BackupMachine, DriftMachine, SleepMachine
 from integration.proxy_server import ProxyServer, running
-from integration.sleep_machine import NIGHTS, SleepMachine
 from integration.test_blueprint_killed import register_key
 
 pytestmark = pytest.mark.night
@@ -105,8 +103,8 @@ def test_names_ids_and_currencies_are_one_label(role: str, tmp_path: Path, sandb
     """A quote and a line break begin no metric, and nothing steers the terminal of who reads the file."""
     evil = 'x"} 1\nhosted_injected 1\r\x1b[31m\x85\u2028# "'
     ids = sandbox.seed({"services": SERVICES})["services"]
-    machine = (SleepMachine if role == "sleep_schedule" else BackupMachine)(tmp_path, sandbox)
-    plan = dict(NIGHTS if role == "sleep_schedule" else NIGHTLY)
+    machine = MACHINES[role](tmp_path, sandbox)
+    plan = dict(machine.plan)
     del plan["project"]
     with platform(sandbox, {ids["one"]: f"id{evil}"}, {"currency": evil, "name": evil}) as proxy:
         plan["services"] = [f"id{evil}", ids["two"]]
@@ -187,16 +185,14 @@ def test_a_link_gives_no_folder_of_root_to_the_user_of_the_plans(shared: BackupM
 
 
 @as_root
-@pytest.mark.parametrize("role", ["backups", "sleep_schedule", "drift_schedule"])
+@pytest.mark.parametrize("role", MACHINES)
 def test_root_owns_what_root_reads(role: str, shared: BackupMachine, sandbox: Sandbox) -> None:
     """Also where it was the folder of the user of the plans, who left a link there."""
     folder, etc = shared.folder, shared.folder / "etc"
-    kinds: dict[str, type[BackupMachine]] = {"sleep_schedule": SleepMachine, "drift_schedule": DriftMachine}
     for name in MADE:
         (folder / name).rmdir()
-    machine = kinds.get(role, BackupMachine)(folder, sandbox)
-    plan = NIGHTS if role == "sleep_schedule" else NIGHTLY
-    plan = machine.plan if isinstance(machine, DriftMachine) else plan
+    machine = MACHINES[role](folder, sandbox)
+    plan = machine.plan
     os.chown(folder / "metrics", NOBODY.pw_uid, NOBODY.pw_gid)
     # That user may not be able to run the Ansible of the tests, so nothing is forecast.
     variables: dict[str, Any] = {f"{role}_user": "nobody"}
@@ -332,20 +328,19 @@ def test_behind_its_walls_a_plan_reaches_what_it_names(
     assert Walls(unit).lets(etc / "other")
 
 
-@pytest.mark.parametrize(("kind", "plan"), [(SleepMachine, NIGHTS), (DriftMachine, {})])
+@pytest.mark.parametrize("kind", [SleepMachine, DriftMachine])
 def test_the_other_plans_run_behind_theirs(
-    kind: type[BackupMachine], plan: dict[str, Any], places: tuple[Path, Path, Path], sandbox: Sandbox
+    kind: type[BackupMachine], places: tuple[Path, Path, Path], sandbox: Sandbox
 ) -> None:
     """They write their state and their metrics."""
     sandbox.seed({"projects": ["shop", "games"], "services": [{**SERVICES[0], "project": "shop"}]})
     machine = kind(places[0], sandbox)
     machine.warm = False
-    plan = machine.plan if isinstance(machine, DriftMachine) else plan
-    machine.install(plan).succeed()
+    machine.install(machine.plan).succeed()
     [unit] = (places[0] / "units").glob("*.service")
     walls = Walls(unit)
     code, output = walls.run(*walls.command.split())
-    assert (places[0] / "state" / f"{plan['name']}.json").exists(), output
-    assert (places[0] / "metrics" / f"{machine.command.name}-{plan['name']}.prom").exists(), output
+    assert (places[0] / "state" / f"{machine.plan['name']}.json").exists(), output
+    assert (places[0] / "metrics" / f"{machine.command.name}-{machine.plan['name']}.prom").exists(), output
     assert code == 0 or kind is DriftMachine, output
     assert not walls.lets(places[0] / "other") and not walls.lets(places[1] / "other")

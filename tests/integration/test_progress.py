@@ -107,14 +107,3 @@ def test_silence_elsewhere(ansible: Ansible, playbook: Path) -> None:
     run = ansible.playbook(playbook.read_text()).succeed()
     assert not LINE.findall(run.output)
     assert run.stderr == ""
-
-
-def test_a_pause_before_a_retry_is_told_on_a_terminal(ansible: Ansible, sandbox: Sandbox) -> None:
-    sandbox.fault("GET /api/projects", "status", status=429, retry_after=2, count=1)
-    path = ansible.folder / "play.yml"
-    path.write_text(
-        "- hosts: localhost\n  gather_facts: false\n  vars: {hosted_progress_interval: 0.000001}\n"
-        "  tasks: [{hosted.services.project_info: {}}]\n"
-    )
-    said = LINE.findall(on_a_terminal(ansible, path))
-    assert re.fullmatch(r"retrying in [23] s: GET /api/projects: too many requests \(429\).*", said[0]), said

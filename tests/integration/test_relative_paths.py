@@ -104,21 +104,3 @@ def test_paths_begin_beside_the_playbook_or_the_role(
     assert (ansible.folder / "written" / "secret.json").is_file()
     assert f"src '{ansible.folder / 'nowhere.ini'}' cannot be read" in run["Nowhere"].message
     assert [path.name for path in elsewhere.iterdir()] == ["nowhere.ini"]
-
-
-@BOTH_WAYS
-@pytest.mark.parametrize("dest", ["./{{ archive }}", "{{ playbook_dir }}", ".", "{{ playbook_dir }}/.."])
-def test_a_mirror_does_not_delete_the_project(
-    in_process: bool, dest: str, ansible: Ansible, sandbox: Sandbox, elsewhere: Path
-) -> None:
-    sandbox.seed(SEED)
-    (ansible.folder / "vault.yml").write_text("precious")
-    options = f"service: web, password: x, direction: pull, src: data, delete: true, dest: '{dest}'"
-    run = ansible.tasks(
-        f"- name: Pull\n  hosted.services.sftp_sync: {{{options}}}\n  vars: {{archive: ''}}\n",
-        in_process=in_process,
-        folder=elsewhere,
-    )
-    assert run["Pull"].outcome == "failed"
-    assert "the folder of the playbook" in run["Pull"].message
-    assert (ansible.folder / "vault.yml").read_text() == "precious"

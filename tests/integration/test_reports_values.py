@@ -8,10 +8,8 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-import pytest
-
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible, Run, play_of
+from integration.ansible_run import BOTH_WAYS, Ansible, Run, play_of
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
 SIZE = "{cpu_cores: 1, ram_gb: 2, storage_gb: 10}"
@@ -146,7 +144,7 @@ EMPTY = """
 """
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+@BOTH_WAYS
 def test_what_is_empty(in_process: bool, ansible: Ansible, sandbox: Sandbox) -> None:
     """A setting of the connection is not set, a secret is refused; line breaks at an end are taken off."""
     sandbox.seed(

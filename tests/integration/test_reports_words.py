@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import HERE, Ansible, play_of
+from integration.ansible_run import HERE, Ansible
 from integration.inventory.conftest import Inventory
 from unit.plugins.module_utils._sftp.servers import make_key
 
@@ -27,20 +27,6 @@ ORDER = """
     host: node-paris-1
     dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
 """
-
-
-# --- Applications ---------------------------------------------------------------------------------------
-
-
-def test_after_the_first_deploy_there_is_nothing_before_it(ansible: Ansible, sandbox: Sandbox) -> None:
-    sandbox.seed({"apps": [APP]})
-    deploy = "- hosted.services.app_deploy: {slug: acme-web, tag: v1}\n"
-    read = "- {name: Read, hosted.services.app_info: {slug: acme-web, include: [releases]}}\n"
-    note = ansible.tasks(deploy + read).succeed()["Read"].result["apps"][0]["previous_release_note"]
-    assert note == "this controller deployed what is in service, and knows of nothing before it"
-    ansible.environment["ANSIBLE_HOME"] = str(ansible.folder / "another controller")
-    note = ansible.tasks(read).succeed()["Read"].result["apps"][0]["previous_release_note"]
-    assert "it has not deployed the one in service" in note
 
 
 # --- The report -----------------------------------------------------------------------------------------
@@ -90,26 +76,6 @@ def test_advice_names_what_the_module_has(ansible: Ansible, sandbox: Sandbox, tm
         assert "is encrypted; add the key to an agent with ssh-add" in run[name].message
 
 
-# --- Check mode -----------------------------------------------------------------------------------------
-
-BLUEPRINT = """
-- name: Apply
-  hosted.services.blueprint:
-    blueprint:
-      project: shop
-      defaults: {services: {host: node-paris-1, dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}}}
-      services: {db: {product: postgresql}, world: {product: minecraft, state: started}}
-    secrets_dir: "{{ playbook_dir }}"
-"""
-
-
-def test_check_mode_lists_what_the_run_does(ansible: Ansible) -> None:
-    """A new service runs, so nothing is left to do."""
-    play = play_of(BLUEPRINT)
-    planned = ansible.playbook(play, "--check").succeed()["Apply"].result["actions"]
-    assert planned == ansible.playbook(play).succeed()["Apply"].result["actions"]
-
-
 # --- What programs read ---------------------------------------------------------------------------------
 
 FOR_PROGRAMS = """
@@ -141,12 +107,6 @@ def test_costs_do_not_stand_in_what_a_program_reads(ansible: Ansible) -> None:
         assert expected in run.stderr
 
 
-@pytest.fixture
-def inventory(ansible: Ansible, sandbox: Sandbox) -> Inventory:
-    """An inventory with a cache."""
-    return Inventory(ansible, sandbox)
-
-
 def held(content: Any) -> str:
     """Return what a file of the cache holds of this."""
     return json.dumps({"__payload__": json.dumps(content)})
@@ -156,8 +116,9 @@ def held(content: Any) -> str:
     "shape", ["[]", *map(held, ([], "text", {"services": 1}, {"services": [{"id": "x"}], "projects": {}}))]
 )
 def test_a_cache_of_another_shape_is_not_used(
-    shape: str, inventory: Inventory, sandbox: Sandbox, tmp_path: Path
+    shape: str, ansible: Ansible, sandbox: Sandbox, tmp_path: Path
 ) -> None:
+    inventory = Inventory(ansible, sandbox)
     sandbox.seed({"services": [{**GAME, "name": "lobby"}]})
     kept: dict[str, Any] = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}
     kept["cache_connection"] = str(tmp_path / "cache")
@@ -169,14 +130,3 @@ def test_a_cache_of_another_shape_is_not_used(
     assert again.hosts == first.hosts and again.groups == first.groups
     assert "the inventory's cache is not as it was written, and is not used" in again.output
     assert cached.read_text() == whole and inventory.listed(**kept) == first
-
-
-def test_a_failed_comparison_is_not_called_a_strategy(ansible: Ansible, sandbox: Sandbox) -> None:
-    sandbox.seed({"apps": [APP]})
-    (ansible.folder / "broken.yml").write_text("project: shop\nservcies: {}\n")
-    play = "- ansible.builtin.import_playbook: hosted.services.drift\n"
-    env = {"PWD": str(ansible.folder)}
-    for files, said in ("broken.yml", "not compared: broken.yml"), ("", "set drift_files to the path"):
-        run = ansible.playbook(play, env=env, variables={"drift_files": files})
-        assert run.rc == 1 and said in run.stderr, run.output
-        assert "strategy" not in run.output

@@ -18,13 +18,13 @@ import yaml
 from ansible_collections.hosted.services.plugins.inventory.inventory import DOCUMENTATION
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     ServiceQuery,
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.hosts import variables_of
+from ansible_collections.hosted.services.scripts.returns import renewed
 from cases import NAMES, REPOSITORY
 from faults.scenarios import ACCOUNT
 from hosted_sandbox.testing import Sandbox
@@ -40,9 +40,9 @@ def test_dictionaries_have_documented_keys(module: str) -> None:
 def test_hosts_have_the_documented_variables(sandbox: Sandbox) -> None:
     """All of them and no other, with everything read that can be."""
     sandbox.seed(ACCOUNT["seed"])
-    client = Client(Session(Connection(sandbox.base_url, sandbox.token)))
+    client = Client(Connection(sandbox.base_url, sandbox.token))
     found = read_listing(Account(client), ServiceQuery(sftp=True, metrics=True, settings=True)).services
-    client.session.close()
+    client.close()
     hosts = [variables_of(service, "none", "hosted_", "https://x") for service in found]
     text = next(n for n in yaml.safe_load(DOCUMENTATION)["notes"] if n.startswith("Host variables, with"))
     told = {f"hosted_{name}" for name in re.findall(r"C\((\w+)\)", text) if name != "hosted_"}
@@ -50,12 +50,9 @@ def test_hosts_have_the_documented_variables(sandbox: Sandbox) -> None:
     assert any(host["hosted_settings"] for host in hosts)
 
 
-def test_keys_that_are_borrowed_count_as_documented() -> None:
-    """Those of another module, but for what is left out, and those of the module itself."""
-    scan = returns.documented("app_deploy")["deployment"]["contains"]["scan"]["contains"]
-    release = returns.documented("app_release")["release"]["contains"]
-    assert scan == {name: key for name, key in release.items() if name != "slug"}
-    assert scan["warnings"]["contains"] == scan["blocking"]["contains"]
+def test_what_several_modules_return_is_documented_alike() -> None:
+    stale = [path.name for path, text in renewed().items() if path.read_text(encoding="utf-8") != text]
+    assert stale == [], "run: make documents"
 
 
 @pytest.mark.parametrize("module", returns.ELSEWHERE)

@@ -93,11 +93,6 @@ def test_it_runs_where_nothing_else_is(programs: Path, running: dict[str, Any]) 
     assert running["version"] == __version__
 
 
-def test_it_tells_its_version(programs: Path) -> None:
-    said = subprocess.run([str(programs / "hosted-sandbox"), "--version"], capture_output=True, check=True)
-    assert said.stdout.decode().strip() == __version__
-
-
 # --- The guide ----------------------------------------------------------------------------------------
 
 

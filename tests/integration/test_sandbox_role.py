@@ -167,18 +167,6 @@ def test_an_error_is_the_sandbox_s_own(role: Role, sandbox: Sandbox) -> None:
 
 
 @pytest.mark.night
-def test_a_package_that_is_not_here(role: Role, tmp_path: Path) -> None:
-    """A path that leads nowhere is named, before anything is installed."""
-    nowhere = tmp_path / "nowhere.whl"
-    run = role.play(sandbox_venv=True, sandbox_package=str(nowhere))
-    assert run.rc != 0
-    assert (
-        f"There is no {nowhere} on localhost. Set sandbox_package to a wheel or a source folder" in run.output
-    )
-    assert not (role.folder / "venv").exists()
-
-
-@pytest.mark.night
 def test_what_is_installed(role: Role, tmp_path: Path) -> None:
     """The package comes from the index, or from the play's path.
 

@@ -210,7 +210,11 @@ def test_what_is_mistaken(in_process: bool, stage: Stage) -> None:
 
 @pytest.mark.parametrize(
     ("in_process", "methods"),
-    [(True, ALL), (True, WRITES), pytest.param(False, WRITES, marks=pytest.mark.night)],
+    [
+        pytest.param(True, ALL, marks=pytest.mark.night),
+        (True, WRITES),
+        pytest.param(False, WRITES, marks=pytest.mark.night),
+    ],
     ids=["all", "writes", "as_module"],
 )
 def test_what_the_platform_echoes(in_process: bool, methods: tuple[str, ...], stage: Stage) -> None:
@@ -244,7 +248,9 @@ def test_what_crashes(in_process: bool, methods: tuple[str, ...], stage: Stage) 
     assert stage.leaks() == []
 
 
-@pytest.mark.parametrize("env", [{"PLANTED_CRASH": "GET"}, {}], ids=["crashes", "echoes"])
+@pytest.mark.parametrize(
+    "env", [pytest.param({"PLANTED_CRASH": "GET"}, marks=pytest.mark.night), {}], ids=["crashes", "echoes"]
+)
 def test_an_inventory_that_fails(env: dict[str, str], stage: Stage) -> None:
     """The inventory at its worst."""
     inventory = stage.folder / "hosted.yml"

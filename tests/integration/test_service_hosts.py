@@ -178,20 +178,3 @@ def test_the_id_of_the_host_is_for_its_platform_only(in_process: bool, hosts: Ho
     options = {"base_url": "http://localhost:9", "retries": 0}
     run = hosts.run("file_info", options, in_process=in_process)
     assert "no service is named" in run["Act"].message
-
-
-@BOTH_WAYS
-def test_what_was_suspended_since_the_inventory_was_read_is_not_woken(in_process: bool, hosts: Hosts) -> None:
-    """`hosted_status` is as old as the inventory, and still ACTIVE when the second task looks at it."""
-    act = {"state": "started", "resume": False, "wait_interval": 0.1}
-    tasks = [
-        {"name": "Suspend", "hosted.services.service": {"state": "suspended", "wait_interval": 0.1}},
-        {"name": "Start", "hosted.services.service": act, "when": "svc_status == 'ACTIVE'"},
-    ]
-    run = hosts.play("survival", tasks, in_process=in_process)
-    assert run["Suspend"].result["changed"], run["Suspend"].message
-    assert (run["Start"].outcome, run["Start"].result["changed"]) == ("ok", False), run["Start"].message
-    assert run["Start"].result["service"]["status"] == "SUSPENDED"
-    (warning,) = run["Start"].result["warnings"]
-    assert "is suspended, and resume is false" in warning
-    assert [line["route"] for line in hosts.sandbox.journal(method="POST")] == ["resources.suspend"]

@@ -25,43 +25,37 @@ pytestmark = pytest.mark.night
 
 FILES, FOLDERS = 300, 7
 LINK = "folder-1/link"
-PLAY = """
-- hosts: localhost
+SERVER = """
   gather_facts: false
-  vars:
-    here: "{{ playbook_dir }}"
   module_defaults:
     hosted.services.sftp_sync:
       host: "{{ server.host }}"
       port: "{{ server.port }}"
       username: "{{ server.username }}"
       private_key_file: "{{ server.private_key_file }}"
-      known_hosts: "{{ here }}/known_hosts"
+      known_hosts: "{{ playbook_dir }}/known_hosts"
+"""
+PLAY = f"""
+- hosts: localhost{SERVER}
   tasks:
     - name: Push
-      hosted.services.sftp_sync: {src: "{{ here }}/tree", dest: up}
+      hosted.services.sftp_sync: &push {{src: "{{{{ playbook_dir }}}}/tree", dest: up}}
     - name: Push again
-      hosted.services.sftp_sync: {src: "{{ here }}/tree", dest: up}
+      hosted.services.sftp_sync: *push
     - name: Pull
-      hosted.services.sftp_sync: {direction: pull, src: up, dest: "{{ here }}/down"}
+      hosted.services.sftp_sync: &pull {{direction: pull, src: up, dest: "{{{{ playbook_dir }}}}/down"}}
     - name: Pull again
-      hosted.services.sftp_sync: {direction: pull, src: up, dest: "{{ here }}/down"}
+      hosted.services.sftp_sync: *pull
 """
-
-COLLECT = """
-- hosts: a1:a2:a3:a4
-  gather_facts: false
+COLLECT = f"""
+- hosts: a1:a2:a3:a4{SERVER}
   tasks:
     - name: Collect
       hosted.services.sftp_sync:
-        host: "{{ server.host }}"
-        port: "{{ server.port }}"
-        username: "{{ server.username }}"
-        private_key_file: "{{ server.private_key_file }}"
         host_key_checking: "off"
         direction: pull
-        src: "{{ inventory_hostname }}"
-        dest: "{{ playbook_dir }}/collected"
+        src: "{{{{ inventory_hostname }}}}"
+        dest: "{{{{ playbook_dir }}}}/collected"
 """
 
 

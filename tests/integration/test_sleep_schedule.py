@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.backup_machine import contents
-from integration.sleep_machine import NIGHTS, SleepMachine
+from integration.backup_machine import NIGHTS, SleepMachine, contents
 
 pytestmark = pytest.mark.night
 

@@ -22,7 +22,7 @@ import yaml
 from faults.runner import filled, made_inputs
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import READING_POSTS, Sandbox
-from integration.ansible_run import COLLECTIONS, PROFILE, REPOSITORY, Ansible, Run
+from integration.ansible_run import COLLECTIONS, PROFILE, REPOSITORY, Ansible, Outcome, Run
 from integration.warm import programs
 
 Step = dict[str, Any]
@@ -32,7 +32,7 @@ ALLOWED: list[str] = TOLD["platforms"].get(PROFILE, [])
 RUNS = {"check": ("--check",), "first": (), "again": ()}
 KEYS = {
     "story", "before", "by_hand", "later", "files", "tasks", "plays", "arguments", "environment", "forgets",
-    "skips", "changes_again", "calls", "needed", "then",
+    "skips", "changes_again", "calls", "needed", "foresees", "then",
 }  # fmt: skip
 
 
@@ -51,6 +51,7 @@ class Judge:
     def __init__(self, ansible: Ansible, sandbox: Sandbox, inputs: Path) -> None:
         self.ansible, self.sandbox, self.inputs = ansible, sandbox, inputs
         self.public_key = (inputs / "key.pub").read_text()
+        self.checked: list[Outcome] = []
 
     def judge(self, story: Step) -> list[str]:
         """Return what is wrong with a story; nothing is tried after a run that fails."""
@@ -112,6 +113,9 @@ class Judge:
         found = [*unexpected(run, step.get("needed", {}), kind)]
         if kind != "first" and not (kind == "again" and step.get("changes_again")):
             found += [f"written: {line['method']} {line['path']}" for line in journal if is_write(line)]
+        if step.get("foresees"):
+            found += unforeseen(self.checked, run.outcomes) if kind == "first" else []
+            self.checked = run.outcomes
         return found + (repeated(step, run, journal) if kind == "again" else [])
 
 
@@ -126,6 +130,33 @@ def repeated(step: Step, run: Run, journal: list[dict[str, Any]]) -> list[str]:
         calls = [f"{line['method']} {line['path']}" for line in journal]
         found.append(f"{len(journal)} calls, not {step['calls']}: {', '.join(calls)}")
     return found
+
+
+def returned_keys(outcome: Outcome) -> dict[str, set[str]]:
+    """Return the keys of what a result is about: of an object, or of the first of a list."""
+    ours = {"changed", "actions", "invocation", "diff", "warnings", "msg", "cost", "secrets_file"}
+    firsts = {name: value[0] if isinstance(value, list) and value else value for name, value in
+              outcome.result.items() if name not in ours and not name.startswith("_")}  # fmt: skip
+    return {name: set(first) for name, first in firsts.items() if isinstance(first, dict)}
+
+
+def unforeseen(checked: list[Outcome], done: list[Outcome]) -> Iterator[str]:
+    """Name what came otherwise than check mode foresaw. What only reads may find nothing as yet."""
+    for foreseen, real in zip(checked, done, strict=True):
+        keys, came = returned_keys(foreseen), returned_keys(real)
+        reads = foreseen.action.endswith(("_info", "_query"))
+        if foreseen.result["changed"] is not real.result["changed"] or not (
+            reads or keys.keys() == came.keys()
+        ):
+            yield f"{foreseen.action}: foreseen otherwise: {foreseen.result}, and not {real.result}"
+        yield from (
+            f"{foreseen.action}: {action}"
+            for action in foreseen.result.get("actions", [])
+            if "None" in action
+        )
+        for name in keys.keys() & came.keys():
+            if more := keys[name] - came[name]:
+                yield f"{foreseen.action}: {name} has not {more}"
 
 
 def plays(step: Step) -> list[dict[str, Any]]:

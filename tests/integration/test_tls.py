@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real certificates, good and bad, and a proxy: whom the token is sent to, and what is said to the user."""
+"""Real certificates, good and bad, and proxies: whom token, secret and image go to, and what is said."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import BOTH_WAYS, Ansible
+from integration.ansible_run import BOTH_WAYS, Ansible, Run
 from integration.inventory.conftest import Inventory
+from integration.proxy_server import ProxyServer
+from integration.proxy_server import running as proxy_running
 from integration.results import compare
 from integration.tls import DAY, HOST, Authority, Forward, Proxy, TlsFront, port_of, running
 
@@ -120,14 +123,20 @@ def playbook(tls: Tls, chosen: dict[str, Case], **common: Any) -> str:
     return json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}])
 
 
-def test_certificates(tls: Tls, ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> None:
-    """A token goes to whom the certificate proves to be the one meant; others get one handshake, no retry."""
-    chosen = cases(tls, tmp_path)
-    run = ansible.playbook(playbook(tls, chosen)).succeed()
+def check_outcomes(run: Run, chosen: dict[str, Case]) -> None:
+    """Check that each case works, or fails with its words."""
     for name, case in chosen.items():
         assert (run[name].outcome == "failed") is bool(case.says), run[name]
         for words in case.says:
             assert words in run[name].message
+
+
+def test_certificates(tls: Tls, ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> None:
+    """A token goes to whom the certificate proves to be the one meant; others get one handshake, no retry."""
+    chosen = cases(tls, tmp_path)
+    run = ansible.playbook(playbook(tls, chosen)).succeed()
+    check_outcomes(run, chosen)
+    for name, case in chosen.items():
         assert "\n" not in run[name].message
         warned = "validate_certs is off" in " ".join(run[name].result.get("warnings", []))
         assert warned is (case.options.get("validate_certs") is False), name
@@ -175,10 +184,7 @@ def test_proxy(in_process: bool, tls: Tls, ansible: Ansible, sandbox: Sandbox) -
     if not in_process:
         chosen = {name: chosen[name] for name in PROXIED_AS_MODULE}
     run = ansible.playbook(playbook(tls, chosen), in_process=in_process).succeed()
-    for name, case in chosen.items():
-        assert (run[name].outcome == "failed") is bool(case.says), run[name]
-        for words in case.says:
-            assert words in run[name].message
+    check_outcomes(run, chosen)
     assert set(tls.proxy.asked) == {f"{HOST}:443", "b.example.test:443"}
     assert len(tls.proxy.asked) == (3 if in_process else 2)
     assert len(sandbox.journal("apps.whoami")) == sum(not case.says for case in chosen.values())
@@ -224,3 +230,97 @@ def test_inventory(tls: Tls, ansible: Ansible, sandbox: Sandbox) -> None:
     found = inventory.listed(base_url=f"https://{HOST}", env=proxy, **trusted)
     assert list(found.hosts) == ["mc"]
     assert set(tls.proxy.asked) == {f"{HOST}:443"}
+
+
+# --- The registry ---------------------------------------------------------------------------------------
+
+REGISTRY = "registry.example.test"
+REGISTRY_REFUSED = (f"the registry {REGISTRY}: the server's certificate was not accepted",)
+PUSHED_AS_MODULE = ("authority of its own", "unknown authority")
+
+
+class Registries(NamedTuple):
+    """Proxies that lead to one registry each, by the certificate that it shows, and files of authorities."""
+
+    good: Proxy
+    expired: Proxy
+    other_host: Proxy
+    authority: Path
+    stranger: Path
+    fronts: dict[str, TlsFront]
+    api: str
+
+
+@pytest.fixture
+def registries(sandbox: Sandbox, tmp_path: Path) -> Iterator[Registries]:
+    """The registries, running; the platform names them by a host that only the proxies know."""
+    folder = tmp_path / "certificates"
+    folder.mkdir()
+    authority, stranger = Authority(folder, "authority"), Authority(folder, "stranger")
+    certificates = {
+        "good": authority.issue("good", [REGISTRY]),
+        "expired": authority.issue("expired", [REGISTRY], since=-3 * DAY),
+        "other_host": authority.issue("other_host", ["elsewhere.example.test"]),
+    }
+    port = int(sandbox.registry.rpartition(":")[2])
+    fronts = {name: TlsFront(path, port) for name, path in certificates.items()}
+    proxies = {name: Proxy(front.port) for name, front in fronts.items()}
+    renamed = ProxyServer(
+        sandbox, change=lambda content: content.replace(sandbox.registry.encode(), REGISTRY.encode())
+    )
+    with ExitStack() as stack:
+        stack.enter_context(running(*fronts.values(), *proxies.values()))
+        api = stack.enter_context(proxy_running(renamed)).url
+        yield Registries(**proxies, authority=authority.path, stranger=stranger.path, fronts=fronts, api=api)
+
+
+def registry_cases(registries: Registries) -> dict[str, Case]:
+    """Return the cases by name."""
+    trusted, stranger = {"ca_path": str(registries.authority)}, {"ca_path": str(registries.stranger)}
+    bundle = {"REQUESTS_CA_BUNDLE": str(registries.authority)}
+    careless = {"validate_certs": False}
+    return {
+        "unknown authority": Case("good", {}, REGISTRY_REFUSED),
+        "ca_path wins over the environment": Case("good", stranger, REGISTRY_REFUSED, bundle),
+        "expired": Case("expired", trusted, REGISTRY_REFUSED),
+        "of another host": Case("other_host", trusted, REGISTRY_REFUSED),
+        "authority of its own": Case("good", trusted),
+        "authority in the environment": Case("good", {}, environment=bundle),
+        "expired, not looked at": Case("expired", careless),
+        "not looked at, whatever the environment says": Case("other_host", careless, environment=bundle),
+    }
+
+
+def push(ansible: Ansible, registries: Registries, chosen: dict[str, Case], in_process: bool) -> Run:
+    """Push an image of its own in each case."""
+    tasks = []
+    for number, (name, case) in enumerate(chosen.items()):
+        image = ansible.folder / f"image-{in_process}-{number}.tar"
+        build_image(image, {"app/server": name.encode()}, environment={"NUMBER": f"{in_process} {number}"})
+        proxy = {"HTTPS_PROXY": f"http://127.0.0.1:{getattr(registries, case.server).port}"}
+        options = {"slug": "shop", "path": str(image), "base_url": registries.api, **case.options}
+        tasks.append({
+            "name": name, "hosted.services.app_image": options,
+            "environment": {**proxy, **case.environment}, "ignore_errors": True,
+        })  # fmt: skip
+    play = [{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]
+    return ansible.playbook(json.dumps(play), in_process=in_process).succeed()
+
+
+@BOTH_WAYS
+def test_certificates_of_the_registry(
+    in_process: bool, registries: Registries, ansible: Ansible, sandbox: Sandbox
+) -> None:
+    """An image goes to whom the certificate proves to be the registry; others get neither it nor a secret."""
+    sandbox.seed({"apps": [{"slug": "shop"}]})
+    chosen = registry_cases(registries)
+    if not in_process:
+        chosen = {name: chosen[name] for name in PUSHED_AS_MODULE}
+    run = push(ansible, registries, chosen, in_process)
+    pushed = {scan["id"].rpartition("@")[2] for scan in sandbox.control("GET", "/state")["records"]["scan"]}
+    check_outcomes(run, chosen)
+    works = [run[name].result for name, case in chosen.items() if not case.says]
+    assert all(result["changed"] for result in works)
+    assert pushed == {result["image"]["digest"] for result in works}
+    tries = sum(front.connections for front in registries.fronts.values())
+    assert tries <= sum(not case.says for case in chosen.values()) + len(chosen)

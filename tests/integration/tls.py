@@ -11,9 +11,8 @@ import select
 import socket
 import socketserver
 import ssl
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,6 +23,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from hosted_sandbox.testing import Sandbox
+from integration import proxy_server
 
 HOST = "api.example.test"
 HERE = (HOST, "localhost", "127.0.0.1")
@@ -228,16 +228,10 @@ def carry(front: socket.socket, port: int, begin: bytes = b"") -> None:
 @contextmanager
 def running(*fronts: Front) -> Iterator[None]:
     """Run servers while a test needs them."""
-    threads = [threading.Thread(target=front.serve_forever) for front in fronts]
-    for thread in threads:
-        thread.start()
-    try:
+    with ExitStack() as stack:
+        for front in fronts:
+            stack.enter_context(proxy_server.running(front))
         yield
-    finally:
-        for front, thread in zip(fronts, threads, strict=True):
-            front.shutdown()
-            front.server_close()
-            thread.join()
 
 
 def port_of(sandbox: Sandbox) -> int:

@@ -13,25 +13,24 @@ import os
 import re
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from .._api.client import Client
 from .._api.connection import Connection
-from .._api.errors import HostedError
+from .._api.errors import ConfigurationError, HostedError
 from .._api.libraries import require
-from .._api.session import Session
 from .._api.text import HIDDEN, PRIVATE_KEY, Redactor, tell_secrets
 from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import runner
 from .._resources.shared.connecting import connection
 from .._resources.shared.currency import currency_of, format_price
-from .._resources.shared.effects import Effects
 from .._resources.shared.plan import Plan, Resource, Task
 from .._resources.shared.run_memory import foresee
 from .diff import as_diff, describe_subject
-from .options import argument_spec, check_waiting
+from .options import argument_spec
 
 USER_IN_URL = re.compile(r"//.*@")
 """Matches the user name and password in a URL. They are rejected, but must not be shown either."""
@@ -48,9 +47,7 @@ class RunContext:
     diff: bool = False
     progress: Callable[[str], None] = lambda line: None
     log: Callable[[str], None] = lambda line: None
-    connect: Callable[[Connection, Callable[[str], None]], Client] = field(
-        default=lambda settings, log: Client(Session(settings, log))
-    )
+    connect: Callable[[Connection, Callable[[str], None]], Client] = Client
 
 
 def execute(resource: Resource, options: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
@@ -91,20 +88,23 @@ def open_task(
 ) -> Task:
     """Return a task, with a client if it calls the platform."""
     require()
-    check_waiting(options)
+    for name in ("wait_timeout", "wait_interval", "quiet_time"):
+        value = options.get(name)
+        if value is not None and not 0 <= value < float("inf"):
+            raise ConfigurationError(f"{name} is {value:g}; it must be a number of seconds of 0 or more")
     given = resource.read_options(options)
     client: Any = None
     if resource.needs_api(options):
         settings = connection(given, resource.name)
         warnings += settings.warnings
         client = context.connect(settings, context.log)
-        client.hide(secrets.values)
-    if redacted := texts_in(resource.redacted_values(options)):
-        secrets.redact = Redactor(redacted)
+        client.secrets = secrets.values
+    if redacted := resource.redacted_values(options):
+        secrets.redact = Redactor(texts_in(redacted))
     task: Task = Task(client, given, context.check_mode, warnings=warnings)
     task.progress = lambda line: context.progress(secrets.hide(line))
     if client is not None:
-        client.report_pauses(task.progress)
+        client.on_pause = task.progress
     return task
 
 
@@ -159,31 +159,22 @@ def apply_and_report(
     resource: Resource, plan: Plan, task: Task, context: RunContext, result: dict[str, Any]
 ) -> None:
     """Apply the plan. If a step raises, ``result`` holds the steps done and the state that they left."""
-    effects = task.effects
+    effects, now = task.effects, None
     try:
         runner.apply_plan(plan, task)
         now = plan.reread() if effects.actions and plan.reread is not None else plan.result
         add_plan(
             resource, plan, task, context, result
         )  # a step may have found more or less to do than planned
-        result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
-        add_cost(plan, task, now, result)
     except Exception:
         result.pop("diff", None)
-        left = state_after_failure(plan, effects)
-        result.update({"changed": effects.changed, "actions": effects.actions, resource.result_key: left})
-        add_cost(plan, task, left, result)
+        if effects.actions and plan.reread is not None:
+            with suppress(Exception):  # which must not replace the error that is being reported
+                now = plan.reread()
         raise
-
-
-def state_after_failure(plan: Plan, effects: Effects) -> Any:
-    """Return the current state after a failed task; ``None`` if nothing was done or it cannot be read."""
-    if not effects.actions or plan.reread is None:
-        return None
-    try:
-        return plan.reread()
-    except Exception:  # must not replace the error that is being reported
-        return None
+    finally:
+        result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
+        add_cost(plan, task, now, result)
 
 
 def defect_result(error: Exception) -> dict[str, Any]:
@@ -219,6 +210,13 @@ class Secrets:
         named = [options.get(name) for name in resource.secret_options if name.startswith("secret_")]
         tell_secrets([*self.never_shown, *texts_in(named, shortest=1)])
 
+    def hide(self, text: str) -> str:
+        """Return a text without what is never shown."""
+        text = self.redact(text) if self.redact else text  # first, as these values may hold the others
+        for value in self.never_shown:
+            text = text.replace(value, HIDDEN)
+        return text
+
     def values(self) -> set[str]:
         """Return all of them that are long enough to be redacted."""
         pasted = [value for value in self.options.values() if isinstance(value, str) and PRIVATE_KEY in value]
@@ -228,13 +226,6 @@ class Secrets:
         """Return ``said``, text or nested data for the user, without any of them in any encoding."""
         values = self.values()
         return map_strings(said, Redactor(values)) if values else said
-
-    def hide(self, text: str) -> str:
-        """Return a text without what is never shown."""
-        text = self.redact(text) if self.redact else text  # first, as these values may hold the others
-        for value in self.never_shown:
-            text = text.replace(value, HIDDEN)
-        return text
 
 
 def texts_in(value: Any, shortest: int = SHORTEST_SECRET) -> set[str]:

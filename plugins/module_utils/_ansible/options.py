@@ -17,6 +17,7 @@ from ansible.module_utils.errors import AnsibleFallbackNotFound
 
 from .._api.errors import ConfigurationError
 from .._api.text import LISTENERS
+from .._resources.shared.connecting import with_selected_token
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
 from .._resources.shared.plan import Resource
 from .._resources.shared.selectors import check_one_pattern, check_path, check_selector, check_text
@@ -105,16 +106,13 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
         if name in local and isinstance(value, str):
             check_path(name, value, of_file=name in FILES_TO_WRITE)
     resource.check_written(written)
-    by_file = written.get("token_file") is not None and written.get("token") is None
-    return {**checked, "token": None} if by_file else checked
+    return with_selected_token(checked, written)
 
 
 def check_kind(name: str, value: Any, entry: Mapping[str, Any], *, is_name: bool) -> None:
     """Refuse what Ansible would silently make something else of, or not say where it is.
 
     A list for a text becomes its ``repr``, and YAML has made 1.1 of the name 1.10.
-
-    :raises ConfigurationError: naming the option.
     """
     if entry["type"] == "str" and isinstance(value, (list, dict)):
         kind = "list" if isinstance(value, list) else "dictionary"
@@ -146,10 +144,7 @@ def is_dictionary(text: str) -> bool:
 
 
 def validate(resource: Resource, checked: Mapping[str, Any]) -> ValidationResult:
-    """Validate checked arguments as Ansible does. Its complaints are in the ``error_messages`` of the result.
-
-    :raises ConfigurationError: if an argument makes Ansible's validation crash.
-    """
+    """Validate checked arguments as Ansible does, whose complaints are in ``error_messages`` then."""
     spec = argument_spec(resource)
     try:
         result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(checked)
@@ -171,14 +166,3 @@ def find_invalid_argument(spec: Mapping[str, Any], arguments: Mapping[str, Any])
         except CONVERSION_ERRORS:
             return str(name)
     return "one of the arguments"
-
-
-def check_waiting(options: Mapping[str, Any]) -> None:
-    """Reject a wait that is negative, infinite or not a number.
-
-    :raises ConfigurationError: naming the option.
-    """
-    for name in ("wait_timeout", "wait_interval", "quiet_time"):
-        value = options.get(name)
-        if value is not None and not 0 <= value < float("inf"):
-            raise ConfigurationError(f"{name} is {value:g}; it must be a number of seconds of 0 or more")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The client of the platform's API: it makes the calls of :mod:`routes`.
+"""The client of the platform's API: it makes the calls of :mod:`routes`, and retries them where that is safe.
 
 It takes and returns :mod:`models` and raises the errors of :mod:`errors`. Where the specification does not
 show the response of a write, read the object again.
@@ -9,23 +9,24 @@ show the response of a write, read the object again.
 
 from __future__ import annotations
 
+import hashlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from itertools import islice, takewhile
 from typing import Any, TypeVar
 
+from . import errors, responses
 from . import models as m
 from . import routes as r
-from .decoding import items_of, one
-from .errors import (
-    CallOutcomeUnknown,
-    NotFoundResponse,
-    UnexpectedAnswer,
-)
+from .connection import Connection
+from .http_transport import HttpTransport, Request, Transport
 from .platform_clock import PlatformClock
-from .session import Session
-from .text import tell_secrets
+from .text import Redactor, tell_secrets
 
+MIN_TIME_TO_WRITE = 5.0
+"""The seconds that must be left to retry a call that cannot be resent: cut off, its outcome is unknown."""
 MAX_PAGES = 1000
 MAX_ENTRIES = 1_000_000
 MAX_LIST = 1024 * 1024 * 1024
@@ -34,82 +35,99 @@ METRICS_PER_CALL = 50
 M = TypeVar("M", bound=m.Model)
 
 
-def unwatched(client: Client, commitment: Any) -> AbstractContextManager[None]:
-    """Let a call through: the client is nobody's task."""
-    return nullcontext()
-
-
 class Client:
     """Calls the platform. Ids and names are strings; an amount is in the unit that its field's name ends in.
 
     Not thread-safe; give each thread a :meth:`clone`.
 
     All methods raise :class:`HostedError`; its subclasses tell whether the platform acted on the call.
+
+    :param log: called with one line per request, without secrets.
+    :param transport: sends the requests; by default, a new :class:`HttpTransport`.
     """
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(
+        self,
+        connection: Connection,
+        log: Callable[[str], None] | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        tell_secrets([connection.token])
+        self.connection = connection
+        self.log = log or (lambda line: None)
+        self._transport = transport or HttpTransport()
+        self.clock = PlatformClock()
+        self.received_bytes = 0
+        """The size of all responses so far."""
+        self.attempts_of_call = 0
+        """The number of requests that the last call took, retries included."""
+        self.secrets: Callable[[], Iterable[str]] = tuple
+        """Returns what is redacted from all messages, besides the token. Called for the first message."""
+        self._redactor: Redactor | None = None
         self.on_write: Callable[[], None] = lambda: None
         """Told of each call that may change something, once the platform said that it had carried it out."""
-        self.on_commit: Callable[[Client, Any], AbstractContextManager[None]] = unwatched
+        self.on_commit: Callable[[Client, Any], AbstractContextManager[None]] = lambda *_call: nullcontext()
         """Entered around each call that may raise the price, with what it commits. It may refuse the call."""
+        self.on_pause: Callable[[str], None] = lambda line: None
+        """Told every second of a pause before a retry how long it goes on and why, for progress."""
+        self._next_turn: Callable[[float], float] = lambda now: now
+        self._on_refusal: Callable[[float], None] = lambda sent: None
+
+    def set_pace(self, next_turn: Callable[[float], float], on_refusal: Callable[[float], None]) -> None:
+        """Let others decide when requests are sent.
+
+        :param next_turn: asked before each request, retries included, when it may be sent.
+        :param on_refusal: told at once when the request of each 429 was sent, be it retried or not.
+        """
+        self._next_turn, self._on_refusal = next_turn, on_refusal
 
     def clone(self) -> Client:
         """Return a client with the same settings and its own connections, for another thread."""
-        clone = Client(self.session.clone())
-        clone.on_commit = self.on_commit
+        clone = Client(self.connection, self.log, self._transport.clone())
+        clone.secrets, clone.clock = self.secrets, self.clock
+        clone.on_commit, clone.on_pause = self.on_commit, self.on_pause
         return clone
 
     def close(self) -> None:
         """Close all open connections."""
-        self.session.close()
-
-    def hide(self, secrets: Callable[[], Iterable[str]]) -> None:
-        """Redact the strings that ``secrets`` returns from all later error messages, as the token is."""
-        self.session.hide(secrets)
-
-    def set_pace(self, next_turn: Callable[[float], float], on_refusal: Callable[[float], None]) -> None:
-        """Let others decide when requests are sent: see the attributes of :class:`Session` of these names."""
-        self.session.next_turn, self.session.on_refusal = next_turn, on_refusal
-
-    def log(self, line: str) -> None:
-        """Log a line beside those of the requests."""
-        self.session.log(line)
-
-    def report_pauses(self, on_pause: Callable[[str], None]) -> None:
-        """Report long pauses before retries: see the attribute of :class:`Session`."""
-        self.session.on_pause = on_pause
+        self._transport.close()
 
     @property
-    def clock(self) -> PlatformClock:
-        """The platform's clock."""
-        return self.session.clock
+    def account_key(self) -> str:
+        """A hash that differs for each address and token. The token cannot be found from it."""
+        known = self.connection
+        text = f"{known.base_url}\n{known.auth_header}\n{known.token}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, digest_size=16).hexdigest()
 
     @property
     def last_call_was_retried(self) -> bool:
         """Whether the last call took more than one request."""
-        return self.session.attempts_of_call > 1
-
-    @property
-    def account_key(self) -> str:
-        """A hash that differs for each address and token, to remember something about an account by."""
-        return self.session.connection.account_key
+        return self.attempts_of_call > 1
 
     # --- Sending ----------------------------------------------------------------------------------
 
     def send(
-        self, route: r.Route[Any], *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
+        self,
+        route: r.Route[Any],
+        *,
+        query: Any = None,
+        body: Any = None,
+        seconds: Any = None,
+        commitment: Any = None,
+        **ids: str,
     ) -> Any:
-        """Make a call; return the JSON of its response.
+        """Make a call; return the JSON of its response, ``None`` if its body is empty.
 
-        :raises ValueError: if the route ``commits`` and the call does not say what, which is a defect.
+        :param ids: the values of the path's placeholders.
+        :param query: without what is null.
+        :param seconds: the deadline of the call with all its attempts; by default, the connection's.
         """
         if route.commits and commitment is None:
             raise ValueError(f"a call of {route} has to say what it commits")
         try:
             with self.on_commit(self, commitment) if route.commits else nullcontext():
-                answer = self.session.send(route, ids, query, body)
-        except CallOutcomeUnknown as error:
+                answer = self.call(route, ids, query, body, seconds)
+        except errors.CallOutcomeUnknown as error:
             if route.idempotency is r.IDEMPOTENT:  # for other routes, callers find out or say so themselves
                 error.append(". Whether it was carried out is unknown")
             raise
@@ -117,51 +135,108 @@ class Client:
             self.on_write()
         return answer
 
-    def one(
+    def call(
         self,
-        route: r.Route[r.One[M]],
-        *,
+        route: r.Route[Any],
+        ids: dict[str, Any],
         query: Any = None,
         body: Any = None,
-        commitment: Any = None,
-        **ids: str,
-    ) -> M:
-        """Call a route that answers with one item, and return it. Its secrets are redacted from then on."""
-        answer = self.send(route, query=query, body=body, commitment=commitment, **ids)
-        found = one(route, route.answer.model, answer)
-        tell_secrets(m.secrets_in(found))
+        seconds: float | None = None,
+    ) -> Any:
+        """Make a call, with retries.
+
+        By default, its deadline is the connection's timeout or, if longer, the route's; an attempt that can
+        be retried then uses at most half of it. A call that cannot be resent is retried only while there is
+        time for it.
+        """
+        url, resendable = self.connection.base_url + route.url(ids, query), route.idempotency.resendable
+        allowed = max(self.connection.timeout, route.min_timeout) if seconds is None else seconds
+        longest = allowed / 2 if resendable and seconds is None else allowed  # leaves time for a retry
+        needed = 0.0 if resendable else min(MIN_TIME_TO_WRITE, allowed / 2)
+        retried = (errors.NotSent, errors.CallOutcomeUnknown) if resendable else errors.NotSent
+        deadline = time.monotonic() + allowed
+        self.attempts_of_call, lost = 0, None
+        while True:
+            now = time.monotonic()
+            if (turn := self._next_turn(now) - now) > 0:
+                time.sleep(turn)
+                deadline += turn
+            try:
+                left = min(deadline - time.monotonic(), longest)
+                return self._attempt(route, url, body, max(left, 0.001))
+            except errors.HostedError as error:
+                again = isinstance(error, retried) and self.attempts_of_call <= self.connection.retries
+                pause = responses.pause_before_retry(error, self.attempts_of_call) if again else 0.0
+                if not again or time.monotonic() + pause + needed >= deadline:
+                    if lost is None or error.effect_unknown:
+                        raise
+                    raise responses.error_of_retry(error, lost) from error.__cause__
+                if error.effect_unknown and route.idempotency is not r.READ:
+                    lost = error
+                reason = error.message
+            responses.wait_for_retry(pause, reason, self.on_pause)
+
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+        begun, outcome = time.monotonic(), "no answer"
+        self.attempts_of_call += 1
+        connection, fresh = self.connection, not route.idempotency.resendable
+        request = Request(route.method, url, body, connection.headers, connection.verify, fresh)
+        try:
+            response = self._transport.exchange(request, seconds)
+            outcome = str(response.status)
+            self.received_bytes += len(response.body)
+            self.clock.set(response.date)
+            return responses.read_response(route, response, self.redact)
+        except TimeoutError:
+            raise errors.Interrupted(f"{route}: no complete response within {seconds:.3g} seconds") from None
+        except errors.HostedError as error:
+            if isinstance(error, errors.RateLimited):
+                self._on_refusal(begun)
+            error.reworded(f"{route}: {self.redact(error.message)}")
+            raise
+        finally:
+            took = (time.monotonic() - begun) * 1000
+            self.log(f"{route.method} {url.partition('?')[0]} -> {outcome} in {took:.0f} ms")
+
+    def redact(self, said: str) -> str:
+        """Return a message with its secrets redacted."""
+        if self._redactor is None:
+            self._redactor = Redactor([self.connection.token, *self.secrets()])
+        return self._redactor(said)
+
+    def one(self, route: r.Route[r.One[M]], **call: Any) -> M:
+        """Make a call as :meth:`send` does; return the object in its response."""
+        found = responses.read_model(route, route.answer.model, self.send(route, **call))
+        if found.secret_fields:
+            tell_secrets(m.secrets_in(found))
         return found
 
     def pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
-        """Yield the items of all pages.
-
-        :raises UnexpectedAnswer: if the platform repeats a cursor, or the list has no end: after
-            :data:`MAX_PAGES` pages, :data:`MAX_ENTRIES` entries or :data:`MAX_LIST` bytes.
-        """
+        """Yield the items of all pages."""
         query, seen = dict(query or {}), set()
-        count, begun = 0, self.session.received_bytes
+        count, begun = 0, self.received_bytes
         for _page in range(MAX_PAGES):
-            items, cursor = items_of(route, self.send(route, query=query, **ids))
+            items, cursor = responses.read_page(route, self.send(route, query=query, **ids))
             count += len(items)
-            if count > MAX_ENTRIES or self.session.received_bytes - begun > MAX_LIST:
+            if count > MAX_ENTRIES or self.received_bytes - begun > MAX_LIST:
                 most = f"{MAX_ENTRIES} entries or {MAX_LIST // 1024 // 1024} MB"
-                raise UnexpectedAnswer(f"{route}: the list has more than {most}; stopped")
+                raise errors.UnexpectedAnswer(f"{route}: the list has more than {most}; stopped")
             yield from items
             if not cursor:
                 return
             if cursor in seen:
-                raise UnexpectedAnswer(f"{route}: the platform repeats the cursor {cursor!r}; stopped")
+                raise errors.UnexpectedAnswer(f"{route}: the platform repeats the cursor {cursor!r}; stopped")
             seen.add(cursor)
             query["cursor"] = cursor
-        raise UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
+        raise errors.UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
 
     def if_any(self, route: r.Route[r.One[M]], id: str) -> M | None:
         """Return the item on a route; ``None`` if it does not exist."""
-        with suppress(NotFoundResponse):
+        with suppress(errors.NotFoundResponse):
             return self.one(route, id=id)
         return None
 
-    # --- Applications -----------------------------------------------------------------------------
+    # --- Calls ------------------------------------------------------------------------------------
 
     def whoami(self) -> m.Whoami:
         """Return the account that the token belongs to (Authentication)."""
@@ -179,22 +254,15 @@ class Client:
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
         """Return the scan report of a release; ``None`` if the platform answers 404.
 
-        The platform delays its response while the scan runs.
-
-        :param seconds: the deadline of the whole call; by default, the connection's.
-        :raises Interrupted: if the deadline passes first.
+        The platform delays its response while the scan runs, and the deadline may pass first.
         """
-        ids = {"slug": slug, "tag": tag}
-        try:
-            return one(r.RELEASE_SCAN, m.ScanReport, self.session.send(r.RELEASE_SCAN, ids, seconds=seconds))
-        except NotFoundResponse:
-            return None
+        with suppress(errors.NotFoundResponse):
+            return self.one(r.RELEASE_SCAN, seconds=seconds, slug=slug, tag=tag)
+        return None
 
     def app_logs(self, slug: str) -> list[str]:
         """Return the last lines of an application's log, oldest first."""
-        return one(r.APP_LOGS, m.LogLines, self.send(r.APP_LOGS, slug=slug)).lines
-
-    # --- Services ---------------------------------------------------------------------------------
+        return responses.read_model(r.APP_LOGS, m.LogLines, self.send(r.APP_LOGS, slug=slug)).lines
 
     def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
         """Return live metrics by service id; ``None`` for a service whose node cannot be reached.
@@ -202,16 +270,14 @@ class Client:
         Takes one call for every 50 ids (Limits).
         """
         found: dict[str, m.Metrics | None] = {}
-        remaining, model = iter(ids), r.METRICS.answer.model
+        remaining, read = iter(ids), partial(responses.read_model, r.METRICS, r.METRICS.answer.model)
         while batch := list(islice(remaining, METRICS_PER_CALL)):
             answer = self.send(r.METRICS, query={"ids": ",".join(batch)})
             if not isinstance(answer, dict):
-                raise UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
+                raise errors.UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
             told = {id: answer.get(id) for id in batch}  # nothing of those that are gone
-            found |= {id: None if each is None else one(r.METRICS, model, each) for id, each in told.items()}
+            found |= {id: None if each is None else read(each) for id, each in told.items()}
         return found
-
-    # --- Journals, activity, consumption ----------------------------------------------------------
 
     def logs(self, id: str, lines: int = 100) -> list[str]:
         """Return the last ``lines`` lines of a service's log, oldest first, at most 100 (Limits)."""
@@ -234,46 +300,25 @@ class Client:
         query = {"hourStart": hour, "dayStart": day, "weekStart": week, "monthStart": month}
         return self.one(r.BILLED_TOTALS, query=query, id=id)
 
-    # --- Billing ----------------------------------------------------------------------------------
-
     def billing_overview(self) -> m.BillingOverview:
         """Return the account's balance, spend and forecast in cents."""
         return self.one(r.BILLING_OVERVIEW)
 
     def wallet(self, seconds: float | None = None) -> m.Wallet:
-        """Return the account's balance in cents and its currency.
+        """Return the account's balance in cents and its currency."""
+        return self.one(r.WALLET, seconds=seconds)
 
-        :param seconds: the deadline of the whole call; by default, the connection's.
-        """
-        return one(r.WALLET, m.Wallet, self.session.send(r.WALLET, {}, seconds=seconds))
-
-    def transactions(self) -> list[dict[str, Any]]:
-        """Return the wallet's transactions, as undocumented JSON."""
-        return as_they_come(self.pages(r.TRANSACTIONS))
-
-    def daily_spend(self) -> list[dict[str, Any]]:
-        """Return the current month's spend by day, as undocumented JSON."""
-        return as_they_come(self.pages(r.DAILY_SPEND))
-
-    def invoices(self) -> list[dict[str, Any]]:
-        """Return the invoices, as undocumented JSON."""
-        return as_they_come(self.pages(r.INVOICES))
-
-    def statements(self) -> list[dict[str, Any]]:
-        """Return the monthly statements, as undocumented JSON."""
-        return as_they_come(self.pages(r.STATEMENTS))
+    def entries(self, route: r.Route[r.Entries[m.Entry]]) -> list[dict[str, Any]]:
+        """Return the entries of a list whose fields are not shown, as undocumented JSON."""
+        return [entry.model_extra or {} for entry in self.pages(route)]
 
     def statement(self, period: str) -> Any:
         """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
         return self.send(r.STATEMENT, period=period)
 
-    # --- Ordering ---------------------------------------------------------------------------------
-
     def quote(self, order: dict[str, Any]) -> m.Quote:
         """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
         return self.one(r.QUOTE, body=order)
-
-    # --- Database tunnel --------------------------------------------------------------------------
 
     def database_rows(self, id: str, schema: str, table: str, page: int = 0) -> m.QueryResult:
         """Return a page of 50 rows of a table. The first page is 0."""
@@ -283,8 +328,3 @@ class Client:
     def database_query(self, id: str, sql: str) -> m.QueryResult:
         """Run an SQL statement. The platform stops it after 15 seconds. It is never retried."""
         return self.one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
-
-
-def as_they_come(entries: Iterable[m.Entry]) -> list[dict[str, Any]]:
-    """Return entries whose fields are not shown."""
-    return [entry.model_extra or {} for entry in entries]

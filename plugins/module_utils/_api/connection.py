@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 import os
 import re
@@ -43,6 +42,12 @@ class Connection:
     retries: int = 5
     allow_http_hosts: tuple[str, ...] = ()
     caller: str = ""
+    headers: dict[str, str] = field(init=False, repr=False, compare=False)
+    """Those of all requests, with the token."""
+    verify: bool | str = field(init=False, compare=False)
+    """The ``verify`` argument of requests: a CA file, ``True`` for the system's CAs, or ``False``."""
+    warnings: list[str] = field(init=False, compare=False)
+    """What every user of the connection is told of it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", check_base_url(self.base_url, self.allow_http_hosts))
@@ -64,39 +69,20 @@ class Connection:
             raise ConfigurationError(f"ca_path {self.ca_path!r} does not exist")
         if self.retries < 0:
             raise ConfigurationError(f"retries is {self.retries}; it must be 0 or more")
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers of all requests, with the token."""
         caller = f"; {self.caller}" if self.caller else ""
-        return {
+        headers = {
             "Accept": "application/json",
             "User-Agent": f"hosted.services (Ansible collection{caller})",
             self.auth_header: f"{self.auth_scheme} {self.token}".strip(),
         }
-
-    @property
-    def account_key(self) -> str:
-        """A hash that differs for each address and token. The token cannot be found from it."""
-        text = f"{self.base_url}\n{self.auth_header}\n{self.token}".encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(text, digest_size=16).hexdigest()
-
-    @property
-    def verify(self) -> bool | str:
-        """The ``verify`` argument of requests: a CA file, ``True`` for the system's CAs, or ``False``."""
-        return self.validate_certs and (self.ca_path or True)
-
-    @property
-    def warnings(self) -> list[str]:
-        """What every user of the connection is told of it."""
-        return [UNCHECKED] if not self.validate_certs and self.base_url.startswith("https:") else []
+        object.__setattr__(self, "headers", headers)
+        object.__setattr__(self, "verify", self.validate_certs and (self.ca_path or True))
+        unchecked = not self.validate_certs and self.base_url.startswith("https:")
+        object.__setattr__(self, "warnings", [UNCHECKED] if unchecked else [])
 
 
 def check_token(token: str) -> None:
-    """Reject an invalid token without showing it.
-
-    :raises ConfigurationError: if it is empty, has several lines, or a character that headers cannot hold.
-    """
+    """Reject an invalid token without showing it."""
     if not token:
         raise ConfigurationError("token is empty; set token, token_file or HOSTED_SERVICES_TOKEN")
     if len(token.splitlines()) > 1:
@@ -109,11 +95,7 @@ def check_token(token: str) -> None:
 
 
 def check_base_url(url: str, allow_http_hosts: Iterable[str] = ()) -> str:
-    """Return ``url`` without trailing slashes.
-
-    :raises ConfigurationError: if it is not a plain http(s) URL, or is http on a host that is neither local
-        nor in ``allow_http_hosts``.
-    """
+    """Return ``url`` without trailing slashes."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

@@ -36,9 +36,11 @@ class HostedError(Exception):
     effect_unknown: bool = False
     """Whether nobody knows if the platform acted on the call."""
 
-    def __init__(self, message: str, **details: Any) -> None:
+    def __init__(self, message: str, pause_asked: Any = None, **details: Any) -> None:
         self.message = shortened(printable(message))
         super().__init__(self.message)
+        self.pause_asked: float | None = pause_asked
+        """The pause in seconds that the platform asked for before the next call, if any."""
         self.details = details
 
     def prepend(self, text: str) -> Self:
@@ -82,7 +84,6 @@ class NotSent(HostedError):
     """The call did not reach the platform, or was rate-limited (429)."""
 
     nothing_done = True
-    retry_after: float | None = None
 
 
 class ConnectionFailed(NotSent):
@@ -90,18 +91,13 @@ class ConnectionFailed(NotSent):
 
 
 class RateLimited(NotSent):
-    """429: too many requests. ``retry_after`` is the pause in seconds that the platform asked for, if any."""
-
-    def __init__(self, message: str, retry_after: float | None = None, **details: Any) -> None:
-        super().__init__(message, **details)
-        self.retry_after = retry_after
+    """429: too many requests."""
 
 
 class CallOutcomeUnknown(HostedError):
     """The platform may have acted, as if its response is no JSON. Read its state before a retry."""
 
     effect_unknown = True
-    retry_after: float | None = None
 
 
 class Interrupted(CallOutcomeUnknown):
@@ -109,23 +105,18 @@ class Interrupted(CallOutcomeUnknown):
 
 
 class ServerFailure(CallOutcomeUnknown):
-    """5xx or 408, from the platform or a proxy in front of it.
+    """5xx or 408, from the platform or a proxy in front of it."""
 
-    ``timed_out`` is true if a gateway only stopped waiting for the platform, which may go on.
-    """
-
-    timed_out = False
-
-    def __init__(self, message: str, retry_after: float | None = None, **details: Any) -> None:
-        super().__init__(message, **details)
-        self.retry_after = retry_after
+    @property
+    def timed_out(self) -> bool:
+        """Whether a gateway only stopped waiting for the platform, which may go on."""
+        return self.details.get("status") in TIME_OUTS
 
 
 class Refused(HostedError):
     """4xx, but not 408: the platform refused the call and did not act.
 
     Outside this package, catch a subclass or use the ``may_mean_...`` attributes instead of ``status``.
-    Create instances with :func:`refused`, so that class and status agree.
     """
 
     nothing_done = True
@@ -186,12 +177,7 @@ TIME_OUTS = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.GATEWAY_TIMEOUT, 5
 
 def leaves_open(status: int) -> bool:
     """Tell whether a response with this HTTP status leaves open whether the platform acted."""
-    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or is_time_out(status)
-
-
-def is_time_out(status: int) -> bool:
-    """Tell whether this is the HTTP status of a gateway that no longer waits for the platform."""
-    return status in TIME_OUTS
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in TIME_OUTS
 
 
 def error_for_status(message: str, status: int, **details: Any) -> Refused:
@@ -205,12 +191,6 @@ class Redirected(HostedError):
 
 class UnexpectedAnswer(HostedError):
     """A required field of the response is missing, or has another type than the specification shows."""
-
-
-def pause_asked(error: Exception) -> float | None:
-    """Return the seconds that the platform asked to wait before the next call; ``None`` if it did not."""
-    asked = getattr(error, "retry_after", None)
-    return asked if isinstance(asked, (int, float)) else None
 
 
 OF_A_CALL = (NotSent, CallOutcomeUnknown, Refused, UnexpectedAnswer)

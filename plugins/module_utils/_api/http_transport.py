@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies_environment
 
 from . import errors
-from .call_thread import CallThread
+from .bounded_call import run_bounded
 from .connection import is_loopback
 from .libraries import requests, urllib3
 from .text import clean
@@ -73,11 +73,11 @@ class Transport(Protocol):
         """Return a transport with its own connections, for another thread."""
 
     def close(self) -> None:
-        """Close all open connections."""
+        """Close all idle connections."""
 
 
 class HttpTransport:
-    """Sends requests over connections that it keeps open. All of it but :meth:`exchange` is for any thread.
+    """Sends requests over connections that it keeps open, for any thread.
 
     It is an adapter of requests, with its pools, TLS and proxies. A session would do more: read ``~/.netrc``,
     keep cookies, which outlive their token, follow redirects, and ask macOS for proxies.
@@ -87,27 +87,19 @@ class HttpTransport:
         urllib3.disable_warnings()  # of unverified certificates, which the user asked for
         self._adapters: dict[bool | str, Any] = {}
         """By what checks certificates: a connection that was not checked is for nobody who asks for that."""
-        self._thread = CallThread()
 
     def clone(self) -> HttpTransport:
-        """Return a transport with its own connections, for another thread."""
         return HttpTransport()
 
     def close(self) -> None:
-        """Close all idle connections."""
         for adapter in list(self._adapters.values()):  # others may add one meanwhile
             adapter.close()
-        self._thread.stop()
 
     def exchange(self, request: Request, seconds: float) -> Response:
-        """Send a request and return its response; see :meth:`Transport.exchange`."""
-        return self._thread.run(seconds, lambda: self.send(request, seconds))
+        return run_bounded(seconds, lambda: self.send(request, seconds))
 
     def send(self, request: Request, seconds: float) -> Response:
-        """Send a request and return its response. ``seconds`` bounds each wait for the server, not their sum.
-
-        :raises HostedError: if the exchange fails.
-        """
+        """Exchange, where ``seconds`` bounds each wait for the server, not their sum."""
         how: Any = {"verify": request.verify, "seconds": seconds, "fresh": request.fresh}
         headers, body = request.headers, None
         try:
@@ -139,9 +131,14 @@ class HttpTransport:
     ) -> Any:
         """Send a request; return the response of requests, whose body is not read yet.
 
-        A redirect is not followed, and nothing is sent twice.
+        A redirect is not followed, and nothing is sent twice. The environment may name the authorities.
         """
-        verify = authorities(url, verify)
+        if verify is True:
+            verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
+        if isinstance(verify, str) and url.startswith("https:") and not os.path.exists(verify):
+            raise errors.ConfigurationError(
+                f"cannot send: the file of certificate authorities {verify!r} does not exist"
+            )
         adapter = None if fresh else self._adapters.get(verify)
         if adapter is None:
             adapter = requests.adapters.HTTPAdapter(pool_maxsize=MAX_IDLE)
@@ -157,20 +154,6 @@ class HttpTransport:
         )
 
 
-def authorities(url: str, verify: bool | str) -> bool | str:
-    """Return the ``verify`` argument of an adapter: the environment may name the authorities.
-
-    :raises ConfigurationError: if they do not exist.
-    """
-    if verify is True:
-        verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
-    if isinstance(verify, str) and url.startswith("https:") and not os.path.exists(verify):
-        raise errors.ConfigurationError(
-            f"cannot send: the file of certificate authorities {verify!r} does not exist"
-        )
-    return verify
-
-
 def proxies_for(url: str) -> dict[str, str]:
     """Return the ``proxies`` argument of an adapter: those of the environment, unless ``NO_PROXY`` holds.
 
@@ -184,10 +167,7 @@ def proxies_for(url: str) -> dict[str, str]:
 
 
 def read_whole(response: Any, most: int) -> bytes:
-    """Read the whole body of a response.
-
-    :raises UnexpectedAnswer: if it has more than ``most`` bytes, unpacked.
-    """
+    """Return the body of a response, of at most so many bytes, unpacked."""
     parts, size = [], 0
     for part in response.iter_content(CHUNK):
         size += len(part)

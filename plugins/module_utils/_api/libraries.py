@@ -90,10 +90,7 @@ __all__ = [
 
 
 def require() -> None:
-    """Check that all required libraries are installed.
-
-    :raises ConfigurationError: naming the missing ones and the command that installs them.
-    """
+    """Check that all required libraries are installed."""
     if MISSING:
         wanted = " ".join(f"'{name}'" for name in MISSING)
         raise ConfigurationError(
@@ -103,10 +100,7 @@ def require() -> None:
 
 
 def require_for(purpose: str, library: object, name: str) -> None:
-    """Check that an optional library is installed. ``library`` is the imported module, or ``None``.
-
-    :raises ConfigurationError: naming the command that installs it.
-    """
+    """Check that an optional library is installed: that what was imported is not ``None``."""
     if library is None:
         raise ConfigurationError(
             f"{purpose} needs the Python library {name}, which {sys.executable} does not have; "

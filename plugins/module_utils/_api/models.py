@@ -13,8 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from .libraries import BaseModel, ConfigDict, to_camel, to_snake
 
@@ -23,18 +22,11 @@ LONGEST_KEY = 64
 PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 """The types whose values are in results as they are."""
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
-SECRET_FIELDS = ("password", "secret", "url")
-"""The fields that hold a secret. The URL is that of a database, with its password."""
 
 
 def alias(name: str) -> str:
     """Return the JSON name of a field. A trailing underscore avoids a Python keyword or a pydantic name."""
     return str(to_camel(name.rstrip("_")))
-
-
-def snake_key(name: str) -> str:
-    """Return a JSON key of the platform in snake_case. One without end stays as it is."""
-    return str(to_snake(name)) if len(name) <= LONGEST_KEY else name
 
 
 class Model(BaseModel):
@@ -44,16 +36,19 @@ class Model(BaseModel):
         alias_generator=alias, populate_by_name=True, extra="allow", coerce_numbers_to_str=True
     )
 
+    secret_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields that hold a secret."""
+
     def as_dict(self) -> dict[str, Any]:
         """Return the object as JSON-serializable data with snake_case keys, unknown fields included."""
-        keys = result_keys(type(self))
         found = {
             # Nearly all values are plain: a thousand services have tens of thousands of them.
-            keys[name]: value if type(value) in PLAIN_TYPES else plain(value)
+            name.rstrip("_"): value if type(value) in PLAIN_TYPES else plain(value)
             for name, value in vars(self).items()
         }
         for name, value in (self.model_extra or {}).items():
-            found.setdefault(snake_key(name), plain(value))  # a field of ours is never replaced
+            key = str(to_snake(name)) if len(name) <= LONGEST_KEY else name
+            found.setdefault(key, plain(value))  # a field of ours is never replaced
         return found
 
 
@@ -67,19 +62,11 @@ class LateModel(Model):
     model_config = ConfigDict(defer_build=True)
 
 
-@cache
-def result_keys(model: type[Model]) -> dict[str, str]:
-    """Return the keys of a model's fields in results."""
-    return {name: name.rstrip("_") for name in model.model_fields}
-
-
 def secrets_in(model: Model) -> Iterator[Any]:
     """Yield the secrets that an object of the platform holds."""
-    for name in SECRET_FIELDS:
-        if name in type(model).model_fields:
-            yield getattr(model, name)
-    if isinstance(model, Order):
-        yield from (secret.value for secret in model.secrets or ())
+    for name in model.secret_fields:
+        value = getattr(model, name)
+        yield from (secret.value for secret in value or ()) if isinstance(model, Order) else [value]
 
 
 def plain(value: Any) -> Any:
@@ -113,24 +100,18 @@ class Dimensions(Model):
 
 
 class Product(Model):
-    """The product that a service is an instance of."""
-
     slug: str | None = None
     name: str | None = None
     short_name: str | None = None
 
 
 class Runtime(Model):
-    """The edition of a product."""
-
     id: str | None = None
     slug: str | None = None
     name: str | None = None
 
 
 class Host(Model):
-    """The node that hosts a service."""
-
     id: str | None = None
     label: str | None = None
     location_label: str | None = None
@@ -169,8 +150,6 @@ class Pricing(Model):
 
 
 class Dates(Model):
-    """When a service was created, suspended and deleted."""
-
     created_at: str | None = None
     suspended_at: str | None = None
     deleted_at: str | None = None
@@ -210,8 +189,6 @@ class Metrics(Model):
 
 
 class Source(Model):
-    """The image or runtime that a service runs."""
-
     kind: str | None = None
     reference: str | None = None
     digest: str | None = None
@@ -221,8 +198,6 @@ class Source(Model):
 
 
 class Network(Model):
-    """The private and public address of a service."""
-
     alias: str | None = None
     project: str | None = None
     internal_port: int | None = None
@@ -262,8 +237,6 @@ class Deploy(Model):
 
 
 class Settings(Model):
-    """The settings of a game server or an application, databases included."""
-
     source: Source | None = None
     network: Network | None = None
     scale: Scale | None = None
@@ -290,8 +263,6 @@ class FileContents(LateModel):
 
 
 class Backup(Model):
-    """A backup of a service. It is deleted with the service."""
-
     id: str
     name: str
     status: str
@@ -312,37 +283,27 @@ class Snapshot(Model):
 
 
 class LogLines(LateModel):
-    """The last lines of a service's log."""
-
     lines: list[str]
 
 
 class Event(Model):
-    """An event in the activity of a service."""
-
     id: str
     type: str | None = None
     at: str | None = None
 
 
 class DaySpend(LateModel):
-    """The spend of one day in cents."""
-
     date: str | None = None
     total_cents: int | None = None
 
 
 class Usage(LateModel):
-    """The spend of a service over the last ``range`` days, in cents."""
-
     range: int | None = None
     total_cents: int | None = None
     days: list[DaySpend] | None = None
 
 
 class BilledTotals(LateModel):
-    """The spend of a service since four timestamps, in cents."""
-
     hour_cents: int | None = None
     day_cents: int | None = None
     week_cents: int | None = None
@@ -350,8 +311,6 @@ class BilledTotals(LateModel):
 
 
 class SftpAccess(Model):
-    """The SFTP address and username of a service."""
-
     host: str
     port: int
     username: str
@@ -365,6 +324,7 @@ class SftpPassword(Model):
     port: int
     username: str
     password: str
+    secret_fields: ClassVar[tuple[str, ...]] = ("password",)
 
 
 # --- Databases --------------------------------------------------------------------------------------
@@ -380,6 +340,7 @@ class DatabaseConnection(LateModel):
     password: str | None = None
     database: str | None = None
     url: str | None = None
+    secret_fields: ClassVar[tuple[str, ...]] = ("password", "url")
 
 
 class DatabaseTable(LateModel):
@@ -392,8 +353,6 @@ class DatabaseTable(LateModel):
 
 
 class DatabaseInventory(LateModel):
-    """The engine, version and tables of a database."""
-
     engine: str | None = None
     supported: bool | None = None
     database: str | None = None
@@ -402,8 +361,6 @@ class DatabaseInventory(LateModel):
 
 
 class Column(LateModel):
-    """A column of a query's result."""
-
     name: str | None = None
     type: str | None = None
 
@@ -423,14 +380,10 @@ class QueryResult(LateModel):
 
 
 class Whoami(LateModel):
-    """The account that a token belongs to."""
-
     email: str | None = None
 
 
 class App(LateModel):
-    """An application in its list form."""
-
     id: str
     name: str | None = None
     slug: str
@@ -464,15 +417,11 @@ class Release(LateModel):
 
 
 class AppNode(LateModel):
-    """A node that takes applications."""
-
     id: str
     label: str | None = None
 
 
 class AppProject(LateModel):
-    """A project that an application can join."""
-
     id: str
     name: str | None = None
 
@@ -487,12 +436,11 @@ class AppQuote(LateModel):
 
 
 class RegistryCredentials(LateModel):
-    """The credentials for the account's registry space."""
-
     host: str
     project: str
     username: str
     secret: str
+    secret_fields: ClassVar[tuple[str, ...]] = ("secret",)
 
 
 class Flaw(LateModel):
@@ -517,8 +465,6 @@ class Verdict(LateModel):
 
 
 class ScanReport(LateModel):
-    """The scan report of a release."""
-
     tag: str | None = None
     digest: str | None = None
     scan_status: str
@@ -539,21 +485,15 @@ class Project(Model):
 
 
 class ProjectDetail(Project):
-    """A project with its services."""
-
     resources: list[ServiceSummary]
 
 
 class SpendPart(LateModel):
-    """A part of a service's spend, in cents."""
-
     label: str | None = None
     cents: int | None = None
 
 
 class ServiceSpend(LateModel):
-    """The spend of one service in a project, in cents."""
-
     id: str | None = None
     name: str | None = None
     family: str | None = None
@@ -564,8 +504,6 @@ class ServiceSpend(LateModel):
 
 
 class ProjectSpend(LateModel):
-    """The spend of a project over the last ``range`` days, in cents."""
-
     id: str | None = None
     name: str | None = None
     range: int | None = None
@@ -610,8 +548,6 @@ class ProjectGraph(LateModel):
 
 
 class QuoteLine(Model):
-    """A line of a quote."""
-
     label: str | None = None
     detail: str | None = None
     monthly_cents: int | None = None
@@ -653,6 +589,7 @@ class Order(Model):
     monthly_millicents: Any = None
     href: Any = None
     secrets: list[Secret] | None = None
+    secret_fields: ClassVar[tuple[str, ...]] = ("secrets",)
 
 
 class BillingOverview(LateModel):
@@ -668,8 +605,6 @@ class BillingOverview(LateModel):
 
 
 class Wallet(LateModel):
-    """The balance of the account in cents, and its currency."""
-
     balance_cents: int | None = None
     currency: str | None = None
     became_client_at: str | None = None
@@ -679,8 +614,6 @@ class Wallet(LateModel):
 
 
 class SshKey(Model):
-    """An SSH public key on the account."""
-
     id: str
     name: str | None = None
     algorithm: str | None = None

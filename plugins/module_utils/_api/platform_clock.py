@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import email.utils
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 CLOCKS_DIFFER = timedelta(minutes=1)
 """How far the times of two machines may differ that are set alike."""
 
 
+@dataclass
 class PlatformClock:
     """The platform's clock, as far as its responses show it. Threads may share one."""
 
-    def __init__(self) -> None:
-        self._last: tuple[str, float] | None = None
-        """The ``Date`` of the last response that had one, and when that arrived, by the monotonic clock."""
+    _last: tuple[str, float] | None = None
+    """The ``Date`` of the last response that had one, and when that arrived, by the monotonic clock."""
 
     def set(self, date: str) -> None:
         """Set the clock to the ``Date`` header of a response that has just arrived, if it has one."""
@@ -35,7 +36,7 @@ class PlatformClock:
             return moment
 
     def now(self) -> datetime:
-        """Return the platform's time, in UTC: this machine's until a response shows the platform's."""
+        """Return :meth:`shown`, or this machine's time until then."""
         return self.shown() or datetime.now(UTC)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from contextlib import closing
 from urllib.parse import urlsplit
 
-from .call_thread import CallThread
+from .bounded_call import run_bounded
 from .http_transport import HttpTransport, root_reason
 from .libraries import requests, urllib3
 
@@ -30,31 +30,23 @@ def problem_of_url(url: str) -> str | None:
 
 
 def probe_url(url: str, statuses: Collection[int], seconds: float, verify: bool | str) -> str | None:
-    """Return what is wrong with a URL; ``None`` if it responds with one of the statuses.
+    """Return what is wrong with a URL; ``None`` if it responds with one of the statuses."""
 
-    :param seconds: how long the request may take in total.
-    :param verify: whether to verify the certificate, or the path of the authorities to verify it with.
-    """
-    thread = CallThread()
+    def status_of() -> int:
+        with closing(HttpTransport()) as transport:
+            response = transport.open("GET", url, {}, verify=verify, seconds=seconds)
+            response.close()  # its body may have no end
+            return int(response.status_code)
+
     try:
-        status = thread.run(seconds, lambda: status_of(url, seconds, verify))
+        status = run_bounded(seconds, status_of)
     except (TimeoutError, requests.exceptions.ReadTimeout):  # whichever of the two clocks is first
         return f"{url} does not respond within {seconds:g} seconds"
     except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
         return f"{url} does not respond: {root_reason(error)}"
-    finally:
-        thread.stop()
     if status in statuses:
         return None
     return f"{url} responds with status {status}, not {' or '.join(map(str, statuses))}"
-
-
-def status_of(url: str, seconds: float, verify: bool | str) -> int:
-    """Return the status of the response. Does not read its body, which may have no end."""
-    with closing(HttpTransport()) as transport:
-        response = transport.open("GET", url, {}, verify=verify, seconds=seconds)
-        response.close()
-        return int(response.status_code)
 
 
 def probe_tcp(address: str, seconds: float) -> str | None:

@@ -1,45 +1,48 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A client of the platform's image registry, by the OCI distribution specification."""
+"""A client of the platform's image registry, by the OCI distribution specification.
+
+It logs in as the registry asks: by Basic, or by a token of its token server, as
+https://distribution.github.io/distribution/spec/auth/token/ describes.
+"""
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import ipaddress
 import json
 import re
+import socket
+import time
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from .blob_stream import BlobStream
+from . import errors
+from .bounded_call import run_bounded
 from .connection import is_loopback
-from .errors import (
-    CallOutcomeUnknown,
-    HostedError,
-    Interrupted,
-    NotSent,
-    RateLimited,
-    Redirected,
-    ServerFailure,
-    UnexpectedAnswer,
-    error_for_status,
-    leaves_open,
-)
-from .http_transport import root_reason
-from .models import RegistryCredentials
-from .registry_session import ELSEWHERE, RegistrySession, without_query
-from .session import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
+from .http_transport import HttpTransport, failure, proxies_for, read_whole, root_reason
+from .libraries import requests, urllib3
+from .models import DIGEST, RegistryCredentials
+from .responses import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
 from .text import Redactor, clean
-from .uploads import Content, Upload
+from .uploads import BlobStream, Chunk, Content, Upload
 
 RETRIES = 2
 UNABLE = (400, 403, 404, 405, 501)
 """The statuses of a registry that does not take over blobs of other repositories."""
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 T = TypeVar("T")
+MAX_REDIRECTS = 3
+MAX_ANSWER = 4 * 1024 * 1024
+"""The largest manifest, token or message in bytes, unpacked. Registries take no larger manifest either."""
+ELSEWHERE = (301, 302, 303, 307, 308)
+"""Redirects to an object store: a registry may keep blobs there."""
+USER_AGENT = "hosted.services (Ansible collection)"
+PARAMETER = re.compile(r'\b([A-Za-z]+)="([^"]*)"')
 
 
 class Repository:
@@ -89,14 +92,11 @@ class Repository:
         return f"sha256:{hashlib.sha256(response.content).hexdigest()}" if of_tag else reference
 
     def manifest(self, reference: str) -> tuple[bytes, str]:
-        """Return the bytes and the media type of the manifest with this tag or digest.
-
-        :raises UnexpectedAnswer: if its hash is not ``reference``.
-        """
+        """Return the bytes and the media type of the manifest with this tag or digest."""
         response = self._ask("GET", self._manifest(reference), ACCEPT)
         algorithm, _colon, wanted = reference.partition(":")
         if DIGEST.fullmatch(reference) and hashlib.new(algorithm, response.content).hexdigest() != wanted:
-            raise UnexpectedAnswer(
+            raise errors.UnexpectedAnswer(
                 f"the registry {self._host} returned a manifest that does not match digest {reference}"
             )
         return response.content, media_type_of(response)
@@ -153,22 +153,18 @@ class Repository:
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> None:
         """Upload a manifest under a tag or its digest."""
-
         try:
             self._ask("PUT", self._manifest(reference), {"Content-Type": media_type}, content)
-        except CallOutcomeUnknown as error:
+        except errors.CallOutcomeUnknown as error:
             error.append(f". Whether {reference!r} names the new image now is unknown; run this again")
             raise
 
     # --- Sending requests -----------------------------------------------------------------------------
 
     def _manifest(self, reference: str) -> str:
-        """Return the URL of a manifest.
-
-        :raises UnexpectedAnswer: for any other path in the registry, as the platform may name.
-        """
+        """Return the URL of a manifest."""
         if not DIGEST.fullmatch(reference) and not TAG.fullmatch(reference):
-            raise UnexpectedAnswer(f"{reference!r} is neither the digest of an image nor a tag")
+            raise errors.UnexpectedAnswer(f"{reference!r} is neither the digest of an image nor a tag")
         return f"{self._root}/manifests/{reference}"
 
     def _ask(
@@ -194,7 +190,7 @@ class Repository:
         for failures in range(1, self._retries + 1):
             try:
                 return self._attempt(call)
-            except (NotSent, CallOutcomeUnknown) as error:
+            except (errors.NotSent, errors.CallOutcomeUnknown) as error:
                 pause = pause_before_retry(error, failures)
                 if pause > self._longest_pause:
                     raise
@@ -206,15 +202,17 @@ class Repository:
         """Make a call once."""
         try:
             return call()
-        except HostedError as error:
+        except errors.HostedError as error:
             error.reworded(self._redact(error.message))
             raise
         except ValueError as error:  # urllib splits no URL whose port or brackets are wrong
-            raise UnexpectedAnswer(
+            raise errors.UnexpectedAnswer(
                 f"the registry {self._host} names an invalid address: {clean(self._redact(str(error)))}"
             ) from None
         except OSError as error:
-            raise Interrupted(f"the registry {self._host}: {self._redact(root_reason(error))}") from None
+            raise errors.Interrupted(
+                f"the registry {self._host}: {self._redact(root_reason(error))}"
+            ) from None
 
 
 MANIFEST_TYPES = (
@@ -229,43 +227,36 @@ ACCEPT = {"Accept": ", ".join(MANIFEST_TYPES)}
 
 
 def scheme_of(host: str) -> str:
-    """Return the URL scheme for a registry: http only for the local machine.
-
-    :raises UnexpectedAnswer: if ``host`` is not a host name.
-    """
+    """Return the URL scheme for a registry: http only for the local machine."""
     try:
         parts = urlsplit(f"//{host}")
         name = None if parts.netloc != host or "@" in host or parts.port == 0 else parts.hostname
     except ValueError:  # brackets that do not match, or a port that is no number
         name = None
     if not name or "]" in name:
-        raise UnexpectedAnswer(f"the platform names {host!r} as its registry, which is not a host name")
+        raise errors.UnexpectedAnswer(
+            f"the platform names {host!r} as its registry, which is not a host name"
+        )
     return "http" if is_loopback(name) else "https"
 
 
 def check_response(response: Any) -> None:
-    """Raise an error with the registry's message for any response that is not 2xx.
-
-    :raises Redirected: for 3xx.
-    :raises RateLimited: for 429.
-    :raises ServerFailure: for 5xx and 408.
-    :raises Refused: for any other status.
-    """
+    """Raise an error with the registry's message for any response that is not 2xx."""
     if response.ok and response.status_code < 300:
         return
     said = registry_message(response)
     where = f"{response.request.method} {urlsplit(response.url).path}"  # the query may hold a secret
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         after = retry_after_seconds(response.headers.get("Retry-After"), response.headers.get("Date", ""))
-        raise RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
+        raise errors.RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
     if response.status_code < 400:
-        raise Redirected(
+        raise errors.Redirected(
             f"the registry answered {where} with a redirect ({response.status_code}) to "
             f"{without_query(response.headers.get('Location', 'nowhere'))}, which is not followed"
         )
-    if leaves_open(response.status_code):
-        raise ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
-    raise error_for_status(
+    if errors.leaves_open(response.status_code):
+        raise errors.ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
+    raise errors.error_for_status(
         f"the registry refused ({response.status_code}) {where}: {said}", response.status_code
     )
 
@@ -273,20 +264,20 @@ def check_response(response: Any) -> None:
 def registry_message(response: Any) -> str:
     """Return the messages in the body of an error, or the meaning of its status."""
     try:
-        errors = parse(response.content)["errors"]
-        said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in errors))
+        told = parse(response.content)["errors"]
+        said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in told))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         said = ""
-    return said or MEANINGS.get(response.status_code, "no reason was given")
+    return said or errors.NO_REASON + MEANINGS.get(response.status_code, "")
 
 
 MEANINGS = {
-    401: "no reason was given; the account's registry credentials are not accepted",
-    403: "no reason was given; the account's registry credentials do not open it",
-    405: "no reason was given; the registry, or this repository, may be read-only",
-    413: "no reason was given; what was sent is too large for it",
-    423: "no reason was given; the repository may be locked",
-    507: "no reason was given; it may have no space left",
+    401: "; the account's registry credentials are not accepted",
+    403: "; the account's registry credentials do not open it",
+    405: "; the registry, or this repository, may be read-only",
+    413: "; what was sent is too large for it",
+    423: "; the repository may be locked",
+    507: "; it may have no space left",
 }
 
 
@@ -303,3 +294,197 @@ def media_type_of(response: Any) -> str:
     if named in MANIFEST_TYPES:
         return str(named)
     return MANIFEST_TYPES[1 if "manifests" in content else 0]
+
+
+# --- Requests and logins --------------------------------------------------------------------------------
+
+
+class RegistrySession:
+    """A session with one registry, for several threads. Sends the secret to it and its token server only.
+
+    ``timeout`` also bounds how long an answer may take in all where no blob is sent or received.
+    """
+
+    def __init__(
+        self,
+        credentials: RegistryCredentials,
+        verify: bool | str,
+        timeout: float,
+        log: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self._host = credentials.host
+        self._verify = verify
+        self._log = log
+        self._timeout = timeout
+        login = f"{credentials.username}:{credentials.secret}".encode()
+        self._basic = f"Basic {base64.b64encode(login).decode()}"
+        self._authorization: str | None = None
+        self._transport = HttpTransport()
+
+    def look(self, url: str) -> None:
+        """Request the root of the registry, which says whether it takes Basic; then no request is sent twice.
+
+        :raises ConfigurationError: if the address is not encrypted.
+        """
+        challenge = self._send("GET", url, {}).headers.get("Www-Authenticate", "")
+        if challenge.lower().startswith("basic"):
+            self._authorization = self._basic
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        data: bytes | Chunk | None = None,
+        *,
+        stream: bool = False,
+    ) -> Any:
+        """Send a request, and once more if the registry asks for a login, or for a new one.
+
+        :param stream: whether the body of the response is left to be read in pieces.
+
+        :raises ConfigurationError: if the address is another server's, or is not encrypted.
+        :raises Refused: if the token server does not accept the credentials.
+        """
+        if urlsplit(url).netloc != self._host:
+            raise errors.ConfigurationError(
+                f"the registry {self._host} wants the upload at {without_query(url)}; not sent"
+            )
+        response = self._send(method, url, headers or {}, data, self._authorization, stream=stream)
+        if response.status_code not in (401, 403):
+            return response
+        authorization = self._answer(response.headers.get("Www-Authenticate", ""))
+        if authorization in (None, self._authorization):
+            return response
+        self._authorization = authorization
+        return self._send(method, url, headers or {}, data, authorization, stream=stream)
+
+    def download(self, url: str, headers: Mapping[str, str]) -> Any:
+        """Request a blob, whose body is left to be read in pieces. An object store gets no credentials."""
+        response = self.request("GET", url, headers, stream=True)
+        for _redirect in range(MAX_REDIRECTS):
+            if response.status_code not in ELSEWHERE or "Location" not in response.headers:
+                break
+            response.close()
+            response = self._send(
+                "GET", urljoin(response.url, response.headers["Location"]), headers, stream=True
+            )
+        return response
+
+    def check_address(self, url: str) -> None:
+        """Refuse to follow the registry to an unencrypted address, or from elsewhere to this machine.
+
+        A token server or a store on another host is usual, as with Docker Hub; https proves who it is.
+        """
+        target = urllib3.util.parse_url(url)  # as requests does; urlsplit may see another host
+        if target.scheme != "https" and not is_loopback((target.host or "").strip("[]")):
+            raise errors.ConfigurationError(
+                f"the registry {self._host} leads to {without_query(url)}, which is not https; the "
+                "registry's secret is not sent there"
+            )
+        own = urllib3.util.parse_url(f"https://{self._host}")
+        if target.netloc != own.netloc and is_inside(target) and not is_inside(own):
+            raise errors.ConfigurationError(
+                f"the registry {self._host} leads to {without_query(url)}, an address of this machine or its "
+                "link, where only a registry on this machine may lead; nothing is sent there"
+            )
+
+    def _send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        data: bytes | Chunk | None = None,
+        authorization: str | None = None,
+        *,
+        stream: bool = False,
+    ) -> Any:
+        """Send one request, without following redirects."""
+        self.check_address(url)
+        login = {"Authorization": authorization} if authorization else {}
+        begun, outcome = time.monotonic(), "no answer"
+
+        def call() -> Any:
+            sent = {"User-Agent": USER_AGENT, **headers, **login}
+            how: Any = {"verify": self._verify, "seconds": self._timeout}
+            response = self._transport.open(method, url, sent, data, **how)
+            if not stream or response.status_code >= 300:
+                response._content = read_whole(response, MAX_ANSWER)  # noqa: SLF001 - as requests keeps it
+            return response
+
+        try:
+            lasts = stream or isinstance(data, Chunk)
+            response = call() if lasts else run_bounded(self._timeout, call)
+            outcome = str(response.status_code)
+            return response
+        except TimeoutError:
+            raise errors.Interrupted(
+                f"no complete response of the registry {self._host} within {self._timeout:g} seconds"
+            ) from None
+        except (OSError, urllib3.exceptions.HTTPError) as error:
+            told = failure(error, url, self._verify, "the registry's address")
+            raise told.prepend(f"the registry {self._host}: ") from None
+        finally:
+            took = (time.monotonic() - begun) * 1000
+            self._log(f"{method} {without_query(url)} -> {outcome} in {took:.0f} ms")
+
+    def _answer(self, challenge: str) -> str | None:
+        """Return the header that answers a challenge; ``None`` if the challenge is of an unknown kind."""
+        scheme, _space, text = challenge.partition(" ")
+        if scheme.lower() == "basic":
+            return self._basic
+        if scheme.lower() != "bearer":
+            return None
+        return f"Bearer {self._token(dict(PARAMETER.findall(text)))}"
+
+    def _token(self, asked: Mapping[str, str]) -> str:
+        """Return a token of the token server that the registry names."""
+        realm = asked.get("realm", "")
+        address = realm if "://" in realm else f"https://{realm}"
+        query = {name: asked[name] for name in ("service", "scope") if name in asked}
+        if query:
+            address += f"{'&' if urlsplit(address).query else '?'}{urlencode(query)}"
+        response = self._send("GET", address, {"Accept": "application/json"}, None, self._basic)
+        if response.status_code != 200:
+            raise self._refused(f"its token server answered {response.status_code}")
+        try:
+            told = parse(response.content)
+        except (ValueError, RecursionError):
+            raise errors.Interrupted(
+                f"the token server of the registry {self._host} answered with something that is not JSON"
+            ) from None
+        if not isinstance(told, dict):
+            raise errors.UnexpectedAnswer(
+                f"the token server of the registry {self._host} returned no JSON object"
+            )
+        token = told.get("token") or told.get("access_token")
+        if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+            raise self._refused("its token server returned no token")
+        return token
+
+    def _refused(self, reason: str) -> errors.Refused:
+        """Return the error for credentials that are not accepted."""
+        return errors.error_for_status(
+            f"the registry {self._host} does not accept the account's registry credentials: {reason}", 401
+        )
+
+
+def is_inside(url: Any) -> bool:
+    """Tell whether a parsed URL leads to this machine or its link, where clouds keep secrets of machines."""
+    name = (url.host or "").strip("[]").rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    proxied = requests.utils.select_proxy(url.url, proxies_for(url.url))  # looks names up itself
+    try:  # also reads 127.1 and 2130706433, as whatever connects does
+        found = socket.getaddrinfo(name, None, flags=socket.AI_NUMERICHOST if proxied else 0)
+    except (OSError, UnicodeError):
+        return False
+    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    plain = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
+    return any(each.is_loopback or each.is_link_local or each.is_unspecified for each in plain)
+
+
+def without_query(url: str) -> str:
+    """Return a URL without its query, which may hold an upload's secret."""
+    parts = urlsplit(url)
+    return clean(f"{parts.scheme}://{parts.netloc}{parts.path}")

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
+from urllib.parse import quote, urlencode
 
 from . import models as m
 from .errors import ConfigurationError
@@ -28,41 +29,37 @@ class Scope(Enum):
 class Idempotency(Enum):
     """What to do if the outcome of a call is unknown. A call that was not sent is always retried."""
 
-    READ = "changes nothing: retry"
-    IDEMPOTENT = "repeating it has no further effect: retry"
-    CREATE = "a retry may create a duplicate: read the list and compare first"
-    ACT = "starts an action: read the state and decide"
-    LAST_WINS = "retry; the newest response replaces earlier ones"
-    NEVER = "its effect cannot be observed: never retry"
+    READ = ("changes nothing: retry", True)
+    IDEMPOTENT = ("repeating it has no further effect: retry", True)
+    CREATE = ("a retry may create a duplicate: read the list and compare first", False)
+    ACT = ("starts an action: read the state and decide", False)
+    LAST_WINS = ("retry; the newest response replaces earlier ones", True)
+    NEVER = ("its effect cannot be observed: never retry", False)
 
-    @property
-    def resendable(self) -> bool:
-        """Whether the session may retry the call if its outcome is unknown."""
-        return self in (Idempotency.READ, Idempotency.IDEMPOTENT, Idempotency.LAST_WINS)
+    def __init__(self, meaning: str, resendable: bool) -> None:
+        self.meaning, self.resendable = meaning, resendable
 
 
 M = TypeVar("M", bound=m.Model)
 
 
 @dataclass(frozen=True)
-class One(Generic[M]):
+class Shown(Generic[M]):
+    """A response that the specification shows, of one model."""
+
+    model: type[M]
+
+
+class One(Shown[M]):
     """A response that is an object."""
 
-    model: type[M]
 
-
-@dataclass(frozen=True)
-class Many(Generic[M]):
+class Many(Shown[M]):
     """A response that lists items: a bare array, or an object with ``items`` and optional ``nextCursor``."""
 
-    model: type[M]
 
-
-@dataclass(frozen=True)
-class Keyed(Generic[M]):
+class Keyed(Shown[M]):
     """A response that is an object of items by key. An item may be null."""
-
-    model: type[M]
 
 
 @dataclass(frozen=True)
@@ -93,18 +90,18 @@ class Route(Generic[A_co]):
     min_timeout: float = 0
     commits: bool = False
 
-    def url(self, ids: dict[str, Any], quote: Any) -> str:
-        """Return the path with ``ids`` in its placeholders, each quoted with ``quote``.
-
-        :raises ConfigurationError: if an id is empty, ``.`` or ``..``, because HTTP clients normalize paths.
-        """
+    def url(self, ids: dict[str, Any], query: dict[str, Any] | None = None) -> str:
+        """Return the path with ``ids`` in its placeholders, and the query without what is null."""
         for name, value in ids.items():
             if str(value) in ("", ".", ".."):
                 raise ConfigurationError(f"{self}: {name} {str(value)!r} cannot be part of an address")
         try:
-            return self.path.format(**{name: quote(str(value)) for name, value in ids.items()})
+            path = self.path.format(**{name: quote(str(value), safe="") for name, value in ids.items()})
         except UnicodeEncodeError:  # a lone surrogate
             raise ConfigurationError(f"{self}: {list(ids.values())!r} cannot be part of an address") from None
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        # Not every server decodes a plus to a space.
+        return f"{path}?{urlencode(given, quote_via=quote)}" if given else path
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -29,10 +30,7 @@ FIRST_OWN = (0, 2, 3)
 """By how many bytes come before it: the first base64 character of a secret that none of them decides."""
 PIECE = re.compile(r"[A-Za-z0-9]{12,}")
 """Matches a part of a secret that no escaping changes."""
-QUOTES_IN_HTML = [
-    (double, single) for double in ('"', "&quot;", "&#34;") for single in ("'", "&apos;", "&#39;")
-]
-QUOTES_IN_HTML += [("&quot;", "&#x27;"), ("&quot;", "&#039;")]
+QUOTES_IN_HTML = list(product(('"', "&quot;", "&#34;"), ("'", "&#39;", "&apos;", "&#x27;", "&#039;")))
 """How ``"`` and ``'`` are escaped in HTML and XML."""
 LEAST_BEGINNING, LEAST_CUT = 8, 12
 """How many characters of a secret of how many must stand before a cut to be taken for its beginning."""
@@ -55,7 +53,6 @@ def clean(text: str) -> str:
 
 
 def megabytes(count: int) -> str:
-    """Format a number of bytes in MB, such as ``1.5 MB``."""
     return f"{count / 1_000_000:.1f} MB"
 
 
@@ -63,6 +60,14 @@ def counted(number: int, noun: str) -> str:
     """Return a number of things, such as ``1 byte`` or ``2 entries``."""
     several = f"{noun[:-1]}ies" if noun.endswith("y") and not noun.endswith("ay") else f"{noun}s"
     return f"{number} {noun if number == 1 else several}"
+
+
+def describe_type(value: Any) -> str:
+    """Name the JSON type of a value, with an article."""
+    if value is None:
+        return "nothing"
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
+    return names.get(type(value), "a number")
 
 
 def first_of(texts: Sequence[str], most: int, between: str = ", ") -> str:
@@ -116,117 +121,80 @@ def tell_secrets(values: Iterable[Any]) -> None:
 class Redactor:
     """Replaces known secrets in text, raw or in a common encoding, with :data:`HIDDEN`.
 
-    So is the beginning of one that was cut off: see :func:`without_beginning`.
+    So is the beginning of one that was cut off: where at least :data:`LEAST_BEGINNING` characters of it stand
+    before a :data:`CUT`. Words as in any message are left, and a text that is nothing else, as it may be a
+    value of its own.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        given = [secret for secret in secrets if secret]
-        variants = {variant for secret in given for variant in encodings(secret)}
-        self._variants = sorted(variants, key=len, reverse=True)
-        long = {text for secret in given if len(secret) >= LEAST_CUT for text in from_the_beginning(secret)}
-        self._beginnings: dict[str, list[str]] = {}
-        for text in sorted(long):
-            self._beginnings.setdefault(text[:LEAST_BEGINNING], []).append(text)
+        forms, pieces, self._beginnings = set[str](), set[str](), dict[str, list[str]]()
+        for secret in filter(None, secrets):
+            found = encodings(secret)
+            forms |= found
+            # Pieces with both letters and digits, which no escaping changes, are like no other text.
+            pieces.update(
+                piece for piece in PIECE.findall(secret) if not piece.isalpha() and not piece.isdigit()
+            )
+            for form in sorted(found) if len(secret) >= LEAST_CUT else ():
+                self._beginnings.setdefault(form[:LEAST_BEGINNING], []).append(form)
+        self._forms = sorted(forms | pieces, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
-        for variant in self._variants:
-            text = text.replace(variant, HIDDEN)
-        for beginning, variants in self._beginnings.items():
+        for form in self._forms:
+            text = text.replace(form, HIDDEN)
+        for beginning, forms in self._beginnings.items():
             if beginning in text:
-                text = without_beginning(text, beginning, variants)
+                text = without_beginning(text, beginning, forms)
         return text
 
 
-def without_beginning(text: str, beginning: str, variants: Sequence[str]) -> str:
-    """Return ``text`` without the parts that are how a secret begins, where :data:`CUT` follows them.
+def encodings(secret: str) -> set[str]:
+    """Return the forms in which a secret may appear in text.
 
-    ``variants`` are the secret and its encodings with this ``beginning``; the one that goes furthest counts.
-    Words as in any message are left, and a text that is nothing else, as it may be a value of its own.
+    They are the raw secret, its SQL, JSON and Python literals, each of these in URLs, HTML and base64, and
+    the secret in hex.
+    """
+    in_sql = secret.replace("'", "''")
+    literals = {secret, in_sql, repr(secret)[1:-1], json.dumps(in_sql)[1:-1]}
+    literals |= {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+    found = set(literals)
+    for text in literals:
+        raw = text.encode(errors="surrogatepass")
+        found |= {quote(raw, safe=""), quote(raw), quote_plus(raw)}
+        bare = html.escape(text, quote=False)
+        found |= {bare.replace('"', double).replace("'", single) for double, single in QUOTES_IN_HTML}
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            whole = encode(raw).decode()
+            found |= {whole, whole.rstrip("=")}
+            # Inside the encoding of a longer text: the characters that depend on the secret alone.
+            for before, first in enumerate(FIRST_OWN):
+                inside = encode(bytes(before) + raw).decode()[first : (before + len(raw)) * 8 // 6]
+                found |= {inside} if len(inside) >= SHORTEST_PART else set()
+    digits = secret.encode(errors="surrogatepass").hex()
+    return found | ({digits, digits.upper()} if len(digits) >= SHORTEST_PART else set())
+
+
+def without_beginning(text: str, beginning: str, forms: Sequence[str]) -> str:
+    """Return ``text`` without the parts with which one of these forms begins, and which were cut off.
+
+    All forms have this ``beginning``; the one that goes furthest counts.
     """
     parts, done = list[str](), 0
     at = text.find(beginning)
     while at >= 0:
-        end = at + max(length_in_common(text, at, variant) for variant in variants)
-        if CUT.match(text, end) and not is_wording(text[at:end]) and (at, end) != (0, len(text)):
+        end = at + max(length_in_common(text, at, form) for form in forms)
+        words = text[at:end].rstrip(":/").split()
+        is_wording = all(
+            word.isalpha() and (word.islower() or word.isupper() or word.istitle()) for word in words
+        )
+        if CUT.match(text, end) and not is_wording and (at, end) != (0, len(text)):
             parts += [text[done:at], HIDDEN]
             done = end
         at = text.find(beginning, end)
     return "".join([*parts, text[done:]])
 
 
-def is_wording(part: str) -> bool:
-    """Tell whether a text is words as they are in any message, or the start of a URL."""
-    words = part.rstrip(":/").split()
-    return all(word.isalpha() and (word.islower() or word.isupper() or word.istitle()) for word in words)
-
-
 def length_in_common(text: str, at: int, secret: str) -> int:
     """Return how many characters of a secret stand in ``text`` from this place on."""
     most = min(len(secret), len(text) - at)
     return bisect_left(range(1, most + 1), True, key=lambda count: not text.startswith(secret[:count], at))
-
-
-def encodings(secret: str) -> set[str]:
-    """Return the forms in which a secret may appear in text.
-
-    They are the raw secret, its SQL, JSON and Python literals, and each of these URL-encoded and in base64;
-    it and its JSON literal in HTML and XML; it in hex; and its distinctive pieces, which survive repeated
-    escaping.
-    """
-    in_json = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
-    written = {secret, repr(secret)[1:-1], secret.replace("'", "''"), *in_json}
-    written |= {json.dumps(secret.replace("'", "''"))[1:-1], *filter(is_distinctive, PIECE.findall(secret))}
-    found = written | {escaped for text in (secret, *in_json) for escaped in in_html(text)}
-    found |= {digits for digits in in_hex(bytes_of(secret)) if len(digits) >= SHORTEST_PART}
-    for text in written:
-        raw = bytes_of(text)
-        found |= {*in_urls(raw), *in_base64(raw)}
-    return found
-
-
-def from_the_beginning(secret: str) -> set[str]:
-    """Return the forms of a secret of which a beginning is looked for."""
-    in_json = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
-    raw = bytes_of(secret)
-    return {secret, *in_json, *in_html(secret), *in_urls(raw), *in_hex(raw)}
-
-
-def bytes_of(text: str) -> bytes:
-    """Return a text in UTF-8, even if it is not valid Unicode."""
-    return text.encode(errors="surrogatepass")
-
-
-def in_urls(raw: bytes) -> set[str]:
-    """Return ``raw`` as it is in a URL or a form."""
-    return {quote(raw, safe=""), quote(raw), quote_plus(raw)}
-
-
-def in_hex(raw: bytes) -> set[str]:
-    """Return ``raw`` in hex, as SQL and dumps of bytes write it."""
-    return {raw.hex(), raw.hex().upper()}
-
-
-def in_html(text: str) -> set[str]:
-    """Return a text as it is in HTML or XML."""
-    bare = html.escape(text, quote=False)
-    return {bare.replace('"', double).replace("'", single) for double, single in QUOTES_IN_HTML}
-
-
-def is_distinctive(piece: str) -> bool:
-    """Tell whether a piece of a secret is distinctive: it has both letters and digits."""
-    return not piece.isalpha() and not piece.isdigit()
-
-
-def in_base64(raw: bytes) -> set[str]:
-    """Return ``raw`` in base64: padded, unpadded, and as it appears inside the encoding of a longer text."""
-    found: set[str] = set()
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        padded = encode(raw).decode()
-        parts = {base64_inside(encode, raw, *place) for place in enumerate(FIRST_OWN)}
-        found |= {padded, padded.rstrip("=")} | {part for part in parts if len(part) >= SHORTEST_PART}
-    return found
-
-
-def base64_inside(encode: Callable[[bytes], bytes], raw: bytes, offset: int, first: int) -> str:
-    """Return the base64 characters that depend on ``raw`` alone if ``offset`` bytes precede it."""
-    return encode(bytes(offset) + raw).decode()[first : (offset + len(raw)) * 8 // 6]

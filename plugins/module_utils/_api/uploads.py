@@ -9,10 +9,10 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from http import HTTPStatus
 from typing import IO, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from .blob_stream import BlobStream
 from .errors import Interrupted, Refused, UnexpectedAnswer
 
 CHUNK = 32 * 1024 * 1024
@@ -28,8 +28,56 @@ RANGE = re.compile(r"(?:bytes=)?0-(\d+)")
 FORGOTTEN = (400, 404, 405, 410, 416)
 """The statuses of a registry that has lost an upload, or does not report its progress."""
 
+SKIPPED_AT_ONCE = 1024 * 1024
+
 Request = Callable[..., Any]
 """Makes a request (URL, method, ``data``, ``headers``), and raises an error unless the response is 2xx."""
+
+
+class BlobStream:
+    """A blob of a registry that is read as it arrives, so that none is ever whole in memory.
+
+    :param download: requests the blob from an offset on. The response may begin at its first byte, too.
+    """
+
+    def __init__(self, download: Callable[[int], Any]) -> None:
+        self._download = download
+        self._response: Any = None
+        self._position = 0
+
+    def __enter__(self) -> BlobStream:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the request."""
+        if self._response is not None:
+            self._response.close()
+            self._response = None
+
+    def seek(self, offset: int) -> None:
+        """Read on from an offset: the rest is requested from there."""
+        if offset != self._position:
+            self.close()
+            self._position = offset
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes: as many as asked for, or what is left."""
+        if self._response is None:
+            self._response = self._download(self._position)
+            ranges = self._response.status_code == HTTPStatus.PARTIAL_CONTENT
+            skip = 0 if ranges else self._position
+            while skip and (piece := self._response.raw.read(min(skip, SKIPPED_AT_ONCE))):
+                skip -= len(piece)
+        data = bytearray()
+        while len(data) < size and (piece := self._response.raw.read(size - len(data))):
+            data += piece
+        self._position += len(data)
+        return bytes(data)
+
+
 Content = Callable[[], AbstractContextManager[IO[bytes] | BlobStream]]
 """Opens the content of a blob, for reading and seeking."""
 
@@ -44,10 +92,7 @@ class Chunk:
         return self._size
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the bytes in blocks.
-
-        :raises Interrupted: if the blob ends before the chunk does.
-        """
+        """Yield the bytes in blocks."""
         self._file.seek(self._start)
         left = self._size
         while left:

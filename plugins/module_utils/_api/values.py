@@ -21,14 +21,7 @@ class Family:
     BUCKET = "BUCKET"
 
 
-FAMILIES = [
-    Family.GAME,
-    Family.APP,
-    Family.COMPUTE,
-    Family.VIRTUAL_MACHINE,
-    Family.DEDICATED,
-    Family.BUCKET,
-]
+FAMILIES = [value for name, value in vars(Family).items() if name.isupper()]
 WITHOUT_CONTAINER = (Family.BUCKET, Family.DEDICATED)
 """The families that have no container, and so no state (Families)."""
 WITH_SETTINGS = (Family.GAME, Family.APP)

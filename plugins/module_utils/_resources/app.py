@@ -22,12 +22,12 @@ from .services.settings import check_max_monthly, describe_size
 from .shared.account import Account
 from .shared.budget import Commitment
 from .shared.change import Change, Outcome, apply
-from .shared.controller_state import one_at_a_time
 from .shared.currency import format_price
 from .shared.money import Cost, Move, describe_monthly, format_amount, from_millicents, rate_from
 from .shared.names import likely_meant
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
+from .shared.store import one_at_a_time
 from .shared.task_errors import Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import QUIET_SECONDS, wait_until
 

@@ -15,31 +15,27 @@ from .._api.models import Backup, Service
 from .._api.text import composed
 from .._api.values import BackupStatus
 from .restore_points.resources import (
-    Observation,
     RestorePointOptions,
     RestorePointResource,
     RestoreTrace,
-    await_restore,
+    bring_back,
     deletion,
-    missing_from,
     named,
-    observe_restore,
     quiet_seconds,
     result_of,
-    trace_of,
-    warn_of_missing,
-    warn_unseen,
+    vanished,
 )
 from .services.many_services import PlanOne
 from .shared.account import Account
 from .shared.change import Change, Listed, apply, ids_of
-from .shared.controller_state import one_at_a_time, state_key
 from .shared.identify import label
 from .shared.plan import NOTHING_DONE, Plan, Step, Task, after_waiting
 from .shared.restore_points import BACKUPS, IN_MOTION, any_in_motion, was_complete
+from .shared.store import one_at_a_time, state_key
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import wait_until
 
+ReadBackups = Callable[[Account, str], list[Backup]]
 AFTER_MAKING = "Running this again makes another one"
 AFTER_RESTORE = "Check the files of the service before you use it, and restore another backup if need be"
 
@@ -66,10 +62,7 @@ BACKUP = BackupResource()
 
 
 def find_targets(task: Task[BackupOptions], backups: Sequence[Backup]) -> list[Backup]:
-    """Return the backups with this name or, unless one is to be made, with this id.
-
-    :raises Ambiguous: if it is the id of one backup and the name of another.
-    """
+    """Return the backups with this name or, unless one is to be made, with this id."""
     wanted = task.options.name
     same = named(wanted, backups)
     if task.options.state == "present":
@@ -157,7 +150,7 @@ def plan_making(
         with one_at_a_time(turn, doing, task.options.wait_timeout) as waited:
             other = find_concurrent_backup(task, service, name, everything) if waited else None
             made, gone = (other, []) if other else make_backup(task, service, everything, there)
-        result = to_result(made, vanished=gone)  # as the list told it at the end of the wait
+        result = to_result(made, gone=gone)  # as the list told it at the end of the wait
         if other is None:
             plan.reread = lambda: result
             return None
@@ -226,9 +219,8 @@ def make_backup(
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
     if task.options.wait and not is_complete(mine, service):
         mine = wait_for_backup(task, service, mine.id, read=read)
-    gone = missing_from((backup for backup in before if backup not in deleted), listed)
-    warn_of_missing(task, "backup", service, f"the making of {make.what}", gone)
-    return mine, gone
+    left = [backup for backup in before if backup not in deleted]
+    return mine, vanished(task, "backup", service, f"the making of {make.what}", before=left, now=listed)
 
 
 def wait_for_backup(
@@ -236,15 +228,12 @@ def wait_for_backup(
     service: Service,
     id: str,
     advice: str = AFTER_MAKING,
-    read: Callable[[Account, str], list[Backup]] = Account.backups,
+    read: ReadBackups = Account.backups,
 ) -> Backup:
-    """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed.
-
-    :raises WaitEnded: if it failed or disappeared, or after ``wait_timeout``.
-    """
+    """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed."""
     return wait_until(
         task,
-        lambda: backup_with_id(read(task.account, service.id), service, id),
+        lambda: read_backup(task, service, id, read),
         lambda backup: is_complete(backup, service, advice),
         lambda backup: f"backup {backup.name!r} of {label(service)} is {backup.status}",
         f"backup {id} of {label(service)}",
@@ -252,10 +241,7 @@ def wait_for_backup(
 
 
 def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
-    """Tell whether a backup is complete.
-
-    :raises WaitEnded: if it failed.
-    """
+    """Tell whether a backup is complete."""
     if backup.status == BackupStatus.FAILED:
         raise WaitEnded(
             f"backup {backup.name!r} of {label(service)} ended as FAILED; the platform does not say why. "
@@ -265,14 +251,11 @@ def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) ->
     return backup.status == BackupStatus.COMPLETED
 
 
-def read_backup(task: Task[BackupOptions], service: Service, id: str) -> Backup:
+def read_backup(
+    task: Task[BackupOptions], service: Service, id: str, read: ReadBackups = Account.backups
+) -> Backup:
     """Return the current state of a backup."""
-    return backup_with_id(task.account.backups(service.id), service, id)
-
-
-def backup_with_id(backups: Sequence[Backup], service: Service, id: str) -> Backup:
-    """Return the backup with this id."""
-    for backup in backups:
+    for backup in read(task.account, service.id):
         if backup.id == id:
             return backup
     raise WaitEnded(f"backup {id} of {label(service)} is no longer on the platform's list")
@@ -305,14 +288,15 @@ def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
     if not task.options.confirm:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
 
-    traces: list[RestoreTrace] = []
-
-    def restore() -> None:
-        traces.extend(restore_backup(task, service, backup))
-
+    traces: list[RestoreTrace | None] = []
     return Plan(
         result=to_result(backup, overwrites),
-        steps=[Step(f"restore {label(service)} from backup {backup.name!r}", restore)],
+        steps=[
+            Step(
+                f"restore {label(service)} from backup {backup.name!r}",
+                lambda: traces.append(restore_backup(task, service, backup)),
+            )
+        ],
         reread=lambda: to_result(read_backup(task, service, backup.id), overwrites, next(iter(traces), None)),
         before={"files": "as they are now"},
         after={"files": f"as in backup {backup.name!r} of {backup.created_at or 'this play'}"},
@@ -332,21 +316,16 @@ class NotComplete:
         return any(b.id == self.backup_id and b.status != BackupStatus.COMPLETED for b in backups)
 
 
-def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> list[RestoreTrace]:
-    """Restore a backup, once, and wait for the end.
+def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> RestoreTrace | None:
+    """Restore a backup, once, and wait for the end."""
 
-    Return what was observed, if the task waits.
-
-    :raises WaitEnded: if it failed, or has not ended after ``wait_timeout``.
-    """
-    what = f"the restore of {label(service)} from backup {backup.name!r}"
-    before = last = observe_restore(task, service, backup.status)
-
-    def status() -> str:
-        return read_backup(task, service, backup.id).status
+    def read_status() -> str:
+        now = read_backup(task, service, backup.id)
+        is_complete(now, service, AFTER_RESTORE)
+        return now.status
 
     restore = Change(
-        what=what,
+        what=f"the restore of {label(service)} from backup {backup.name!r}",
         route=r.BACKUP_RESTORE,
         ids={"id": service.id, "backup_id": backup.id},
         shown=NotComplete(service.id, backup.id),
@@ -354,33 +333,13 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
         tries=1,  # what the service wrote after a quick one would be lost to a second
         quiet=quiet_seconds(task),
     )
-    apply(task, restore, wait=False)
-    if not task.options.wait:
-        return []
-
-    def read() -> Observation:
-        nonlocal last
-        now = status()
-        last = (
-            observe_restore(task, service, now, last) if now == BackupStatus.COMPLETED else Observation(now)
-        )
-        return last
-
-    def under_way(sight: Observation) -> bool:
-        return not is_complete(backup.model_copy(update={"status": sight.status}), service, AFTER_RESTORE)
-
-    passage = await_restore(task, what, read, before, under_way)
-    if not passage.began:
-        warn_unseen(task, what, "the backup did not become RESTORING")
-    return [trace_of(task, service, what, before, seen=passage.began)]
+    return bring_back(task, service, restore, "the backup did not become RESTORING", read_status)
 
 
 def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence[Backup]) -> Backup:
     """Return the backup to restore: the only one with its name, and complete.
 
     In check mode, a missing one is assumed to be made by an earlier task of the play.
-
-    :raises NoSuchItem, Ambiguous, Invalid: saying which of these applies.
     """
     name = task.options.name
     if not there:

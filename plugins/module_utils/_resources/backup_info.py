@@ -5,22 +5,14 @@
 
 from __future__ import annotations
 
-from .._api.models import Backup, Snapshot
 from .restore_points.resources import RestorePointInfoResource
-from .shared.account import Account
-from .shared.restore_points import BACKUPS, backups_as_restore_points
-from .shared.retention import RestorePoint
+from .shared.restore_points import BACKUPS
 
 
 class BackupInfoResource(RestorePointInfoResource):
     """The backups of each selected service, and whether the newest good one is young enough."""
 
     kind = BACKUPS
-
-    def read(self, account: Account, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
-        """Return the backups of a service."""
-        found = account.backups(service_id)
-        return list(zip(found, backups_as_restore_points(found), strict=True))
 
 
 BACKUP_INFO = BackupInfoResource()

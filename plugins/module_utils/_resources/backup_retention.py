@@ -13,18 +13,14 @@ from typing import Any, Literal
 from .._api.models import Service
 from .._api.text import counted
 from .restore_points.off_site import plan_off_site
-from .restore_points.resources import deletion
+from .restore_points.resources import deletion, read_copies
 from .services.many_services import ManyServicesOptions, Operation, plan_many
 from .shared.change import apply, await_removal
 from .shared.identify import label
 from .shared.names import fits
 from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
-from .shared.restore_points import (
-    BACKUPS,
-    backups_as_restore_points,
-    snapshots_as_restore_points,
-)
+from .shared.restore_points import BACKUPS, as_restore_points
 from .shared.retention import (
     Decision,
     Policy,
@@ -63,40 +59,27 @@ class BackupRetentionResource(Resource[BackupRetentionOptions]):
 
     def plan(self, task: Task[BackupRetentionOptions]) -> Plan:
         """Decide on every copy, and plan the deletion of those that no rule keeps."""
-        policy = read_policy(
-            keep_rules(task.options), task.options.pattern, zone_named(task.options.time_zone)
-        )
-        kind, most = task.options.kind, task.options.max_delete
+        options = task.options
+        rules = [each.name for each in fields(options) if each.name.startswith("keep_")]
+        keeps = {name: getattr(options, name) for name in rules}
+        policy = read_policy(keeps, options.pattern, zone_named(options.time_zone))
+        kind, most = options.kind, options.max_delete
         if most < 0:
             raise Invalid(f"max_delete is {most}; it must be 0 or more")
-        check_off_site(task.options)
+        check_off_site(options)
+        blank = {"plan": [], "kept": 0, "deleted": 0, "unmanaged": 0, "off_site_copies": []}
 
         def thin_out(own: Task[BackupRetentionOptions], service: Service) -> Plan:
             return plan_service(own, service, policy)
 
-        return plan_many(task, Operation(kind, kind, thin_out, empty_result()))
+        return plan_many(task, Operation(kind, kind, thin_out, blank))
 
 
 BACKUP_RETENTION = BackupRetentionResource()
 
 
-def keep_rules(options: BackupRetentionOptions) -> dict[str, Any]:
-    """Return the ``keep_*`` options by name."""
-    return {
-        each.name: getattr(options, each.name) for each in fields(options) if each.name.startswith("keep_")
-    }
-
-
-def empty_result() -> dict[str, Any]:
-    """Return the keys of the result without a plan."""
-    return {"plan": [], "kept": 0, "deleted": 0, "unmanaged": 0, "off_site_copies": []}
-
-
 def check_off_site(options: BackupRetentionOptions) -> None:
-    """Check that it is clear which backups the off-site copies are of.
-
-    :raises Invalid: otherwise.
-    """
+    """Check that it is clear which backups the off-site copies are of."""
     if options.off_site_copies is None:
         return
     if options.kind != BACKUPS:
@@ -141,10 +124,7 @@ class Thinning:
 
     def read(self) -> list[RestorePoint]:
         """Return the copies that there are now."""
-        account, id = self.task.account, self.service.id
-        if self.task.options.kind == BACKUPS:
-            return backups_as_restore_points(account.backups(id))
-        return snapshots_as_restore_points(account.snapshots(id))
+        return as_restore_points(read_copies(self.task.account, self.task.options.kind, self.service.id))
 
     def decide(self) -> list[Decision]:
         """Return the decision on each copy that there is now."""

@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .._api.client import Client
+from .._api import routes as r
 from .._api.errors import NotFoundResponse
 from .shared.money import add_currency_units
 from .shared.options import Options, option
@@ -19,11 +18,11 @@ from .shared.task_errors import Invalid
 
 PERIOD = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 OVERVIEW, WALLET = "overview", "wallet"
-NOT_SHOWN: Mapping[str, Callable[[Client], list[dict[str, Any]]]] = {
-    "transactions": Client.transactions,
-    "daily_spend": Client.daily_spend,
-    "invoices": Client.invoices,
-    "statements": Client.statements,
+NOT_SHOWN = {
+    "transactions": r.TRANSACTIONS,
+    "daily_spend": r.DAILY_SPEND,
+    "invoices": r.INVOICES,
+    "statements": r.STATEMENTS,
 }
 """Lists of which the specification does not show the fields."""
 
@@ -61,7 +60,7 @@ class BillingInfoResource(Resource[BillingInfoOptions]):
         if WALLET in parts:
             found[WALLET] = add_currency_units(client.wallet().as_dict())
         for part in [part for part in NOT_SHOWN if part in parts]:
-            found[part] = NOT_SHOWN[part](client)
+            found[part] = client.entries(NOT_SHOWN[part])
         if period is not None:
             found["statement"] = None
             try:

@@ -41,7 +41,7 @@ from .blueprints.report import Report
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
 from .project import PROJECT
-from .relocations.work import plan_with, rescued
+from .relocations.work import rescued
 from .service import SERVICE, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
 from .services.settings import NEXT_START, SETTINGS, later_settings, observe
@@ -52,7 +52,7 @@ from .shared.limits import check_max_parallel
 from .shared.names import same_name
 from .shared.options import FilePath, StateDirOptions, WaitOptions, option
 from .shared.pending import ENVIRONMENT as ENVIRONMENT_CHANGE
-from .shared.plan import Plan, Resource, Step, Task
+from .shared.plan import Plan, Resource, Step, Task, plan_with
 from .shared.task_errors import Invalid
 from .ssh_key import SSH_KEY
 

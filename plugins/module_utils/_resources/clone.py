@@ -11,7 +11,6 @@ between its own, so that a run that was killed goes on, and nothing is ordered t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -28,10 +27,9 @@ from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from .blueprints.members import Member
 from .blueprints.parts import Part
 from .clones.database import DATABASE, address_of, await_database
-from .clones.environments import read_environments
 from .clones.files import FilesResource
-from .clones.options import CloneOptions, FilledOptions, Rename, check_options
-from .clones.rules import blueprint_of, names_of, original_of, own_values
+from .clones.options import CloneOptions, FilledOptions, check_options
+from .clones.rules import blueprint_of, names_of, own_values, read_environments
 from .clones.source import Data, SourceProject, read_source
 from .clones.target import CloneRecord, MadeRecord, check_target
 from .service import SERVICE, ServiceResource
@@ -53,7 +51,6 @@ class CloneResource(OnBlueprint[CloneOptions]):
     rules: ClassVar[dict[str, Any]] = {}
 
     def plan(self, task: Task[CloneOptions]) -> Plan:
-        """Read the source, plan every part of the clone, and return the union of their plans."""
         check_options(task.options)
         task.composition = replace(task.composition, copies=True)
         CloneRecord.take_turns(task, task.options.project)
@@ -76,16 +73,16 @@ def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembl
     :raises Invalid: if something is missing that the platform does not show, or if it must not go there.
     """
     options = task.options
-    own = own_values(options, source)
+    own = own_values(options.overrides, source.wanted, source.key_of)
     described = options.src is not None or options.blueprint is not None
     file = read_contents(options.read()) if described else None
     check_variables(source, own)
     environments = read_environments(task, source, file)
-    names = names_of(options.rename or Rename(), source, own)
+    names = names_of(options.rename, source.wanted, own, source.key_of)
     record = CloneRecord.read(options, options.project)
     there = check_target(task, source, names, record)
     warn_of_other_names(task, names, there)
-    data, states = blueprint_of(options, source, environments, names, there)
+    data, states = blueprint_of(options, source, own, environments, names=names, there=there)
     return CloneAssembly(task, data, states, source, record)
 
 
@@ -100,11 +97,8 @@ def tighten(task: Task[CommitmentOptions], project: str) -> None:
 
 
 def check_data(task: Task[CloneOptions], source: SourceProject) -> None:
-    """Refuse to clone without their content what nobody said to clone so.
-
-    :raises Invalid: naming it.
-    """
-    without = {original_of(source, each, "without_data").key for each in task.options.without_data}
+    """Refuse to clone without their content what nobody said to clone so."""
+    without = {source.key_of(each, "without_data") for each in task.options.without_data}
     empty = [
         f"{each.label} of family {each.record['family']}"
         for each in source.originals
@@ -119,10 +113,7 @@ def check_data(task: Task[CloneOptions], source: SourceProject) -> None:
 
 
 def check_variables(source: SourceProject, own: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse to order without its variables what is known to have some.
-
-    :raises Invalid: naming it.
-    """
+    """Refuse to order without its variables what is known to have some."""
     missing = [
         f"{each.label} lacks {', '.join(each.referring)}"
         for each in source.originals
@@ -168,7 +159,6 @@ class FilledAssembly(Assembly):
     def __init__(
         self, task: Task[Any], contents: Contents, states: Mapping[str, str], record: MadeRecord
     ) -> None:
-        """``states`` says by key whether a service runs once what it holds is there."""
         super().__init__(task, contents)
         self.states, self.record = states, record
 
@@ -206,15 +196,8 @@ class FilledAssembly(Assembly):
         """Return by what the record knows an entry."""
         return key
 
-    def ordering(self, key: str) -> AbstractContextManager[None]:
-        """Remember that a service is ordered, while the call that does so is made."""
-        return self.record.ordering(self.made_for(key), self.task.client.clock)
-
     def check_made(self, key: str, id: str) -> None:
-        """Refuse what is there by the name of a service, unless it was made for this or may be used for it.
-
-        :raises Invalid: naming it.
-        """
+        """Refuse what is there by the name of a service, unless it was made for this or may be used."""
         made = self.made[key]
         if not self.record.takes(self.made_for(key), id, made.task.account):
             raise Invalid(
@@ -223,7 +206,6 @@ class FilledAssembly(Assembly):
             )
 
     def note_id(self, key: str, id: str) -> None:
-        """Remember the id of a service that was made or found."""
         self.record.note_id(self.made_for(key), id)
 
     def add_image_copy(self, entry: Entry, source_slug: str) -> Part:
@@ -266,7 +248,6 @@ class FilledAssembly(Assembly):
         self.add_content(entry, [self.made[entry.key]])
 
     def add_application(self, entry: Entry) -> None:
-        """Add an application."""
         super().add_application(entry)
         self.note(entry)
 
@@ -276,7 +257,7 @@ class FilledAssembly(Assembly):
         made.note = partial(self.note_id, entry.key)
         made.task.composition = replace(
             made.task.composition,
-            creating=partial(self.ordering, entry.key),
+            creating=partial(self.record.ordering, self.made_for(entry.key), self.task.client.clock),
             adopting=partial(self.check_made, entry.key),
             created=made.note,
         )
@@ -316,10 +297,9 @@ class CloneAssembly(FilledAssembly):
         super().__init__(task, read_contents(Document(data, "")), states, record)
         self.data, self.source = data, source
         self.originals = {each.key: each for each in source.originals}
-        self.without = {original_of(source, each, "without_data").key for each in task.options.without_data}
+        self.without = {source.key_of(each, "without_data") for each in task.options.without_data}
 
     def remember(self) -> None:
-        """Keep which clones there are to be, and their ids as far as they are known."""
         record = self.record
         record.source = self.source.project.id
         for entry in (*self.contents.services, *self.contents.applications):
@@ -330,7 +310,6 @@ class CloneAssembly(FilledAssembly):
         record.write()
 
     def made_for(self, key: str) -> str:
-        """Return the id of the original."""
         return self.originals[key].id
 
     def check_made(self, key: str, id: str) -> None:
@@ -356,7 +335,6 @@ class CloneAssembly(FilledAssembly):
         return self.add_image_copy(entry, self.originals[entry.key].name)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
-        """Add the copy of what a service holds."""
         original = self.originals[entry.key]
         if entry.key in self.without:
             return None
@@ -405,10 +383,7 @@ class ImageResource(Resource[ImageOptions]):
     name = "image"
 
     def plan(self, task: Task[ImageOptions]) -> Plan:
-        """Plan the copy if the clone's repository lacks the digest.
-
-        :raises NoSuchItem: if the source's repository lacks it.
-        """
+        """Plan the copy if the clone's repository lacks the digest."""
         options = task.options
         source = open_repository(task, options.source_slug)
         if source.digest_of(options.digest) is None:

@@ -41,12 +41,10 @@ class DatabaseInfoResource(Resource[DatabaseInfoOptions]):
         options = task.options
         if options.page < 0:
             raise Invalid(f"page is {options.page}; pages are counted from 0")
-        if options.schema and not options.table:
-            raise Invalid("schema names where a table is; set table as well")
-        if options.page and not options.table:
-            raise Invalid(
-                f"page is {options.page}, and table is not set; set table as well, or leave page out"
-            )
+        for name, value in (("schema", options.schema), ("page", options.page)):
+            if value and not options.table:
+                unset = "table is not set; set table as well"
+                raise Invalid(f"{name} is {value!r}, and {unset}, or leave {name} out")
         if options.table and not options.inventory:
             raise Invalid("table is looked up in the inventory; leave inventory at true to read a table")
         return Plan(result=read_database(task, known_id(task)))
@@ -63,7 +61,7 @@ def read_database(task: Task[DatabaseInfoOptions], id: str) -> dict[str, Any]:
         found = inventory.as_dict()
         if options.table:
             check_supported(inventory, options.service)
-            found["page"] = page_of(task, id, requested_table(task, inventory, options.table))
+            found["page"] = page_of(task, id, find_table(task, inventory, options.table))
     if options.return_secrets or not options.inventory:
         connection = task.account.database_connection(id)
         found.setdefault("engine", connection.engine)
@@ -72,29 +70,19 @@ def read_database(task: Task[DatabaseInfoOptions], id: str) -> dict[str, Any]:
     return found
 
 
-def requested_table(
+def find_table(
     task: Task[DatabaseInfoOptions], inventory: DatabaseInventory, name: str
 ) -> DatabaseTable | None:
     """Return the table that the task names; none where check mode takes it that the play makes it."""
-    try:
-        return find_table(inventory, name, task.options.schema)
-    except NoSuchItem as error:
-        task.expect_created(error, name)
-        return None
-
-
-def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> DatabaseTable:
-    """Return the table of this name, in this schema if one is given.
-
-    :raises NoSuchItem: when there is none.
-    :raises Ambiguous: when several schemas have one.
-    """
+    schema = task.options.schema
     tables = [table for table in inventory.tables or [] if schema in (None, table.schema_)]
     found = [table for table in tables if table.name == name]
     if not found:
         where = f" in schema {schema!r}" if schema else ""
         known = (table.name for table in tables if table.name)
-        raise NoSuchItem(f"there is no table {name!r}{where}{near_miss(name, known)}")
+        missing = NoSuchItem(f"there is no table {name!r}{where}{near_miss(name, known)}")
+        task.expect_created(missing, name)
+        return None
     if len(found) > 1:
         schemas = sorted(table.schema_ or "" for table in found)
         raise Ambiguous(f"the schemas {', '.join(schemas)} have a table {name!r} each; set schema")

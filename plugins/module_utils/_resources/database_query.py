@@ -17,10 +17,10 @@ from .._api.models import QueryResult
 from .databases.engine import as_table, check_supported, column_names
 from .databases.sql import CHANGES, Statement
 from .services.on_service import OnServiceOptions, known_id
-from .shared.controller_state import atomic_file
 from .shared.options import FilePath, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.secrets_file import check_destination
+from .shared.store import atomic_file
 from .shared.task_errors import EffectUnverified, Invalid
 
 MAX_ROWS = 500
@@ -127,7 +127,7 @@ def read_all_pages(task: Task[DatabaseQueryOptions], id: str, statement: Stateme
     while last.truncated or len(last.rows or []) >= MAX_ROWS:
         if not last.rows:
             raise UnexpectedAnswer(f"the page from row {len(rows)} on is truncated and empty; stopped")
-        if not statement.is_ordered:
+        if "ORDER" not in statement.outer_words:
             raise Invalid(
                 f"there are {MAX_ROWS} rows or more, and without an order the same row may be on two pages "
                 "and another on none. Add an ORDER BY that gives every row a distinct position"
@@ -218,7 +218,9 @@ class WriteStatement:
                     "the data before you run it again"
                 )
             raise
-        self.task.effects.nothing_changed = not self.had_effect()
+        # Only a lone statement that counts its rows can say that nothing was changed.
+        lone = self.statement.verb in CHANGES and not (self.statement.several or self.statement.ambiguous)
+        self.task.effects.nothing_changed = lone and self.result.row_count == 0
         if self.result.truncated:
             self.task.warn("the statement was carried out, but the platform did not return all of its rows")
 
@@ -226,11 +228,6 @@ class WriteStatement:
         """Write what the statement returned as CSV."""
         if self.result is not None:
             write_whole(path, as_csv(self.result))
-
-    def had_effect(self) -> bool:
-        """Tell whether anything was changed. Only a lone statement that counts its rows can deny it."""
-        lone = self.statement.verb in CHANGES and not (self.statement.several or self.statement.ambiguous)
-        return not (lone and self.result is not None and self.result.row_count == 0)
 
 
 def unknown_outcome(cause: HostedError) -> EffectUnverified:
@@ -263,10 +260,7 @@ def content_of(path: str) -> str | None:
 
 
 def write_whole(path: str, text: str) -> None:
-    """Write a file for its owner alone, whole or not at all.
-
-    :raises HostedError: when that fails.
-    """
+    """Write a file for its owner alone, whole or not at all."""
     try:
         with atomic_file(path) as file:
             file.write(text)

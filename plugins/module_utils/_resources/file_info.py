@@ -91,10 +91,7 @@ def list_entries(task: Task[FileInfoOptions], files: FileManager, path: str) -> 
 
 
 def list_directory(files: FileManager, folder: str, link: FileEntry | None) -> list[FileEntry]:
-    """Return the entries of a directory.
-
-    :raises Invalid: if a link does not lead to one.
-    """
+    """Return the entries of a directory."""
     try:
         return sorted(files.entries(folder), key=lambda item: item.name)
     except Refused as error:

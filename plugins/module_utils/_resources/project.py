@@ -46,15 +46,26 @@ class ProjectResource(Resource[ProjectOptions]):
         current = find_target(projects, task.options)
         if task.options.state == "absent":
             return plan_absent(task, current)
-        wanted = task.options.new_name or task.options.name or (current.name if current else "")
-        check_project_name(wanted)
-        if current is None and task.options.new_name:
-            return nothing_to_rename(task, task.options.new_name, projects)
-        if current is None:
-            warn_of_meant(task, projects)
-            return plan_creation(task, wanted, projects)
-        others = [project for project in projects if project is not current]
-        return plan_rename(task, current, wanted, project_with_name(others, wanted))
+        name, new_name = task.options.name, task.options.new_name
+        wanted = new_name or name or (current.name if current else "")
+        if len(wanted) > MAX_PROJECT_NAME:
+            raise Invalid(
+                f"the project name {wanted!r} has {len(wanted)} characters; at most {MAX_PROJECT_NAME} are "
+                "allowed"
+            )
+        if current is not None:
+            others = [project for project in projects if project is not current]
+            return plan_rename(task, current, wanted, project_with_name(others, wanted))
+        if new_name:
+            hint = near_miss(str(name), (project.name for project in projects))
+            none = f"there is no project named {name!r} to rename; nothing was created{hint}"
+            task.expect_created(NoSuchItem(none), str(name))  # in check mode, the play may create it
+            return Plan(result=expected_project(new_name))
+        meant = likely_meant(wanted, (project.name for project in projects))
+        if meant is not None and task.check_mode:
+            alike = look_alike(wanted, meant)
+            task.warn(f"there is no project named {wanted!r}; did you mean {meant!r}{alike}?")
+        return plan_creation(task, wanted, projects)
 
 
 PROJECT = ProjectResource()
@@ -75,19 +86,8 @@ def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project
     return next((found for name in wanted if (found := project_with_name(projects, name))), None)
 
 
-def warn_of_meant(task: Task[ProjectOptions], projects: Sequence[Project]) -> None:
-    """Warn in check mode of the project whose name is probably meant."""
-    name = task.options.name or ""
-    meant = likely_meant(name, (project.name for project in projects))
-    if meant is not None and task.check_mode:
-        task.warn(f"there is no project named {name!r}; did you mean {meant!r}{look_alike(name, meant)}?")
-
-
 def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
-    """Refuse an id whose project has another name than the task says, unless the name is to be given to it.
-
-    :raises Invalid: naming both.
-    """
+    """Refuse an id whose project has another name than the task says, unless it is to be given that."""
     name, new_name, present = options.name, options.new_name, options.state == "present"
     if current is None or name is None or same_name(name, current.name):
         return
@@ -97,33 +97,6 @@ def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
         f"the id is that of project {current.name!r} ({current.id}), but the task says name {name!r}; "
         "nothing was done. Correct the id or the name, or leave the name out"
     )
-
-
-def check_project_name(name: str) -> None:
-    """Check the rules for names: not empty, at most 60 characters.
-
-    :raises Invalid: naming the rule.
-    """
-    if not name.strip():
-        raise Invalid("the name of a project must not be empty")
-    if len(name) > MAX_PROJECT_NAME:
-        raise Invalid(
-            f"the project name {name!r} has {len(name)} characters; at most {MAX_PROJECT_NAME} are allowed"
-        )
-
-
-def nothing_to_rename(task: Task[ProjectOptions], new_name: str, projects: Sequence[Project]) -> Plan:
-    """Refuse to create a project that was to be renamed; in check mode, assume that the play creates it.
-
-    :raises NoSuchItem: with a hint.
-    """
-    name = str(task.options.name)  # as one of an id that is not there is refused before
-    hint = near_miss(name, (project.name for project in projects))
-    task.expect_created(
-        NoSuchItem(f"there is no project named {name!r} to rename; nothing was created{hint}"),
-        name,
-    )
-    return Plan(result=expected_project(new_name))
 
 
 def expected_project(name: str) -> dict[str, Any]:
@@ -174,10 +147,7 @@ def plan_rename(task: Task[ProjectOptions], current: Project, name: str, taken: 
 
 
 def make_way(task: Task[ProjectOptions], taken: Project) -> Step:
-    """Return the step that deletes an empty project of the new name, as a play under that name has made it.
-
-    :raises Invalid: if it is not empty.
-    """
+    """Return the step that deletes an empty project of the new name, as a play under it has made it."""
 
     def check() -> None:
         if count_members(task, taken):
@@ -213,26 +183,18 @@ def count_members(task: Task[ProjectOptions], project: Project) -> int:
     return sum(not {f"no service {each.id}", f"no service {each.name}"} & known for each in members)
 
 
-def check_empty(task: Task[ProjectOptions], project: Project, count: int) -> None:
-    """Check that a project has no services, unless it is deleted by force.
-
-    :raises Invalid: saying how many it has.
-    """
-    if count and not task.options.force:
-        raise Invalid(
-            f"project {project.name!r} has {counted(count, 'service')}, which would join the default project"
-            ". Set force: true to delete it anyway",
-            resource_count=count,
-        )
-
-
 def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
     """Plan the deletion of a project; of one with services only with ``force``."""
     if current is None:
         return Plan(result=None)
     # What a larger plan deletes before the project is still there when that is planned.
     count = 0 if task.composition.part and task.check_mode else count_members(task, current)
-    check_empty(task, current, count)
+    if count and not task.options.force:
+        raise Invalid(
+            f"project {current.name!r} has {counted(count, 'service')}, which would join the default project"
+            ". Set force: true to delete it anyway",
+            resource_count=count,
+        )
     if count:
         task.warn(
             f"deleting project {current.name!r} lets its {counted(count, 'service')} join the default project"

@@ -44,24 +44,14 @@ PROJECT_INFO = ProjectInfoResource()
 
 
 def project_with_parts(account: Account, project: Project, parts: Collection[str]) -> dict[str, Any]:
-    """Return a project with the parts that were asked for, each under its own key."""
-    found = project.as_dict()
-    if not project.id:
-        return {**found, **expected_parts(project, parts)}
+    """Return a project with the parts that were asked for, blank ones if the play is still to create it."""
+    found, id, name = project.as_dict(), project.id, project.name
     if "services" in parts:
         found["services"] = plain(account.members(project))
     if "spend" in parts:
-        found["spend"] = account.spend(project.id).as_dict()
+        spend = account.spend(id) if id else ProjectSpend.model_construct(name=name, services=[])
+        found["spend"] = spend.as_dict()
     if "graph" in parts:
-        found["graph"] = account.graph(project.id).as_dict()
+        graph = account.graph(id) if id else ProjectGraph.model_construct(name=name, nodes=[], edges=[])
+        found["graph"] = graph.as_dict()
     return found
-
-
-def expected_parts(project: Project, parts: Collection[str]) -> dict[str, Any]:
-    """Return the parts of a project that the play is still to create."""
-    blank = {
-        "services": [],
-        "spend": ProjectSpend.model_construct(name=project.name, services=[]).as_dict(),
-        "graph": ProjectGraph.model_construct(name=project.name, nodes=[], edges=[]).as_dict(),
-    }
-    return {part: blank[part] for part in parts}

@@ -14,35 +14,44 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, ClassVar
 
 from .._api.errors import HostedError
+from .._api.models import ServiceSummary
 from .applications.repository import open_repository
 from .blueprint import DELETERS, OnBlueprint, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Entry
-from .blueprints.members import Member, check_neighbors
+from .blueprints.members import Member, Members, check_neighbors, read_members
 from .blueprints.parts import Part
+from .blueprints.removal import deletion_parts, list_members, project_deletion
 from .clone import FilledAssembly, tighten
+from .clones.rules import names_of, own_values
+from .clones.target import found_elsewhere, locations, members_named, recognize
 from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
-from .recoveries.options import RecoverOptions, check_options, latest_of
-from .recoveries.record import RecoveryRecord
-from .recoveries.removal import removal_parts, still_there
 from .recoveries.rules import (
+    RecoverOptions,
+    check_options,
     contents_of,
     entries_of,
     is_beside,
     key_of,
-    keys_of,
-    names_of,
+    latest_of,
     projects_of,
+    wanted_of,
 )
-from .recoveries.target import Target, find_target
+from .recoveries.target import RecoveryRecord, Target, find_target
 from .service import SERVICE
+from .shared.change import BILLED_SECONDS
+from .shared.identify import existing, label
+from .shared.names import same_name
 from .shared.plan import Plan, Step, Task
+from .shared.restore_points import parse_moment
 from .shared.task_errors import Invalid
+from .shared.waiting import poll_for
 
 CONTENT = ("files", "database")
 """The parts that bring what a service holds."""
@@ -62,7 +71,6 @@ class RecoverResource(OnBlueprint[RecoverOptions]):
     }
 
     def plan(self, task: Task[RecoverOptions]) -> Plan:
-        """Plan every part of the project and what it holds, or the deletion of a drill."""
         check_options(task.options)
         if task.options.state == "absent":
             return plan_removal(task)
@@ -83,7 +91,9 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     started = time.monotonic()
     document = task.options.read()
     file = read_contents(document)
-    names = names_of(task.options, file)
+    wanted, keys = wanted_of(file), partial(key_of, file)
+    own = own_values(task.options.overrides, wanted, keys)
+    names = names_of(task.options.rename, wanted, own, keys, "recovery", beside=False)
     project = task.options.project or file.project
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
@@ -91,48 +101,37 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     if task.options.drill:
         record.check_claim(task.client, project)
     target = find_target(task, file, names, record)
-    contents, states = contents_of(task.options, file, names, target.there, target.kept)
+    contents, states = contents_of(task.options, file, own, names=names, there=target.there, kept=target.kept)
     check_neighbors(task.account, document, contents)
     chosen = choose_copies(task, file, target)
     contents, sources = find_images(task, file, contents, target.there)
     task.guard.tighten(contents.budget)
-    if task.options.max_monthly is not None:
-        tighten(task, contents.project)
+    tighten(task, contents.project)
     assembly = RecoveryAssembly(task, contents, sources=sources, states=states, target=target, chosen=chosen)
-    assembly.started = started
+    assembly.started = started  # for what the recovery takes, its planning counts
     return assembly.plan("recovery")
 
 
 def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Chosen]:
-    """Return the copy of each service that is to get one, by key.
-
-    :raises Invalid: naming all that have none.
-    """
-    options = task.options
-    without = keys_of(file, options.without_data, "without_data")
+    """Return the copy of each service that is to get one, by key."""
+    options, described, projects = task.options, wanted_of(file), projects_of(file)
+    entries = {each.key: each for each in entries_of(file)}
+    without = [key_of(file, each, "without_data") for each in options.without_data]
     given = {key_of(file, key, "copies_of"): str(value) for key, value in (options.copies_of or {}).items()}
-    wanted = [
-        each
-        for each in entries_of(file)
-        if each.key not in without and target.lacks_content(each.key) and can_hold(task, each)
-    ]
+    lacking = [each for each in described if each.key not in without and target.lacks_content(each.key)]
+    wanted = [each for each in lacking if can_hold(task, entries[each.key])]
     if not wanted:
         return {}
     shelves, unfilled = read_shelves(options.copies or ""), target.record.unfilled()
     choice = Choice(shelves, latest_of(options), unfilled=unfilled)
     chosen: dict[str, Chosen] = {}
     missing: list[str] = []
-    for entry in wanted:
-        label = f"{entry.section.removesuffix('s')} {entry.name!r}"
-        is_app = entry.section == "applications"
+    for each in wanted:
         try:
-            found = (
-                choice.given(label, given[entry.key])
-                if entry.key in given
-                else choice.known(label, projects_of(file), entry.name, is_app)
-            )
-            check_content(found, entry.values.get("product"))
-            chosen[entry.key] = found
+            copy = given.get(each.key)
+            found = choice.known(each, projects) if copy is None else choice.given(each.label, copy)
+            check_content(found, entries[each.key].values.get("product"))
+            chosen[each.key] = found
         except HostedError as error:
             missing.append(error.message)
     if missing:
@@ -140,13 +139,7 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
             f"{'; '.join(missing)}. Nothing was ordered. copies_of says by key which copy a service gets; "
             "without_data lists services to recover without what they hold"
         )
-    names = [(entry.name, entry.section == "applications") for entry in entries_of(file)]
-    projects = projects_of(file)
-    choice.warn_of_newer(
-        [each.shelf for each in chosen.values()],
-        lambda shelf: any(shelf.is_of(projects, name, is_app) for name, is_app in names),
-        projects,
-    )
+    choice.warn_of_newer([each.shelf for each in chosen.values()], described, projects)
     choice.warn_of_writable(options.copies or "", chosen.values())
     for remark in choice.remarks:
         task.warn(remark)
@@ -170,8 +163,6 @@ def find_images(
     """Find the images of applications that are to be made and that no archive brings.
 
     Return what is made with the digest of each image, and by key the slug whose repository has it.
-
-    :raises Invalid: naming all that are not there.
     """
     slugs, sources = {each.key: each.name for each in file.applications}, dict[str, str]()
     missing: list[str] = []
@@ -244,7 +235,6 @@ class RecoveryAssembly(FilledAssembly):
         """Add nothing: the keys are there already."""
 
     def remember(self) -> None:
-        """Keep what there is to be, and the ids as far as they are known."""
         record, entries = self.record, entries_of(self.contents)
         record.drill = self.task.options.drill
         if record.drill:
@@ -268,14 +258,12 @@ class RecoveryAssembly(FilledAssembly):
             super().note_id(key, id)
 
     def in_registry(self, entry: Entry) -> Part:
-        """Add the copy of an image out of the repository that still has it, and return it."""
         source = self.sources.get(entry.key)
         if source is None or source == entry.name:
             return self.made[entry.key]
         return self.add_image_copy(entry, source)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
-        """Add what brings the content of a copy."""
         chosen = self.chosen.get(entry.key)
         if chosen is None:
             return None
@@ -332,7 +320,7 @@ class RecoveryAssembly(FilledAssembly):
             "copy": chosen.copy.path,
             "content": "dump" if chosen.dump else "files",
             "copied_at": f"{chosen.copy.moment:%Y-%m-%dT%H:%M:%SZ}",
-            "rpo_seconds": chosen.copy.age(self.now),
+            "rpo_seconds": max(0, round((self.now - chosen.copy.moment).total_seconds())),
             "seconds": result.get("seconds"),
             "verified": result.get("verified"),
         }
@@ -347,7 +335,7 @@ def plan_removal(task: Task[RecoverOptions]) -> Plan:
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
     record.check_claim(task.client, project)
-    parts = planned(task, removal_parts(task, project, record, DELETERS))
+    parts = planned(task, removal_parts(task, project, record))
     plan = whole_plan(task, Contents(project), parts, "drill")
     if record.known and record.drill:
         left = still_there(task, record, parts.found)
@@ -357,3 +345,88 @@ def plan_removal(task: Task[RecoverOptions]) -> Plan:
         elif not parts.found or any(part.section == "project" for part in parts.found):
             plan.steps = [*plan.steps, Step("forget the drill", record.forget, changes=False)]
     return plan
+
+
+def removal_parts(task: Task[RecoverOptions], project: str, record: RecoveryRecord) -> list[Part]:
+    """Return the parts that delete a drill."""
+    # A drill that was killed may not know the id of its project. There was none of its name when it began.
+    by_id = record.project_id
+    members = read_members(task.account, by_id) if by_id else members_named(task.account, project)
+    found = members.found if members else ()
+    if not record.known:
+        if found:
+            task.warn(
+                f"project {project!r} has {list_members(found)}, and no drill from this controller made it. "
+                "Nothing was deleted. If a drill from another controller did, delete it there, or with its "
+                "state_dir"
+            )
+        return []
+    if not record.drill:
+        raise Invalid(
+            f"project {project!r} was made by a recovery that is meant to last, so nothing was deleted. "
+            "state: absent deletes drills. hosted.services.blueprint deletes what a blueprint describes"
+        )
+    if moved := found_elsewhere(task.account, record.ids.values(), members):
+        task.warn(
+            f"the drill made {', '.join(map(label, moved))}, which is in another project by now and stays. "
+            "If nobody needs it, delete it with hosted.services.service"
+        )
+    if members is None:
+        return []
+    recognize(task, record, members)
+    going = [each for each in found if record.made(each)]
+    staying = [each for each in found if not record.made(each)]
+    deleting, given = [(each.name, each) for each in going], {"delete_backups": True}  # of other plans, too
+    parts = deletion_parts(task, members, deleting, lambda member: given, DELETERS)
+    if staying:
+        task.warn(
+            f"project {members.project.name!r} stays: it has {list_members(staying)}, which the drill did "
+            "not make"
+        )
+        return parts
+    deletion = project_deletion(task, members.project, parts, DELETERS)
+    deletion.prepare = lambda part: await_lost_orders(part.task, members, record)
+    return [*parts, deletion]
+
+
+def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord) -> None:
+    """Give an order whose response was lost the time to be carried out, before the drill is forgotten."""
+    lost = {record.names.get(key, ""): sent for key, sent in record.sent.items() if key not in record.ids}
+    sent = [moment for moment in map(parse_moment, lost.values()) if moment is not None]
+    ages = [(task.client.clock.now() - moment).total_seconds() for moment in sent]
+    left = BILLED_SECONDS - min(ages, default=BILLED_SECONDS)
+    if left <= 0:
+        return
+    known = {each.id for each in members.found}
+    late: list[ServiceSummary] = []
+
+    def may_be_late(each: ServiceSummary) -> bool:
+        return each.id not in known and any(same_name(each.name, name) for name in lost)
+
+    def appears() -> bool:
+        found = existing(task.account.members(members.project))
+        late[:] = [each for each in found if may_be_late(each)]
+        return bool(late)
+
+    task.progress(f"watching for up to {left:.0f} s for a service of an order whose response was lost")
+    if poll_for(appears, left):
+        raise Invalid(
+            f"{label(late[0])} appeared late, from an order whose response was lost. Project "
+            f"{members.project.name!r} stays. Run this again, which deletes the service"
+        )
+
+
+def still_there(task: Task[RecoverOptions], record: RecoveryRecord, parts: Sequence[Part]) -> Invalid | None:
+    """Return the error for what the drill made and these parts do not delete, as it was moved.
+
+    Nobody but the record knows that a drill made it, so the drill is not forgotten before it is gone.
+    """
+    going = {part.arguments(part).get("id") for part in parts}
+    found = found_elsewhere(task.account, [id for id in record.ids.values() if id not in going], None)
+    if not found:
+        return None
+    return Invalid(
+        f"the drill made {locations(task.account, found)}, outside its project by now and still billed. It "
+        "was not deleted, as somebody may use it, and the drill is not forgotten. Delete it with "
+        f"hosted.services.service and run this again. To keep it, remove {record.path}"
+    )

@@ -11,10 +11,9 @@ then, and deleted only if a task says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count, takewhile
-from typing import Any
 
 from .._api.models import ServiceSummary
 from .._api.text import counted
@@ -22,22 +21,30 @@ from .._api.values import ServiceStatus
 from .app_deploy import APP_DEPLOY
 from .clones.database import DATABASE
 from .clones.files import FilesResource
-from .clones.source import Data
+from .clones.source import Data, referring_names
 from .environment import ENVIRONMENT
 from .relocations.dependents import check_references, read_dependents
-from .relocations.new_service import check_adopts, check_kept, find_made, of_order
 from .relocations.options import WHERE_TO, RelocateOptions, check_options
-from .relocations.origin import Origin, check_relocatable, differences, read_origin
-from .relocations.ways import in_service_since, plan_back, plan_end, plan_there, used_since, view
+from .relocations.origin import (
+    Origin,
+    check_adopts,
+    check_kept,
+    check_relocatable,
+    differences,
+    find_made,
+    of_order,
+    read_origin,
+)
+from .relocations.ways import in_service_since, newer_in, plan_back, plan_end, plan_there, used_since, view
 from .relocations.work import Modules, Work
 from .service import SERVICE
 from .services.on_service import service_id
 from .services.order import MAX_SERVICE_NAME, ordered_with
-from .shared.controller_state import one_at_a_time, state_key
 from .shared.identify import existing, label
 from .shared.names import same_name
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.relocation_record import Content, Phase, Relocation, find_relocation
+from .shared.relocation_record import Phase, Relocation, find_relocation
+from .shared.store import one_at_a_time, state_key
 from .shared.task_errors import Invalid, NoSuchItem
 
 MODULES = Modules(SERVICE, ENVIRONMENT, APP_DEPLOY, FilesResource(SERVICE), DATABASE)
@@ -49,21 +56,16 @@ class RelocateResource(Resource[RelocateOptions]):
 
     result_key = "relocation"
 
-    def secret_values(self, options: Mapping[str, Any]) -> Any:
-        """Return the values of secret environments, and of the order."""
-        return [options.get("secret_environments"), options.get("variables")]
-
     def plan(self, task: Task[RelocateOptions]) -> Plan:
-        """Plan what is left to do on the way that the state names."""
         check_options(task.options)
         task.composition = replace(task.composition, copies=True)
         record = find_record(task)
         if not task.check_mode:
-            subject = f"relocate:{state_key(task.options.base_url, record.content.old_id)}"
-            what = f"relocating service {record.content.old_id}"
+            subject = f"relocate:{state_key(task.options.base_url, record.old_id)}"
+            what = f"relocating service {record.old_id}"
             task.closing.enter_context(one_at_a_time(subject, what))
             task.account.refresh()
-            record = Relocation.of(task.options, record.content.old_id)
+            record = Relocation.of(task.options, record.old_id)
         ways = {"finished": plan_finished, "relocated": plan_relocated, "returned": plan_returned}
         return ways[task.options.state](task, record)
 
@@ -95,11 +97,9 @@ def find_record(task: Task[RelocateOptions]) -> Relocation:
 
 def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
     """Plan what is left to do until the new service has taken the place of the old one."""
-    content = record.content
-    if content.deleting is not None and content.deleting == content.new_id:
-        start_over(record)
-        content = record.content
-    if record.phase is Phase.RELOCATED or content.deleting is not None:
+    if record.deleting is not None and record.deleting == record.new_id:
+        record = start_over(record)
+    if record.phase is Phase.RELOCATED or record.deleting is not None:
         return plan_kept(task, record)
     check_forward(task, record)
     origin = read_origin(task, record)
@@ -121,88 +121,82 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
     return plan_there(work)
 
 
-def start_over(record: Relocation) -> None:
-    """Begin a relocation anew whose service went back, and whose new one is deleted.
-
-    :raises Invalid: if that is being deleted.
-    """
-    content = record.content
-    if not content.gone:
+def start_over(record: Relocation) -> Relocation:
+    """Begin a relocation anew whose service went back, and whose new one is deleted."""
+    if not record.gone:
         raise Invalid(
-            f"service {content.new_name!r} ({content.new_id}) is about to be deleted. Nothing was done. "
+            f"service {record.new_name!r} ({record.new_id}) is about to be deleted. Nothing was done. "
             "Complete that with state: finished first"
         )
-    record.content = Content(content.platform, content.old_id)
+    return Relocation(record.platform, record.old_id, path=record.path)
 
 
 def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:
     """Return the plan for a relocation that is complete: the date alone may change."""
-    days, content = task.options.keep_days, record.content
-    if content.deleting is None:
+    days = task.options.keep_days
+    if record.deleting is None:
         check_kept(task, record)
-    if days is None or days == content.keep_days or content.deleting is not None:
+    if days is None or days == record.keep_days or record.deleting is not None:
         return Plan(result=view(record))
     step = Step(
-        f"keep service {content.old_name!r} for {counted(days, 'day')} in place of {content.keep_days}",
+        f"keep service {record.old_name!r} for {counted(days, 'day')} in place of {record.keep_days}",
         lambda: record.write(keep_days=days),
     )
     return Plan(
         result=view(record),
         steps=[step],
         reread=lambda: view(record),
-        before={"keep_days": content.keep_days},
+        before={"keep_days": record.keep_days},
         after={"keep_days": days},
     )
 
 
 def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
-    """Refuse to go on where that would lose something.
-
-    :raises Invalid: with what to do first.
-    """
-    content = record.content
+    """Refuse to go on where that would lose something."""
     if record.phase is Phase.RETURNING:
         raise Invalid(
-            f"the way back of service {content.old_name!r} ({content.old_id}) was begun and did not end. "
+            f"the way back of service {record.old_name!r} ({record.old_id}) was begun and did not end. "
             "Nothing was done. Complete it with state: returned first"
         )
     if record.phase is not Phase.RETURNED or task.options.overwrite:
         return
-    left = task.account.staying(content.new_id) if content.new_id else None
-    used = None
-    if content.newer:
-        used = f"was in service from {content.switched_at} to {content.since}"
-    elif left is not None and used_since(content, left):
-        used = f"may have been used since {content.since}, when it was suspended"
+    left = task.account.staying(record.new_id) if record.new_id else None
+    used = newer_in(record) if record.newer else None
+    if left is not None and not used and used_since(record, left):
+        used = (
+            f"{label(left)} may have been used since {record.since}, when it was suspended, and may hold "
+            "what is nowhere else"
+        )
     if used:
         raise Invalid(
-            f"service {content.new_name!r} ({content.new_id}) {used}, and holds what was "
-            "written to it then and is nowhere else. Nothing was done. To overwrite it, set overwrite: true; "
-            "to keep it, copy it elsewhere first"
+            f"{used}. Nothing was done. To overwrite it, set overwrite: true; to keep what it holds, copy "
+            "that elsewhere first"
         )
 
 
 def choose_name(task: Task[RelocateOptions], record: Relocation, origin: Origin) -> None:
-    """Decide how the new service is named, and find it if it is there.
-
-    :raises Invalid: if a service has the name that the relocation did not make.
-    """
-    content, options = record.content, task.options
+    """Decide how the new service is named, and find it if it is there."""
+    options = task.options
     services = existing(task.account.services())
     expected = record.phase is not Phase.NONE and not is_name_free(task, record)
     if not expected:
-        content.sent = None
-        content.old_name, content.project_id = origin.service.name, origin.service.project_id
-        content.new_name = options.name or next_name(task, origin, services)
-        check_name(content.new_name, origin)
-    elif options.name and not same_name(options.name, content.new_name):
+        record.sent = None
+        record.old_name, record.project_id = origin.service.name, origin.service.project_id
+        record.new_name = options.name or next_name(task, origin, services)
+        if same_name(record.new_name, record.old_name):
+            raise Invalid(
+                f"name is {record.new_name!r}, that of {origin.label}. Both are in one project until the "
+                "old one is deleted, and a task that names them would fit both. Nothing was ordered. Give "
+                "another name, or none"
+            )
+    elif options.name and not same_name(options.name, record.new_name):
         task.warn(
-            f"the relocation was begun with the name {content.new_name!r} for the new service, so name "
+            f"the relocation was begun with the name {record.new_name!r} for the new service, so name "
             f"{options.name!r} is not used"
         )
     find_made(task, record)
-    if content.new_id is not None and not expected:
-        named = f"service {content.new_name!r} ({content.new_id})"
+    if record.new_id is not None and not expected:
+        named = f"service {record.new_name!r} ({record.new_id})"
         check_adopts(task, named, "not known to be made by a relocation")
 
 
@@ -212,25 +206,12 @@ def is_name_free(task: Task[RelocateOptions], record: Relocation) -> bool:
     One whose order got no response keeps its name, unless the task gives another one and nothing came of the
     order.
     """
-    content, name = record.content, task.options.name
-    if content.new_id is not None:
+    name = task.options.name
+    if record.new_id is not None:
         return False
-    if content.sent is None:
+    if record.sent is None:
         return True
-    return name is not None and not same_name(name, content.new_name) and not of_order(task, record)
-
-
-def check_name(name: str, origin: Origin) -> None:
-    """Refuse the name of the old service: no task could tell the two apart by it.
-
-    :raises Invalid: with the reason.
-    """
-    if same_name(name, origin.service.name):
-        raise Invalid(
-            f"name is {name!r}, that of {origin.label}. Both are in one project until the old one is "
-            "deleted, and a task that names them would fit both. Nothing was ordered. Give another name, or "
-            "none"
-        )
+    return name is not None and not same_name(name, record.new_name) and not of_order(task, record)
 
 
 def next_name(task: Task[RelocateOptions], origin: Origin, services: list[ServiceSummary]) -> str:
@@ -249,13 +230,7 @@ def next_name(task: Task[RelocateOptions], origin: Origin, services: list[Servic
             f"{label(each)} is there already. If a relocation ordered it whose record is not on this "
             "controller, nothing more has to be ordered: existing: adopt takes it"
         )
-    return free_name(origin.service.name, services)
-
-
-def free_name(name: str, services: list[ServiceSummary]) -> str:
-    """Return a name that no service has: the old one with the next number."""
-    taken = {each.name for each in services}
-    return next(each for each in numbered(name) if each not in taken)
+    return next(name for name in numbered(origin.service.name) if name not in by_name)
 
 
 def numbered(name: str) -> Iterator[str]:
@@ -268,15 +243,10 @@ def numbered(name: str) -> Iterator[str]:
 
 
 def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> None:
-    """Refuse to order without its variables what is known to have some.
-
-    :raises Invalid: naming them.
-    """
-    if record.content.new_id is not None or task.options.variables:
+    """Refuse to order without its variables what is known to have some."""
+    if record.new_id is not None or task.options.variables:
         return
-    edges = [edge for edge in origin.graph.edges or [] if edge.from_ == origin.id]
-    names = sorted({name for edge in edges for name in edge.through or ()})
-    if names:
+    if names := referring_names(origin.id, origin.graph.edges or []):
         raise Invalid(
             f"the platform does not show the variables of the order of {origin.label}, and these are not "
             f"given: {', '.join(names)}. Nothing was ordered. Give all of them in variables"
@@ -291,14 +261,9 @@ def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocat
 
 
 def check_readable(work: Work) -> None:
-    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered.
-
-    :raises HostedError: if it cannot be read.
-    """
-    plans = {Data.FILES: work.plan_files, Data.DATABASE: work.plan_database}
-    plan = plans.get(work.origin.data)
-    if plan is not None and work.record.content.new_id is None:
-        work.foreseen = "; ".join(plan(work.old, None).actions) or None
+    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered."""
+    if work.origin.data is not Data.NONE and work.record.new_id is None:
+        work.foreseen = "; ".join(work.plan_copy(work.old, None).actions) or None
 
 
 # --- Back, and the end ----------------------------------------------------------------------------------
@@ -306,31 +271,30 @@ def check_readable(work: Work) -> None:
 
 def plan_returned(task: Task[RelocateOptions], record: Relocation) -> Plan:
     """Plan what is left to do until the old service is in service again."""
-    content, phase = record.content, record.phase
+    phase = record.phase
     if phase is Phase.NONE:
         raise Invalid(
-            f"no relocation of service {content.old_id} is remembered on this controller, so what to go back "
+            f"no relocation of service {record.old_id} is remembered on this controller, so what to go back "
             "from is not known. Nothing was done. Run this where the relocation was run, or with its "
             "state_dir; without its record, resume the old service with hosted.services.service"
         )
-    if phase is Phase.FINISHED and content.deleting == content.old_id:
+    if phase is Phase.FINISHED and record.deleting == record.old_id:
         raise no_way_back(task, record)
     if phase in (Phase.RETURNED, Phase.FINISHED):
-        if content.newer and task.options.copy_back:
-            raise in_service_since(content, content.since)
+        if record.newer and task.options.copy_back:
+            raise in_service_since(record, record.since)
         return Plan(result=view(record))
     find_made(task, record)
     check_not_moved_on(task, record)
     origin = read_origin(task, record)
-    dependents = read_dependents(task, origin, record) if content.switched_at else []
+    dependents = read_dependents(task, origin, record) if record.switched_at else []
     return plan_back(Work(task, record, origin, dependents, MODULES))
 
 
 def no_way_back(task: Task[RelocateOptions], record: Relocation) -> Invalid:
     """Return the error for going back to a service whose deletion was begun."""
-    content = record.content
-    named = f"service {content.old_name!r} ({content.old_id})"
-    left = None if content.gone else task.account.service(content.old_id)
+    named = f"service {record.old_name!r} ({record.old_id})"
+    left = None if record.gone else task.account.service(record.old_id)
     if left is None or left.status == ServiceStatus.DELETING:
         return Invalid(
             f"{named} was deleted after its relocation, so there is no way back. A relocation of the new one "
@@ -344,28 +308,21 @@ def no_way_back(task: Task[RelocateOptions], record: Relocation) -> Invalid:
 
 
 def check_not_moved_on(task: Task[RelocateOptions], record: Relocation) -> None:
-    """Refuse a way back from a service that was itself relocated: another one is in its place.
-
-    :raises Invalid: naming the relocation to go back from first.
-    """
-    content = record.content
-    later = Relocation.of(task.options, content.new_id) if content.new_id else None
+    """Refuse a way back from a service that was itself relocated: another one is in its place."""
+    later = Relocation.of(task.options, record.new_id) if record.new_id else None
     if later is not None and later.phase not in (Phase.NONE, Phase.RETURNED):
         raise Invalid(
-            f"service {content.new_name!r} ({content.new_id}), which took the place of "
-            f"{content.old_name!r}, was relocated to {later.content.new_name!r} since. Nothing was done. Go "
-            f"back from that first: state: returned of service {content.new_id}"
+            f"service {record.new_name!r} ({record.new_id}), which took the place of "
+            f"{record.old_name!r}, was relocated to {later.new_name!r} since. Nothing was done. Go "
+            f"back from that first: state: returned of service {record.new_id}"
         )
 
 
 def plan_finished(task: Task[RelocateOptions], record: Relocation) -> Plan:
-    """Plan the deletion of the one that is not in service.
-
-    :raises Invalid: if no relocation is remembered.
-    """
+    """Plan the deletion of the one that is not in service."""
     if record.phase is Phase.NONE:
         raise Invalid(
-            f"no relocation of service {record.content.old_id} is remembered on this controller. Nothing was "
+            f"no relocation of service {record.old_id} is remembered on this controller. Nothing was "
             "deleted. hosted.services.service with state: absent deletes a service"
         )
     find_made(task, record)

@@ -12,9 +12,6 @@ from .._sftp.host_keys import ACCEPT_NEW, STANDARD_PORT, HostKeys, ask_for_key
 from .._sftp.library import require
 from .services.on_service import SftpServerOptions, sftp_access
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.task_errors import Invalid
-
-HIGHEST_PORT = 65535
 
 
 class SftpHostKeyResource(Resource[SftpServerOptions]):
@@ -34,9 +31,12 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
         """
         require()
         host, port = resolve_server(task)
-        if not host:
-            return plan_for_expected_service(task, port)
-        keys = HostKeys(os.path.expanduser(task.options.known_hosts), ACCEPT_NEW, host, port, task.warn)
+        path, service = os.path.expanduser(task.options.known_hosts), task.options.service
+        if not host:  # the service is still to be made, so its key will be new
+            result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}
+            step = Step(f"pin the key of service {service!r} in {path}", lambda: None)
+            return Plan(result=result, steps=[step], after=result)
+        keys = HostKeys(path, ACCEPT_NEW, host, port, task.warn)
         key = ask_for_key(keys, task.options.timeout)
         keys.accepts("", key)
         result = {
@@ -59,24 +59,9 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
 SFTP_HOST_KEY = SftpHostKeyResource()
 
 
-def plan_for_expected_service(task: Task[SftpServerOptions], port: int | None) -> Plan:
-    """Plan for a service that does not exist yet: its key will be new."""
-    path, service = os.path.expanduser(task.options.known_hosts), task.options.service
-    result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}
-    return Plan(
-        result=result,
-        steps=[Step(f"pin the key of service {service!r} in {path}", lambda: None)],
-        after=result,
-    )
-
-
 def resolve_server(task: Task[SftpServerOptions]) -> tuple[str, int]:
     """Return the address of the server: from the platform for a service, else from the options."""
     options = task.options
-    port = options.port
-    if port is not None and not 1 <= port <= HIGHEST_PORT:
-        raise Invalid(f"port is {port}; it must be from 1 to {HIGHEST_PORT}")
-    if not options.service:
-        return options.host or "", port or STANDARD_PORT
-    access = sftp_access(task)
-    return access.host, port or access.port
+    access = sftp_access(task) if options.service else None
+    host, port = (access.host, access.port) if access else (options.host or "", STANDARD_PORT)
+    return host, port if options.port is None else options.port

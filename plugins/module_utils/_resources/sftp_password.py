@@ -16,11 +16,11 @@ from .services.on_service import OnServiceOptions, access_of, known_id
 from .shared import secrets_file
 from .shared.account import Account
 from .shared.change import Change, await_shown, send
-from .shared.controller_state import one_at_a_time, state_key
 from .shared.options import option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.secret_notes import SFTP, remove_notes, warn_of_lost_secrets
 from .shared.secrets_file import SecretsOptions
+from .shared.store import one_at_a_time, state_key
 
 ON_CREATE, ALWAYS = "on_create", "always"
 
@@ -44,8 +44,7 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
         access = access_of(task, id)
         if access.password_set_at is not None and task.options.update_password == ON_CREATE:
             warn_of_lost_secrets(task, f"{SFTP}:{id}")
-            warn_of_missing_file(task, access)
-            warn_of_nothing_to_return(task, access)
+            warn_of_missing_password(task, access)
             return Plan(result=access.as_dict())
         what = f"generate an SFTP password for {access.username or task.options.service}"
         return Plan(
@@ -60,24 +59,19 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
 SFTP_PASSWORD = SftpPasswordResource()
 
 
-def warn_of_missing_file(task: Task[SftpPasswordOptions], access: SftpAccess) -> None:
+def warn_of_missing_password(task: Task[SftpPasswordOptions], access: SftpAccess) -> None:
     """Tell of a password that is not where the task wants it: a platform may set one that nobody is shown."""
     path = task.options.secrets_dest
+    there = f"{access.username} has a password, set at {access.password_set_at}"
     if path is not None and not os.path.exists(path):
         task.warn(
-            f"{access.username} has a password, set at {access.password_set_at}, and secrets_dest {path} "
-            "does not exist. If nobody has that password, set update_password: always to generate another "
-            "one, which invalidates it"
+            f"{there}, and secrets_dest {path} does not exist. If nobody has that password, set "
+            "update_password: always to generate another one, which invalidates it"
         )
-
-
-def warn_of_nothing_to_return(task: Task[SftpPasswordOptions], access: SftpAccess) -> None:
-    """Tell of a password that the task wants returned, and that the platform does not show again."""
-    if task.options.return_secrets and task.options.secrets_dest is None:
+    if task.options.return_secrets and path is None:
         task.warn(
-            f"{access.username} has a password, set at {access.password_set_at}, which cannot be read again, "
-            "so secrets is not returned. update_password: always sets a new one, which invalidates the "
-            "present one"
+            f"{there}, which cannot be read again, so secrets is not returned. update_password: always sets "
+            "a new one, which invalidates the present one"
         )
 
 
@@ -90,8 +84,6 @@ def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
     """Make a password unless another task of this controller has just made one.
 
     Two at once would each end the other's password, and write files in an order of their own.
-
-    :raises Invalid: when the others do not come to an end.
     """
     turn = f"sftp:{state_key(task.options.base_url, id)}"
     with one_at_a_time(turn, f"making an SFTP password for service {id}"):

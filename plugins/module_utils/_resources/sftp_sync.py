@@ -38,9 +38,9 @@ from .files.mirror import (
 )
 from .files.paths import relative_path
 from .services.on_service import access_of, check_not_left_over, known_id
-from .shared.controller_state import state_key
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.run_memory import any_new, first_said
+from .shared.store import state_key
 from .shared.task_errors import Invalid, NoSuchItem
 
 HIGHEST_MODE = 0o7777
@@ -106,29 +106,20 @@ SFTP_SYNC = SftpSyncResource()
 def resolve_login(task: Task[SftpSyncOptions]) -> Login:
     """Return the login: from the platform for a service, else from the options."""
     options = task.options
-    host, port, username = options.host or "", options.port or STANDARD_PORT, options.username
+    host, port, username = options.host or "", STANDARD_PORT, options.username
     if options.service:
         id = known_id(task)
         if options.delete:
             check_not_left_over(task, id, options.service)
         access = access_of(task, id)
-        host, port, username = access.host, options.port or access.port, username or access.username
-    return Login(
-        host,
-        port,
-        username,
-        options.private_key_file,
-        options.passphrase or "",
-        options.password,
-        options.timeout,
-    )
+        host, port, username = access.host, access.port, username or access.username
+    port = port if options.port is None else options.port
+    key, passphrase = options.private_key_file, options.passphrase or ""
+    return Login(host, port, username, key, passphrase, options.password, options.timeout)
 
 
 def mode(name: str, value: Any) -> int | None:
-    """Parse permissions: octal digits, or the number that YAML made of them.
-
-    :raises Invalid: for other values.
-    """
+    """Parse permissions: octal digits, or the number that YAML made of them."""
     if value is None:
         return None
     try:

@@ -44,7 +44,7 @@ from .sleeping.decision import (
     read_until,
 )
 from .sleeping.load import load_of, with_sample
-from .sleeping.memory import Keep, Memory, Record
+from .sleeping.memory import Keep, Memory, SleepRecord
 from .sleeping.options import SleepPlanOptions, check_limits, schedule_of
 from .sleeping.savings import (
     Forecast,
@@ -149,7 +149,7 @@ class Run:
             return None
         return Sleeper(job, service, memory, record, self.count_savings(job, service, record))
 
-    def reason_to_leave_alone(self, job: ServiceJob, service: Service, record: Record) -> str | None:
+    def reason_to_leave_alone(self, job: ServiceJob, service: Service, record: SleepRecord) -> str | None:
         """Return why nothing is done because of a relocation; ``None`` if none is in the way.
 
         While one is on its way, either service may be in use. So what the plan suspended is resumed as ever.
@@ -171,7 +171,7 @@ class Run:
             )
         return None
 
-    def count_savings(self, job: ServiceJob, service: Service, record: Record) -> Record:
+    def count_savings(self, job: ServiceJob, service: Service, record: SleepRecord) -> SleepRecord:
         """Add to a record what the days that are over have saved, by the usage that the platform tells."""
         now = job.task.client.clock.now()
         if record.saved is None:
@@ -256,7 +256,7 @@ class Run:
         """
         services = [sleeper.service for sleeper in self.sleepers]
         if not any(wanted in (each.id, each.name) for each in services):
-            for id, job in self.left_alone.items():
+            for id, job in sorted(self.left_alone.items()):
                 if wanted in (id, job.name):
                     return job
         in_use = [each for each in services if each.id not in self.left_over.surely]

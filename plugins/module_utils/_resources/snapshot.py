@@ -14,23 +14,18 @@ from .._api import routes as r
 from .._api.models import Service, Snapshot
 from .._api.text import composed
 from .restore_points.resources import (
-    Observation,
     RestorePointOptions,
     RestorePointResource,
     RestoreTrace,
-    await_restore,
+    bring_back,
     deletion,
-    missing_from,
     named,
-    observe_restore,
     result_of,
-    trace_of,
-    warn_of_missing,
-    warn_unseen,
+    vanished,
 )
 from .services.many_services import PlanOne
 from .shared.account import Account
-from .shared.change import Change, Listed, Unseen, apply, creation, step_of
+from .shared.change import Change, Listed, Unseen, creation, step_of
 from .shared.identify import check_service_offers, label
 from .shared.plan import Plan, Step, Task
 from .shared.restore_points import SNAPSHOTS, parse_moment
@@ -134,22 +129,22 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     overwrites = f"all changes on {label(service)} since {since} are lost with the rollback to {name!r}"
     if not task.options.confirm:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
-    check_newer(task, service, name, newer_than(snapshot, everything))
-    traces: list[RestoreTrace] = []
-    gone: list[Snapshot] = []
-
-    def roll_back() -> None:
-        traces.extend(roll_back_and_wait(task, service, snapshot.name))
+    check_newer(task, service, snapshot, everything)
+    traces: list[RestoreTrace | None] = []
 
     def reread() -> dict[str, Any]:
         now = task.account.snapshots(service.id)
-        gone[:] = missing_from(everything, now)
-        warn_of_missing(task, "snapshot", service, f"the rollback to {name!r}", gone)
+        gone = vanished(task, "snapshot", service, f"the rollback to {name!r}", before=everything, now=now)
         return to_result(snapshot_with_name(task, now), overwrites, next(iter(traces), None), gone)
 
     return Plan(
         result=to_result(snapshot, overwrites),
-        steps=[Step(f"roll {label(service)} back to snapshot {name!r}", roll_back)],
+        steps=[
+            Step(
+                f"roll {label(service)} back to snapshot {name!r}",
+                lambda: traces.append(roll_back(task, service, snapshot.name)),
+            )
+        ],
         reread=reread,
         before={"disk": "as it is now"},
         after={"disk": f"as in snapshot {name!r} of {since}"},
@@ -160,8 +155,6 @@ def find_usable(task: Task[SnapshotOptions], service: Service, everything: Seque
     """Return the snapshot to roll back to: the only one with its name.
 
     In check mode, a missing one is assumed to be taken by an earlier task of the play.
-
-    :raises NoSuchItem, Ambiguous: saying which of these applies.
     """
     name = task.options.name
     snapshot = only_snapshot(task, service, everything, "roll back to")
@@ -170,40 +163,26 @@ def find_usable(task: Task[SnapshotOptions], service: Service, everything: Seque
     return snapshot or Snapshot.model_construct(name=name)
 
 
-def newer_than(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snapshot]:
-    """Return the snapshots taken after this one."""
+def check_newer(
+    task: Task[SnapshotOptions], service: Service, snapshot: Snapshot, everything: Sequence[Snapshot]
+) -> None:
+    """Check that the user agreed to a rollback past newer snapshots, which may delete them."""
     taken = parse_moment(snapshot.created_at)
-
-    def later(other: Snapshot) -> bool:
-        moment = parse_moment(other.created_at)
-        return bool(taken and moment and moment > taken)
-
-    return [other for other in everything if later(other)]
-
-
-def check_newer(task: Task[SnapshotOptions], service: Service, name: str, newer: Sequence[Snapshot]) -> None:
-    """Check that the user agreed to a rollback past newer snapshots, which may delete them.
-
-    :raises Invalid: with their names.
-    """
+    moments = {other.name: parse_moment(other.created_at) for other in everything}
+    newer = [name for name, moment in moments.items() if taken and moment and moment > taken]
     if newer and not task.options.discard_newer:
-        names = ", ".join(repr(snapshot.name) for snapshot in newer)
         raise Invalid(
-            f"on {label(service)}, {names} were taken after {name!r}. The platform does not "
-            "say what a rollback does to them: it may delete them. Set discard_newer: true to go ahead",
-            newer=[snapshot.name for snapshot in newer],
+            f"on {label(service)}, {', '.join(map(repr, newer))} were taken after {snapshot.name!r}. The "
+            "platform does not say what a rollback does to them: it may delete them. Set discard_newer: true "
+            "to go ahead",
+            newer=newer,
         )
 
 
-def roll_back_and_wait(task: Task[SnapshotOptions], service: Service, name: str) -> list[RestoreTrace]:
-    """Roll back, once, and wait until nothing changes: snapshots have no status.
-
-    Return what was observed, if the task waits.
-    """
-    what = f"the rollback of {label(service)} to snapshot {name!r}"
-    before = last = observe_restore(task, service, None)
+def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> RestoreTrace | None:
+    """Roll back, once, and wait until nothing changes: snapshots have no status."""
     rollback = Change(
-        what=what,
+        what=f"the rollback of {label(service)} to snapshot {name!r}",
         route=r.SNAPSHOT_ROLLBACK,
         ids={"id": service.id, "name": name},
         shown=Unseen(),
@@ -212,21 +191,9 @@ def roll_back_and_wait(task: Task[SnapshotOptions], service: Service, name: str)
         quiet=0,
     )
     try:
-        apply(task, rollback, wait=False)
+        return bring_back(task, service, rollback, "its journal showed nothing")
     except EffectUnverified as error:
         raise error.append(". To be sure, run this again: it leads to the same snapshot") from None
-    if not task.options.wait:
-        return []
-
-    def read() -> Observation:
-        nonlocal last
-        last = observe_restore(task, service, None, last)
-        return last
-
-    passage = await_restore(task, what, read, before, lambda sight: False)
-    if not passage.moved:
-        warn_unseen(task, what, "its journal showed nothing")
-    return [trace_of(task, service, what, before, seen=passage.moved)]
 
 
 # --- Absent -----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .shared.names import same_name
 from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Task
-from .shared.public_key import keys_with_fingerprint
+from .shared.public_key import keys_known_as
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class SshKeyInfoResource(Resource[SshKeyInfoOptions]):
         name, fingerprint = task.options.name, task.options.fingerprint
         keys = task.account.ssh_keys()
         if fingerprint is not None:
-            keys = keys_with_fingerprint(keys, fingerprint)
+            keys = keys_known_as(fingerprint, keys)
         return Plan(result=[key.as_dict() for key in keys if name is None or same_name(name, key.name)])
 
 

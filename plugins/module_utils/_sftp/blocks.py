@@ -29,6 +29,8 @@ Moved = Callable[[int], None]
 """Told how many bytes have arrived."""
 Read = Callable[[int, int], Awaitable[bytes]]
 """Returns a block of a file, by its offset and length."""
+Write = Callable[[bytes, int], Awaitable[Any]]
+"""Writes a block at an offset."""
 
 
 class Shrank(OSError):
@@ -65,7 +67,7 @@ class Blocks:
         return found
 
 
-def read_whole(handle: int, offset: int, length: int) -> bytes:
+async def read_local(handle: int, offset: int, length: int) -> bytes:
     """Read a block of a file of this machine."""
     data = os.pread(handle, length, offset)
     if len(data) < length:
@@ -84,33 +86,23 @@ async def read_remote(file: Any, offset: int, length: int) -> bytes:
     return data[:length]
 
 
-async def send(read: Read, file: Any, blocks: Blocks, moved: Moved) -> None:
-    """Write blocks that are read elsewhere to an open file of the server."""
+async def copy(read: Read, write: Write, blocks: Blocks, moved: Moved) -> None:
+    """Write blocks of one file to another."""
 
     async def move(offset: int, length: int) -> None:
         data = await read(offset, length)
         if not blocks.may_skip(offset, data):
-            await file.write(data, offset)
+            await write(data, offset)
         moved(length)
 
     await move_in_parallel(blocks, move)
 
 
-async def fetch(file: Any, handle: int, blocks: Blocks, moved: Moved) -> None:
-    """Write blocks of an open file of the server to one of this machine."""
-
-    async def move(offset: int, length: int) -> None:
-        end = offset + length
-        while offset < end:  # a server may send less than it was asked for, or more
-            data = (await file.read(end - offset, offset))[: end - offset]
-            if not data:
-                raise Shrank
-            skipped = blocks.may_skip(offset, data)
-            written = len(data) if skipped else os.pwrite(handle, data, offset)
-            offset += written
-            moved(written)
-
-    await move_in_parallel(blocks, move)
+async def write_local(handle: int, data: bytes, offset: int) -> None:
+    """Write a block to a file of this machine."""
+    while data:
+        written = os.pwrite(handle, data, offset)
+        data, offset = data[written:], offset + written
 
 
 async def holds(read: Read, file: Any, blocks: Blocks, moved: Moved) -> bool:

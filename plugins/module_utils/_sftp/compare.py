@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from .errors import TransferFailed
-from .trees import MOST_BYTES, ROOT, Kind, Tree, TreeEntry, printable_path, within
+from .trees import MOST_BYTES, ROOT, Kind, Tree, TreeEntry, above, printable_path, within
 
 PERMISSIONS, SPECIAL = 0o777, 0o7000
 """The bits of a mode that are copied, and those that are set only if the user names them (setuid, sticky)."""
@@ -96,11 +96,8 @@ class TreeChanges:
     def spare(self, leftovers: Collection[str]) -> None:
         """Remove neither these temporary files nor the directories that they lie in."""
         self.leftovers = [path for path in self.leftovers if path not in leftovers]
-        for path in leftovers:
-            above = posixpath.dirname(path)
-            while above:
-                self.extra.pop(above, None)
-                above = posixpath.dirname(above)
+        for folder in (folder for path in leftovers for folder in above(path)):
+            self.extra.pop(folder, None)
 
     def __bool__(self) -> bool:
         return bool(self.desired or self.extra or self.leftovers)
@@ -115,8 +112,11 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
     for path in sorted(source.entries):
         if target.unreadable and path and within(posixpath.dirname(path), target.unreadable):
             continue
-        if target.taken and within(path, target.taken):
-            continue
+        if path in target.excluded:
+            raise TransferFailed(
+                f"{printable_path(path)} is a directory there, which exclude leaves alone, but not here; "
+                "rename it at the source, or leave out the slash at the end of the pattern to exclude both"
+            )
         desired = source.entries[path]
         there = target.entries.get(path)
         if there is not None and there.kind is not desired.kind:
@@ -124,7 +124,7 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
             there = None
         classify_entry(path, replace(desired, mode=rules.mode_for(desired)), there, rules, changes)
     # What is deleted may be all that is left of what could not be read.
-    if rules.delete and not (source.unreadable or target.unreadable or target.taken):
+    if rules.delete and not (source.unreadable or target.unreadable):
         kept = kept_paths(source, target)
         for path, entry in target.entries.items():
             if path not in source and path not in changes.in_the_way and path not in kept:
@@ -133,10 +133,7 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
 
 
 def check_sizes(source: Tree) -> None:
-    """Check the sizes of the files to copy.
-
-    :raises TransferFailed: naming the largest of too many bytes.
-    """
+    """Check the sizes of the files to copy."""
     sizes = {path: entry.size for path, entry in source.entries.items() if entry.kind is Kind.FILE}
     if (total := sum(sizes.values())) > MOST_BYTES:
         path = max(sizes, key=sizes.__getitem__)
@@ -148,14 +145,12 @@ def check_sizes(source: Tree) -> None:
 
 def kept_paths(source: Tree, target: Tree) -> set[str]:
     """Return what stays of the target though the source has none: what is excluded, or left out there."""
-    kept = set(target.protected)
-    for path in target.entries if source.left_out else ():
-        if within(path, source.left_out):
-            above = path
-            kept.add(path)
-            while above:
-                above = posixpath.dirname(above)
-                kept.add(above)
+    kept, patterns = set(target.protected), target.patterns
+    # A pattern for directories may have excluded one that is a link or a file there.
+    spared = {path for path in source.excluded if patterns.excludes(path, True)} | source.left_out
+    for path in target.entries if spared else ():
+        if within(path, spared):
+            kept.update((path, *above(path)))
     return kept
 
 
@@ -168,7 +163,11 @@ def classify_entry(
         by_kind[desired.kind][path] = desired
     elif desired.kind is Kind.LINK and not same_target(path, desired, there):
         changes.links[path] = desired
-    elif desired.mode is not None and path_is_ours(path, desired) and not same_mode(desired.mode, there.mode):
+    elif (
+        desired.mode is not None
+        and (path != ROOT or desired.kind is not Kind.DIRECTORY)  # that of a root that is there is not ours
+        and not same_mode(desired.mode, there.mode)
+    ):
         special = (there.mode or 0) & SPECIAL if desired.kind is Kind.DIRECTORY else 0
         changes.modes[path] = replace(desired, mode=desired.mode | special)
     else:
@@ -188,11 +187,6 @@ def same_mode(desired: int, there: int | None) -> bool:
     if there is None:
         return False
     return desired == (there if desired & SPECIAL else there & PERMISSIONS)
-
-
-def path_is_ours(path: str, entry: TreeEntry) -> bool:
-    """Tell whether permissions are ours to change: those of a root directory that is there are not."""
-    return path != ROOT or entry.kind is not Kind.DIRECTORY
 
 
 def clear_the_way(path: str, there: TreeEntry, target: Tree, rules: Rules, changes: TreeChanges) -> None:

@@ -11,6 +11,7 @@ import fcntl
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from .._api.errors import ConfigurationError
@@ -47,19 +48,13 @@ class HostKeys:
     @property
     def name(self) -> str:
         """The server's name as known_hosts files write it."""
-        return self.written(self.host)
-
-    def written(self, host: str) -> str:
-        """Return a name or an address of the server as known_hosts files write it."""
-        return host if self.port == STANDARD_PORT else f"[{host}]:{self.port}"
+        return self.names()[0]
 
     def known(self, algorithms: list[str]) -> Any:
         """Return what the library checks the server's key against: ``None`` is anything.
 
         As soon as it knows the address, those of the known keys go first in ``algorithms``. The others stay:
         a server that has none of these keys is to show which one it has.
-
-        :raises ConfigurationError: when the file cannot be read.
         """
         if self.policy == OFF:
             return None
@@ -89,7 +84,8 @@ class HostKeys:
 
     def names(self, address: str = "") -> list[str]:
         """Return the names of the server in such a file."""
-        return [self.written(host) for host in dict.fromkeys((self.host, address or self.host))]
+        hosts = dict.fromkeys((self.host, address or self.host))
+        return [host if self.port == STANDARD_PORT else f"[{host}]:{self.port}" for host in hosts]
 
     def matching(self, names: Sequence[str]) -> tuple[list[Any], ...]:
         """Return the keys that the file has for these names, those that vouch for others, and those revoked.
@@ -149,7 +145,7 @@ class HostKeys:
         line = f"{self.name} {self.offered.export_public_key().decode().strip()}\n".encode()
         try:
             make_private_folder(os.path.dirname(self.path))
-            with open(self.path, "ab+", buffering=0, opener=private) as file:
+            with open(self.path, "ab+", buffering=0, opener=partial(os.open, mode=0o600)) as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.seek(0)
                 there = file.read()
@@ -192,16 +188,8 @@ def prefer(algorithms: list[str], keys: Sequence[Any]) -> None:
     algorithms.sort(key=lambda algorithm: algorithm not in kinds)
 
 
-def private(path: str, flags: int) -> int:
-    """Open a file, which is for this user alone if it is new."""
-    return os.open(path, flags, 0o600)
-
-
 def check_address(host: str, port: int) -> None:
-    """Refuse what cannot be the address of a server, before a library trips over it.
-
-    :raises ConfigurationError: with the value.
-    """
+    """Refuse what cannot be the address of a server, before a library trips over it."""
     try:
         host.encode("idna")
         is_name = 0 < len(host) <= LONGEST_NAME and host.isprintable() and " " not in host

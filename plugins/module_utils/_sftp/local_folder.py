@@ -131,10 +131,7 @@ class LocalFolder:
             os.close(listed)
 
     def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-        """Read all; an empty tree where there is nothing. ``skip`` hears what is left out.
-
-        :raises TransferFailed: when the root cannot be read.
-        """
+        """Read all; an empty tree where there is nothing. ``skip`` hears what is left out."""
         tree = Tree(patterns=patterns, name=f"{printable_path(self.root)} on this machine")
         try:
             base = self.look(ROOT)

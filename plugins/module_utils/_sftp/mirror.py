@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._api.text import clean, megabytes
-from .arrivals import Arrivals
 from .blocks import Shrank
 from .compare import TreeChanges
 from .errors import TransferFailed
@@ -21,7 +20,6 @@ from .local_folder import room_at
 from .relay import Relayed, Unreadable
 from .server_features import try_attributes, try_links, try_renaming
 from .sides import OWNER, Local, Remote, Side
-from .spelling import align, find_taken, spare
 from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, run_all, unless_refused, within
 
 FILES_AT_ONCE = 64
@@ -71,8 +69,6 @@ class Mirror:
     """Paths that were changed so far."""
     failures: dict[str, str] = field(default_factory=dict)
     """The reason of each failure, by path."""
-    respelled: dict[str, str] = field(default_factory=dict)
-    """What the target calls something, by the path that it finds it under as well."""
     compared: bool = False
     """True if files of equal size were compared by content, so that those to be copied do differ."""
 
@@ -106,10 +102,7 @@ class Mirror:
         return equal
 
     def check_room(self, changes: TreeChanges) -> None:
-        """Refuse a pull of more than there is room for. No file gets more bytes than were listed.
-
-        :raises TransferFailed: with both figures.
-        """
+        """Refuse a pull of more than there is room for. No file gets more bytes than were listed."""
         if self.direction == PULL and changes.growth > (room := room_at(self.local.root))[1]:
             raise TransferFailed(
                 f"this would take {changes.growth} bytes more on this machine, and {printable_path(room[0])} "
@@ -151,34 +144,40 @@ class Mirror:
             there = changes.there.get(path)
             await self.target.make_link(path, entry, there is None or there.kind is not Kind.LINK)
 
+        async def set_mode(path: str, entry: TreeEntry) -> None:
+            await self.target.set_mode(path, int(entry.mode or 0))
+
         await self._change("link", changes.links, link)
         await self._check_arrivals(changes)
         await self._remove_leftovers(changes)
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
         if self.remote.features.modes or self.direction == PULL:
-            await self._change("set the mode of", finished(changes), self._set_mode)
+            await self._change("set the mode of", finished(changes), set_mode)
 
     async def _check_arrivals(self, changes: TreeChanges) -> None:
-        """See that what was written is there, before anything is deleted."""
-        arrivals = Arrivals(self.target, changes, self.failures, self.respelled)
-        folders = dict.fromkeys(arrivals.written, TreeEntry(Kind.DIRECTORY))
-        await self._each("list", folders, arrivals.check, self._count("check", folders, with_bytes=False))
+        """See that what was written is there, whole and as something of its own, before anything is deleted.
 
-    async def align(self, source: Tree, target: Tree) -> None:
-        """Spell in ``target`` as in ``source`` what the target finds under both names.
-
-        Else it would be copied in every run, and what was there deleted: itself. What is excluded or left out
-        is neither deleted nor written to under another spelling either.
+        A server may confirm what it does not keep, for want of room. A file system may also keep a file under
+        the name of another one that differs in capitals alone, which would look like something to delete. So
+        the directories that were written to are listed once more.
         """
+        written: dict[str, dict[str, TreeEntry]] = {}
+        for path, entry in {**changes.directories, **changes.files, **changes.links}.items():
+            if not within(path, self.failures) and (path != ROOT or entry.kind is not Kind.DIRECTORY):
+                written.setdefault(posixpath.dirname(path), {})[path] = entry
 
-        async def finds(path: str) -> bool:
-            return await unless_refused(self.target.look(path), None) is not None  # what is written shows it
+        async def check(folder: str, _folder: TreeEntry) -> None:
+            listed = {} if ROOT in written[folder] else await self.target.listing(folder)
+            for path, entry in written[folder].items():
+                if is_whole(entry, listed.get(posixpath.basename(path))):
+                    continue
+                if reason := why_not_listed(path, entry, await self.target.look(path)):
+                    place = f"{printable_path(self.target.at(path))} {self.target.where}"
+                    self.failures[path] = f"cannot write {place}: {reason}"
 
-        kept = await align(source, target, finds)
-        self.respelled |= kept
-        await spare(source, target, finds)
-        await find_taken(source, target, kept, finds)
+        folders = dict.fromkeys(written, TreeEntry(Kind.DIRECTORY))
+        await self._each("list", folders, check, self._count("check", folders, with_bytes=False))
 
     async def leave_running(self, target: Tree) -> None:
         """Take out of the leftovers of the target what another run may be writing."""
@@ -204,7 +203,12 @@ class Mirror:
         """Keep what is in the way of something that cannot be read."""
         blocked = {path: entry for path, entry in changes.files.items() if path in changes.in_the_way}
         count = self._count("read", blocked, with_bytes=False)
-        await self._each("read", blocked, lambda path, entry: self.source.try_reading(path), count)
+
+        async def look(path: str, entry: TreeEntry) -> None:
+            async with self.source.reading(path):
+                pass
+
+        await self._each("read", blocked, look, count)
         for path in [path for path in changes.in_the_way if within(path, self.failures)]:
             del changes.in_the_way[path]
 
@@ -264,9 +268,6 @@ class Mirror:
 
         await self._each("write", files, copy, count)
 
-    async def _set_mode(self, path: str, entry: TreeEntry) -> None:
-        await self.target.set_mode(path, int(entry.mode or 0))
-
     async def _remove(self, entries: Mapping[str, TreeEntry]) -> None:
         """Remove files and links, then directories, the deepest first."""
 
@@ -277,7 +278,8 @@ class Mirror:
         folders = {path: entry for path, entry in entries.items() if entry.kind is Kind.DIRECTORY}
         await self._change("remove", plain, remove)
         for level in reversed(by_depth(folders)):
-            empty = {path: entry for path, entry in level.items() if not any_below(path, self.failures)}
+            full = {path for path in level if any(each.startswith(f"{path}/") for each in self.failures)}
+            empty = {path: entry for path, entry in level.items() if path not in full}
             await self._change("remove", empty, remove)
 
     async def _change(self, what: str, entries: Mapping[str, TreeEntry], act: Act) -> None:
@@ -306,16 +308,14 @@ class Mirror:
         await run_all(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
 
     async def _attempt(self, what: str, path: str, act: Any, entry: TreeEntry | None) -> None:
-        """Do something to an entry, and note it when that cannot be done.
-
-        :raises TransferFailed: when there is no room for anything more.
-        """
+        """Do something to an entry, and note it when that cannot be done."""
         try:
             await act
         except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
             raise
         except (asyncssh.SFTPError, OSError) as error:
-            side = self._side_of(error)
+            from_source = isinstance(error, (Shrank, Unreadable))
+            side = self.source if from_source else self.local if isinstance(error, OSError) else self.remote
             if side is self.source:
                 what = "read"
             reason = await side.explain_full_disk(error, path, entry) if side is self.target else ""
@@ -327,23 +327,12 @@ class Mirror:
                 f"cannot {what} {place}: {clean(said or str(error)) or type(error).__name__}"
             )
 
-    def _side_of(self, error: Exception) -> Side:
-        """Return the side that an error came from."""
-        if isinstance(error, (Shrank, Unreadable)):
-            return self.source
-        return self.local if isinstance(error, OSError) else self.remote
-
 
 def same_size(entry: TreeEntry, there: TreeEntry | None) -> bool:
     """Tell whether two entries are files of one size."""
     return (
         there is not None and (entry.kind, entry.size) == (Kind.FILE, there.size) and there.kind is entry.kind
     )
-
-
-def any_below(path: str, paths: Iterable[str]) -> bool:
-    """Tell whether one of these paths lies below a directory."""
-    return any(other.startswith(path + "/") for other in paths)
 
 
 def by_depth(entries: Mapping[str, TreeEntry]) -> Sequence[dict[str, TreeEntry]]:
@@ -358,3 +347,24 @@ def finished(changes: TreeChanges) -> dict[str, TreeEntry]:
     """Return what gets its permissions at the end: new directories once they are filled, changed ones."""
     new = {path: entry for path, entry in changes.directories.items() if entry.mode is not None}
     return {**new, **changes.modes}
+
+
+def is_whole(entry: TreeEntry, found: TreeEntry | None) -> bool:
+    """Tell whether something that was written is there, with all of its bytes if it is a file."""
+    return found is not None and (entry.kind is not Kind.FILE or found.size == entry.size)
+
+
+def why_not_listed(path: str, entry: TreeEntry, found: TreeEntry | None) -> str:
+    """Say why something that was written is not listed as that; nothing if it is a single file."""
+    if found is None:
+        return (
+            "it was written without an error, but is not there; find out whether something else removes it, "
+            "then run this again"
+        )
+    if not is_whole(entry, found):
+        return (
+            f"{entry.size} bytes were written without an error, but it has {found.size}; find out whether "
+            "space or a quota is used up, or whether something else writes to it, then run this again"
+        )
+    one = "it is the same there as a name in other capitals or characters; rename one of them"
+    return "" if path == ROOT else one

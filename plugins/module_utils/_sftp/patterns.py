@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 WILDCARDS = re.compile(r"(\*|\?|\[[^\]/]+\])")
 
@@ -20,22 +20,21 @@ class Patterns:
     """
 
     def __init__(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
-        self._include = compile_patterns(include)
-        self._exclude = compile_patterns(exclude)
-        self._unmatched = {pattern: re.compile(expression(pattern), re.DOTALL) for pattern in exclude}
+        self._include = [re.compile(expression(pattern), re.DOTALL) for pattern in include]
+        self._exclude = {pattern: re.compile(expression(pattern), re.DOTALL) for pattern in exclude}
+        self._matched: set[str] = set()
 
     def excludes(self, path: str, directory: bool) -> bool:
         """Tell whether the path, and with it all below it, is left out."""
         subject = path + "/" * directory
-        if self._exclude is None or not self._exclude.fullmatch(subject):
-            return False
-        for pattern in [p for p, one in self._unmatched.items() if one.fullmatch(subject)]:
-            del self._unmatched[pattern]
-        return True
+        matching = [pattern for pattern, one in self._exclude.items() if one.fullmatch(subject)]
+        self._matched.update(matching)
+        return bool(matching)
 
     def includes(self, path: str, directory: bool) -> bool:
         """Tell whether the path takes part for its own sake, not only because of something below it."""
-        return self._include is None or bool(self._include.fullmatch(path + "/" * directory))
+        subject = path + "/" * directory
+        return not self._include or any(one.fullmatch(subject) for one in self._include)
 
     @property
     def unused(self) -> list[str]:
@@ -43,12 +42,13 @@ class Patterns:
 
         One for something below an excluded directory, where nobody looks, is not among them.
         """
-        return [pattern for pattern in self._unmatched if not self._is_shadowed(pattern)]
+        idle = [pattern for pattern in self._exclude if pattern not in self._matched]
+        return [pattern for pattern in idle if not self._is_shadowed(pattern)]
 
     def _is_shadowed(self, pattern: str) -> bool:
         folders = pattern_parts(pattern)[:-1]
         above = ("/".join(folders[: depth + 1]) + "/" for depth in range(len(folders)))
-        return self._exclude is not None and any(map(self._exclude.fullmatch, above))
+        return any(one.fullmatch(path) for path in above for one in self._exclude.values())
 
 
 def why_no_match(pattern: str) -> str:
@@ -68,12 +68,6 @@ def pattern_parts(pattern: str) -> list[str]:
     while pattern.startswith("./") and names[0] in (".", "") and len(names) > 1:
         names = names[1:]
     return names
-
-
-def compile_patterns(patterns: Iterable[str]) -> re.Pattern[str] | None:
-    """Return one expression for all patterns, good for paths whose directories end in a slash."""
-    expressions = [expression(pattern) for pattern in patterns]
-    return re.compile("|".join(expressions), re.DOTALL) if expressions else None
 
 
 def expression(pattern: str) -> str:

@@ -54,17 +54,13 @@ class Relayed(Remote):
         """Open a file to read blocks of it."""
         async with self._named():
             file = await self._open(path)
-        try:
-            yield self._reader(file)
-        finally:
-            async with self._named():
-                await file.close()
-
-    def _reader(self, file: Any) -> Read:
-        """Return what reads blocks of an open file."""
 
         async def read(offset: int, length: int) -> bytes:
             async with self._named():
                 return await read_remote(file, offset, length)
 
-        return read
+        try:
+            yield read
+        finally:
+            async with self._named():
+                await file.close()

@@ -22,7 +22,7 @@ from .trees import TreeEntry, encode_path, join, unless_refused
 TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
 """A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
 FIRST_TIME = 1
-"""The time that a file gets in the place of 0, which is the same as no time to Go's library."""
+"""The time that a file gets in the place of 0, which is no time to Go's library."""
 PRIVATE = 0o600
 LONGEST_START = 255 - len(".hosted-0123456789abcdef.old")
 """How many bytes of a name fit before what is added to it."""
@@ -124,10 +124,7 @@ async def are_attributes_kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
 
 
 async def server_time(sftp: Any, folder: str) -> int | None:
-    """Return the time by the clock of the server, as a new file shows it; ``None`` if that shows none.
-
-    :raises asyncssh.SFTPError: if there may be no new file.
-    """
+    """Return the time by the clock of the server, as a new file shows it; ``None`` if that shows none."""
     path = temporary_path(join(folder, "probe"))
     async with removed_afterwards(sftp, path):
         file = await sftp.open(encode_path(path), NEW, asyncssh.SFTPAttrs(permissions=PRIVATE))
@@ -187,7 +184,6 @@ async def removed_afterwards(sftp: Any, *paths: str) -> AsyncIterator[None]:
 
 def attributes(entry: TreeEntry, features: ServerFeatures) -> Any:
     """Return the times and permissions to set on a file; ``None`` when there are none to set."""
-    time = max(entry.mtime, FIRST_TIME)
-    times = {"atime": time, "mtime": time} if features.times else {}
+    times = {"atime": entry.mtime, "mtime": entry.mtime} if features.times else {}
     mode = {"permissions": entry.mode} if features.modes and entry.mode is not None else {}
     return asyncssh.SFTPAttrs(**times, **mode) if times or mode else None

@@ -47,10 +47,7 @@ class Login:
         return f"{self.username or getpass.getuser()}@{self.host}:{self.port}"
 
     async def credentials(self, agent: Any) -> dict[str, Any]:
-        """Return what the library logs in with: what was given, else the agent and the user's own keys.
-
-        :raises ConfigurationError: when the key file cannot be used.
-        """
+        """Return what the library logs in with: what was given, else the agent and the user's own keys."""
         keys: list[Any] = []
         if self.private_key_file is not None:
             keys = await self.read_key(os.path.expanduser(self.private_key_file), agent)

@@ -16,13 +16,12 @@ import posixpath
 import shutil
 import stat
 import time
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, TypeAlias
 
-from .blocks import Blocks, Moved, Read, block_size, fetch, holds, read_remote, read_whole, send
+from .blocks import Blocks, Moved, Read, block_size, copy, holds, read_local, read_remote, write_local
 from .leftovers import GONE, claimed, is_stale, put_in_place, replacing
 from .library import asyncssh
 from .local_folder import LocalFolder, change_mode
@@ -48,6 +47,7 @@ from .trees import (
     read_names,
     remote_tree,
     shown_entry,
+    unless_refused,
 )
 
 LARGE = 1024 * 1024
@@ -60,87 +60,19 @@ REPLACEABLE = (asyncssh.FILEXFER_TYPE_REGULAR, asyncssh.FILEXFER_TYPE_SYMLINK) i
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class Side(ABC):
-    """A tree that can be read and changed. Paths are relative to its root."""
+class Local:
+    """A tree of this machine that can be read and changed. Paths are relative to its root."""
 
-    where: ClassVar[str]
+    where = "on this machine"
     """The place of the tree, for messages."""
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self.folder = LocalFolder(root)
 
     def at(self, path: str) -> str:
         """Return where an entry lies."""
         return join(self.root, path)
-
-    @abstractmethod
-    async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-        """Read the tree."""
-
-    @abstractmethod
-    async def look(self, path: str) -> TreeEntry | None:
-        """Return what is at a path, but for the target of a link; ``None`` if there is nothing."""
-
-    @abstractmethod
-    async def listing(self, folder: str) -> dict[str, TreeEntry]:
-        """Return what a directory holds now, by name, but for the targets of links."""
-
-    async def try_reading(self, path: str) -> None:
-        """Open a file, and close it again."""
-        async with self.reading(path):
-            pass
-
-    @abstractmethod
-    def reading(self, path: str) -> AbstractAsyncContextManager[Read]:
-        """Open a file to read blocks of it."""
-
-    @abstractmethod
-    async def make_parents(self) -> None:
-        """Make the directories above the root, where they are missing."""
-
-    @abstractmethod
-    async def make_directory(self, path: str, entry: TreeEntry) -> None:
-        """Make a directory that the owner can write to; its permissions come when it is filled."""
-
-    async def has_directory(self, path: str) -> bool:
-        """Tell whether there is a directory of this very name. One that is spelled otherwise is another's."""
-        folder, name = posixpath.split(path)
-        there = (await self.listing(folder)).get(name) if name else await self.look(path)
-        return there is not None and there.kind is Kind.DIRECTORY
-
-    @abstractmethod
-    async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
-        """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
-
-    @abstractmethod
-    async def set_mode(self, path: str, mode: int) -> None:
-        """Set permissions."""
-
-    @abstractmethod
-    async def remove(self, path: str, kind: Kind) -> None:
-        """Remove a file, a link or an empty directory."""
-
-    @abstractmethod
-    async def is_leftover(self, path: str) -> bool:
-        """Tell whether a temporary file is nobody's any more. A name that was put aside always is."""
-
-    @abstractmethod
-    async def remove_leftover(self, path: str) -> bool:
-        """Remove what :meth:`is_leftover` still holds for; return whether it was there and is gone."""
-
-    @abstractmethod
-    async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
-        """Say so when something failed for lack of room; ``entry`` is what was to be written at ``path``."""
-
-
-class Local(Side):
-    """A tree of this machine."""
-
-    where = "on this machine"
-
-    def __init__(self, root: str) -> None:
-        super().__init__(root)
-        self.folder = LocalFolder(root)
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -155,17 +87,10 @@ class Local(Side):
         return dict(self.folder.listing(folder))
 
     @asynccontextmanager
-    # The decorator makes a method of it that is none of pylint's coroutines.
-    async def reading(  # pylint: disable=invalid-overridden-method
-        self, path: str
-    ) -> AsyncIterator[Read]:
+    async def reading(self, path: str) -> AsyncIterator[Read]:
         """Open a file to read blocks of it."""
         with open(self.folder.open_file(path), "rb", buffering=0) as content:
-
-            async def read(offset: int, length: int) -> bytes:
-                return read_whole(content.fileno(), offset, length)
-
-            yield read
+            yield partial(read_local, content.fileno())
 
     async def make_parents(self) -> None:
         """Make the directories above the root, where they are missing."""
@@ -177,7 +102,7 @@ class Local(Side):
             with self.folder.parent(path) as (folder, name):
                 os.mkdir(name, 0o777 if entry.mode is None else entry.mode | OWNER, dir_fd=folder)
         except FileExistsError:  # it is no failure if another run has made it
-            if not await self.has_directory(path):
+            if not await has_directory(self, path):
                 raise
 
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
@@ -236,13 +161,13 @@ class Local(Side):
         return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
 
 
-class Remote(Side):
+class Remote:
     """A tree on the server."""
 
     where = "on the service"
 
     def __init__(self, sftp: Any, root: str) -> None:
-        super().__init__(root)
+        self.root = root
         self.sftp = sftp
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._block = block_size(sftp)
@@ -250,6 +175,10 @@ class Remote(Side):
         self._clock: float | None = None
         """How far the server's clock is ahead of the monotonic one of this machine, once it was read."""
         self._reading_clock = asyncio.Lock()
+
+    def at(self, path: str) -> str:
+        """Return where an entry lies."""
+        return join(self.root, path)
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -268,10 +197,7 @@ class Remote(Side):
         return {name: shown_entry(attributes) for name, attributes in found.items()}
 
     @asynccontextmanager
-    # The decorator makes a method of it that is none of pylint's coroutines.
-    async def reading(  # pylint: disable=invalid-overridden-method
-        self, path: str
-    ) -> AsyncIterator[Read]:
+    async def reading(self, path: str) -> AsyncIterator[Read]:
         """Open a file to read blocks of it."""
         async with self._open(path) as file:
             yield partial(read_remote, file)
@@ -290,7 +216,7 @@ class Remote(Side):
         except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
             raise
         except asyncssh.SFTPError:  # servers have several codes for one that another run has made
-            if not await self.has_directory(path):
+            if not await has_directory(self, path):
                 raise
 
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
@@ -365,18 +291,16 @@ class Remote(Side):
 
     async def push(self, source: Side, path: str, entry: TreeEntry, moved: Moved) -> None:
         """Put a file of the other side onto the server, with its holes if the server can have any."""
-        blocks = Blocks(entry.size, self._block, self.features.holes)
-        try:
-            await self._push(source, path, entry, blocks, moved)
-        except asyncssh.SFTPFailure:
-            if not blocks.skipped:
-                raise
-            self.features.holes = False
-            await self._push(source, path, entry, Blocks(entry.size, self._block, False), lambda count: None)
-
-    async def _push(self, source: Side, path: str, entry: TreeEntry, blocks: Blocks, moved: Moved) -> None:
-        async with source.reading(path) as read, self._turn(entry), self._placed(path, entry) as file:
-            await send(read, file, blocks, moved)
+        for holes in dict.fromkeys((self.features.holes, False)):
+            blocks = Blocks(entry.size, self._block, holes)
+            try:
+                async with source.reading(path) as read, self._turn(entry), self._placed(path, entry) as file:
+                    await copy(read, file.write, blocks, moved)
+                return
+            except asyncssh.SFTPFailure:
+                if not blocks.skipped:
+                    raise
+                self.features.holes = False
 
     @asynccontextmanager
     async def _placed(self, path: str, entry: TreeEntry) -> AsyncIterator[Any]:
@@ -400,7 +324,8 @@ class Remote(Side):
         made = 0o666 if entry.mode is None else PRIVATE
         async with self._open(path) as file, self._turn(entry):
             with target.folder.parent(path) as place, replacing(*place, made) as handle:
-                await fetch(file, handle, Blocks(entry.size, self._block), moved)
+                read, write = partial(read_remote, file), partial(write_local, handle)
+                await copy(read, write, Blocks(entry.size, self._block), moved)
                 if entry.mode is not None:
                     os.chmod(handle, entry.mode)
                 os.utime(handle, (entry.mtime, entry.mtime))
@@ -426,7 +351,8 @@ class Remote(Side):
         except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
             raise asyncssh.SFTPNoSuchFile(GONE) from None
         except (asyncssh.SFTPOpUnsupported, asyncssh.SFTPFailure, asyncssh.SFTPFileAlreadyExists) as error:
-            in_place = await self._type_of(new)
+            found = await unless_refused(self.sftp.lstat(new), None)
+            in_place = None if found is None else int(found.type)
             unsupported = isinstance(error, asyncssh.SFTPOpUnsupported)
             if in_place not in ((*REPLACEABLE, None) if unsupported else REPLACEABLE):
                 raise
@@ -450,13 +376,6 @@ class Remote(Side):
         with suppress(asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):  # another run found it first
             await self.sftp.remove(aside)
 
-    async def _type_of(self, path: bytes) -> int | None:
-        """Return the type of what is at a path; ``None`` if there is nothing."""
-        try:
-            return int((await self.sftp.lstat(path)).type)
-        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
-            return None
-
     @asynccontextmanager
     async def _removed_on_error(self, temporary: str) -> AsyncIterator[None]:
         """Take a temporary file away again when what is done with it fails."""
@@ -472,3 +391,13 @@ class Remote(Side):
 def is_temporary(path: str) -> bool:
     """Tell whether a path is that of a file that is not whole yet."""
     return TEMPORARY.fullmatch(posixpath.basename(path)) is not None
+
+
+Side: TypeAlias = Local | Remote
+
+
+async def has_directory(side: Side, path: str) -> bool:
+    """Tell whether there is a directory of this very name. One that is spelled otherwise is another's."""
+    folder, name = posixpath.split(path)
+    there = (await side.listing(folder)).get(name) if name else await side.look(path)
+    return there is not None and there.kind is Kind.DIRECTORY

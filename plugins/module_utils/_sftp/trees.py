@@ -9,7 +9,7 @@ import asyncio
 import posixpath
 import re
 import stat
-from collections.abc import Awaitable, Callable, Collection, Container
+from collections.abc import Awaitable, Callable, Collection, Container, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -78,10 +78,6 @@ class Tree:
     """The patterns that the tree was read with."""
     excluded: set[str] = field(default_factory=set)
     """Entries that a pattern excludes, without those below them."""
-    unlisted: set[str] = field(default_factory=set)
-    """Other entries that were met and take no part, as nothing includes them."""
-    taken: dict[str, str] = field(default_factory=dict)
-    """Paths that may not be written, as they lead to something that is excluded, by the path of that."""
     name: str = field(default="the tree", compare=False)
     """How messages call it."""
     met: int = field(default=0, compare=False)
@@ -120,40 +116,13 @@ class Tree:
             return False
         named = path if directory else original_path(path)  # what was put aside belongs where it was
         excluded = patterns.excludes(named, directory)
-        if excluded or entry.kind is Kind.OTHER:
-            (self.excluded if excluded else self.unlisted).add(path)
+        if excluded:
+            self.excluded.add(path)
+        if excluded or entry.kind is Kind.OTHER or not (directory or patterns.includes(named, directory)):
             self.protect(path)
             return False
-        if directory or patterns.includes(named, directory):
-            self.entries[path] = entry
-        else:
-            self.unlisted.add(path)
-            self.protect(path)
+        self.entries[path] = entry
         return directory
-
-    def has(self, path: str) -> bool:
-        """Tell whether a path was met under this very spelling, whether or not it takes part."""
-        return any(path in known for known in (self.entries, self.excluded, self.unlisted, self.left_out))
-
-    def excludes(self, path: str, entry: TreeEntry) -> bool:
-        """Tell whether the patterns exclude an entry if it has this path."""
-        directory = entry.kind is Kind.DIRECTORY
-        return path != ROOT and self.patterns.excludes(path if directory else original_path(path), directory)
-
-    def excludes_any(self, path: str) -> bool:
-        """Tell whether the patterns exclude an entry of some kind at this path."""
-        return any(self.patterns.excludes(path, directory) for directory in (True, False))
-
-    def leave_alone(self, paths: Collection[str]) -> None:
-        """Take out entries, with all below them, as if a pattern excluded them."""
-        if not paths:
-            return
-        self.entries = {path: entry for path, entry in self.entries.items() if not within(path, paths)}
-        self.leftovers = [path for path in self.leftovers if not within(path, paths)]
-        self.unreadable = {path: why for path, why in self.unreadable.items() if not within(path, paths)}
-        self.excluded |= set(paths)
-        for path in paths:
-            self.protect(path)
 
     def leave_running(self, paths: Collection[str]) -> None:
         """Take no temporary file for a leftover that another run may be writing, and keep where it lies."""
@@ -163,9 +132,7 @@ class Tree:
 
     def protect(self, path: str) -> None:
         """Keep the directories above something that takes no part."""
-        while path:
-            path = posixpath.dirname(path)
-            self.protected.add(path)
+        self.protected.update(above(path))
 
     def cannot_read(self, path: str, reason: str) -> None:
         """Note a directory that could not be read, and keep it with those above it."""
@@ -186,11 +153,7 @@ class Tree:
         for path, entry in self.entries.items():
             directory = entry.kind is Kind.DIRECTORY
             if patterns.includes(path if directory else original_path(path), directory):
-                above = path
-                while above not in needed:
-                    needed.add(above)
-                    above = posixpath.dirname(above)
-        self.unlisted |= self.entries.keys() - needed
+                needed.update((path, *above(path)))
         self.entries = {path: entry for path, entry in self.entries.items() if path in needed}
 
     def _is_replaced(self, path: str) -> bool:
@@ -207,6 +170,13 @@ def original_path(path: str) -> str:
 def join(root: str, path: str) -> str:
     """Return where an entry of a tree lies."""
     return posixpath.join(root, path) if path else root
+
+
+def above(path: str) -> Iterator[str]:
+    """Yield the directories that a path lies in, the root last."""
+    while path:
+        path = posixpath.dirname(path)
+        yield path
 
 
 def within(path: str, places: Container[str]) -> bool:
@@ -296,10 +266,7 @@ async def read_names(sftp: Any, place: str, folder: str, tree: Tree) -> dict[str
 
 
 async def remote_root(sftp: Any, root: str) -> TreeEntry | None:
-    """Return what stands at the root; a link that the user named is followed.
-
-    :raises TransferFailed: when the server does not show.
-    """
+    """Return what stands at the root; a link that the user named is followed."""
     for look in (sftp.stat, sftp.lstat):
         try:
             return await remote_entry(sftp, root, await look(encode_path(root)))
@@ -400,16 +367,9 @@ async def unless_refused(request: Awaitable[T], otherwise: T) -> T:
 
 async def run_all(*works: Any) -> None:
     """Do all at once. The first error ends the others and is raised, once they have cleaned up."""
-    tasks = [asyncio.ensure_future(work) for work in works]
     try:
-        # Unlike the loop's own gather this leaves them alone when it is called off: to be called off twice
-        # would end them in the middle of cleaning up.
-        if tasks:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        for task in tasks:
-            if task.done():
-                task.result()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None

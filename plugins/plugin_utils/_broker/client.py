@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from multiprocessing.connection import Client, Connection
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
@@ -33,25 +34,21 @@ def connect_to_broker(run_folder: str) -> Transport:
     try:
         if not os.path.exists(path):
             start_broker(path)
-        return BrokerClient(path)
+        return BrokerClient(path, open_socket(path))
     except OSError:  # no sockets here, no more processes, or somebody killed the broker
         return HttpTransport()
 
 
+@dataclass
 class BrokerClient:
-    """Sends requests through the broker that listens at ``path``.
+    """Sends requests through the broker that listens at ``path``."""
 
-    :raises OSError: when nobody listens there.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._broker: Connection | None = open_socket(path)
+    path: str
+    _broker: Connection | None = None
 
     def clone(self) -> Transport:
-        """Return another one, for another thread."""
         try:
-            return BrokerClient(self._path)
+            return BrokerClient(self.path, open_socket(self.path))
         except OSError:
             return HttpTransport()
 
@@ -62,10 +59,9 @@ class BrokerClient:
             self._broker = None
 
     def exchange(self, request: Request, seconds: float) -> Response:
-        """Send a request and return its response; see :class:`Transport`."""
         if self._broker is None:
             try:
-                self._broker = open_socket(self._path)
+                self._broker = open_socket(self.path)
             except OSError as error:
                 raise errors.ConnectionFailed(f"the connection broker is gone: {error}") from None
         try:
@@ -84,9 +80,5 @@ class BrokerClient:
 
 
 def open_socket(path: str) -> Connection:
-    """Connect to the broker.
-
-    :raises OSError: when it does not listen.
-    """
     with socket_address(path) as address:
         return Client(address)

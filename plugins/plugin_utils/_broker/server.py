@@ -9,16 +9,9 @@ the first task of a run forks one more process, which sends the requests of all 
 stay open, and which ends with the run. Workers reach it through a socket in the run's own temporary folder,
 which only the user can enter. The broker knows no routes and retries nothing.
 
-Ansible's own persistent connections (``ansible-connection``, for network_cli and httpapi) do not fit:
-
-* They are connection plugins, so they replace the connection of a host. Here a task runs for ``localhost`` or
-  for a host that is reached over SSH or SFTP, and its user decides how.
-* There is one process, and one connection, for each host, port and user. The hosts of a play would not share
-  the connections to the one platform. A process serves one client at a time.
-* For every task, ansible-core starts a second Python that loads the plugins and sends the play context to the
-  process. That alone takes about 0.4 s of processor time, more than ten times what there is to save.
-* The processes have sockets in the user's home directory and outlive the run until they time out. Errors
-  cross as text, without their class and their details, on which retries and messages depend.
+Ansible's own persistent connections (``ansible-connection``) do not fit: they are connection plugins, one
+process for each host, port and user, and for every task a second Python starts that talks to them, which
+takes ten times what there is to save. They outlive the run, and errors cross as text, without their class.
 """
 
 from __future__ import annotations

@@ -70,8 +70,6 @@ def complete_arguments(
     """Return ``arguments`` with the connection that the variables of a host name, where that is nearest.
 
     ``environment`` is what the task's own keyword sets. The controller's comes last and is left to others.
-
-    :raises ConfigurationError: when an option is written down without a value, or variables contradict.
     """
     for name in IDENTIFYING:  # another one would be used in its place
         if name in arguments and arguments[name] is None:
@@ -94,10 +92,7 @@ def completed_by_host(
     variables: Mapping[str, Any],
     template: Template,
 ) -> CompletedArguments:
-    """Return the arguments with the connection of a host that names one, unless the task has another.
-
-    :raises ConfigurationError: when variables contradict, or the environment's token is of another account.
-    """
+    """Return the arguments with the connection of a host that names one, unless the task has another."""
     variables = variables_of_account(variables, template)
     host = variables.get("inventory_hostname")
     own_url = filled.get("base_url") or environment.get(ENVIRONMENT["base_url"])
@@ -134,10 +129,7 @@ def completed_by_host(
 
 
 def variables_of_account(variables: Mapping[str, Any], template: Template) -> Mapping[str, Any]:
-    """Return the variables, with the connection of the host that they name in ``hosted_account_of``, if any.
-
-    :raises ConfigurationError: if there is no such host.
-    """
+    """Return the variables, with the connection of the host that ``hosted_account_of`` names, if any."""
     if not is_set(ACCOUNT_OF, variables):
         return variables
     name, hosts = value_of(ACCOUNT_OF, variables, template), variables["hostvars"]
@@ -179,10 +171,7 @@ def token_of_task(arguments: Mapping[str, Any], environment: Mapping[str, Any]) 
 
 
 def check_one_token(place: str, settings: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    """Refuse a token and a token file in one place: Ansible does not say which of them is nearer to a task.
-
-    :raises ConfigurationError: naming both, as they may be of two accounts.
-    """
+    """Refuse a token and a token file in one place: Ansible does not say which is nearer to a task."""
     token, file = names["token"], names["token_file"]
     if settings.get(token) not in (None, "") and settings.get(file) not in (None, ""):
         raise ConfigurationError(
@@ -192,10 +181,7 @@ def check_one_token(place: str, settings: Mapping[str, Any], names: Mapping[str,
 
 
 def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, Any]:
-    """Return the token of a host, or its file, as one option; nothing when its variables name none.
-
-    :raises ConfigurationError: when they name two, or one that is not there.
-    """
+    """Return the token of a host, or its file, as one option; nothing when its variables name none."""
     sources = [name for name in (*OWN_TOKENS.values(), *PASSED_VARIABLES.values()) if is_set(name, variables)]
     if len(sources) > 1:
         raise ConfigurationError(
@@ -219,10 +205,7 @@ def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, An
 
 
 def token_in_environment(variable: str, source: str) -> str:
-    """Return the token of an environment variable of the controller.
-
-    :raises ConfigurationError: when it is not set. That of another source may be of another account.
-    """
+    """Return the token of an environment variable of the controller."""
     token = os.environ.get(variable)
     if not token:
         raise ConfigurationError(
@@ -283,10 +266,7 @@ def is_set(name: str, variables: Mapping[str, Any]) -> bool:
 
 
 def value_of(name: str, variables: Mapping[str, Any], template: Template) -> Any:
-    """Return a variable as it is rendered.
-
-    :raises ConfigurationError: when nothing is left of it.
-    """
+    """Return a variable as it is rendered."""
     value = untagged(template(variables[name]))
     if value is None or (isinstance(value, str) and not value.strip() and name not in MAY_BE_EMPTY.values()):
         raise ConfigurationError(f"the variable {name} is set, but empty")

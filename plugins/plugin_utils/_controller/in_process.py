@@ -9,14 +9,13 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar
 
 from ansible import constants, context
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleError, AnsibleFileNotFound
 from ansible.module_utils.errors import UnsupportedError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.parsing.dataloader import DataLoader
@@ -43,17 +42,16 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
     HttpTransport,
     Transport,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import read_token
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    HOME_VARIABLE,
-    PLAYBOOK_FOLDER,
-    RUN_FOLDER,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     SERVICE_ID,
     Resource,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    HOME_VARIABLE,
+    PLAYBOOK_FOLDER,
+    RUN_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import connect_to_broker
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import with_budget
@@ -63,13 +61,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.connec
     CompletedArguments,
     complete_arguments,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import (
-    with_absolute_paths,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.loop_connections import (
-    LoopConnections,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import first_values, untagged
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
 
 display = Display()
@@ -83,66 +75,58 @@ PATHS_OF_CONNECTION = ("token_file", "ca_path")
 ADDRESS, HOST_NAME, KEY_FILE = "ansible_host", "inventory_hostname", "ansible_private_key_file"
 NAMES_A_SERVICE = frozenset({"name", "service", "services"})
 """Options that take the name of a service; ``name`` does so in the modules on services alone."""
-CONNECTIONS = LoopConnections()
+KEPT: dict[Any, Transport] = {}
+"""The transport of the last item of a loop, by what it depends on: Ansible makes an action for each item."""
+Template = Callable[[Any], Any]
+ReadSource = Callable[[Resource, Mapping[str, Any], DataLoader, Template], dict[str, Any]]
 
 
 class InProcessAction(ActionBase):
-    """Base of the collection's actions. A subclass names its module and adds nothing else."""
+    """Base of the collection's actions: see :func:`action_for`."""
 
     resource: ClassVar[Resource]
     _supports_async = True
     _supports_check_mode = True
 
-    def __init_subclass__(cls) -> None:
-        """Make the argument spec before Ansible forks its workers."""
-        super().__init_subclass__()
-        if "resource" in vars(cls):
-            argument_spec(cls.resource)
+    @staticmethod
+    def read_source(
+        resource: Resource, arguments: Mapping[str, Any], loader: DataLoader, template: Template
+    ) -> dict[str, Any]:
+        """Return what only the controller can read for the resource: its carried options."""
+        return {}
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Run the task here, or hand it over where it has to run elsewhere."""
+        """Run the task here, or hand it over where it has to run elsewhere.
+
+        Both find the ``environment`` of the task, as a module would, and ``home`` of ansible.cfg in it.
+        """
         variables = task_vars or {}
         result: dict[str, Any] = super().run(tmp, variables)
-        outer = dict(os.environ)
-        with self._environment() as environment:
-            self._own_environment = environment
-            try:
-                result.update(self._run_completed(outer, environment, variables))
-            except HostedError as error:
-                result.update(self._failed_result(error.message, self._task.args))
-        if not shows_arguments(variables):
-            result.pop("invocation", None)
+        outer, self._own_environment = dict(os.environ), dict[str, Any]()
+        self._compute_environment_string(self._own_environment)
+        os.environ.update(
+            {
+                HOME_VARIABLE: constants.config.get_config_value("ANSIBLE_HOME"),
+                **{name: str(value) for name, value in self._own_environment.items()},
+                PLAYBOOK_FOLDER: self._loader.get_basedir(),
+                # Ansible makes it for each run, for its user alone, and removes it at the end.
+                RUN_FOLDER: constants.DEFAULT_LOCAL_TMP,  # type: ignore[attr-defined]
+            }
+        )
+        try:
+            result.update(self._run_completed(outer, variables))
+        except HostedError as error:
+            result.update(self._failed_result(error.message, self._task.args))
+        finally:
+            for name in os.environ.keys() - outer.keys():
+                del os.environ[name]
+            os.environ.update({name: value for name, value in outer.items() if os.environ.get(name) != value})
+        with suppress(AnsibleError):  # always shown, until ansible-core 2.21 made it a setting
+            if not constants.config.get_config_value("INJECT_INVOCATION", variables=variables):
+                result.pop("invocation", None)
         return result
 
-    @contextmanager
-    def _environment(self) -> Iterator[Mapping[str, str]]:
-        """Honour the ``environment`` of the task, as a module would find it, and yield it.
-
-        ``home`` of ansible.cfg is part of it. A module on this machine inherits it.
-        """
-        wanted: dict[str, str] = {}
-        self._compute_environment_string(wanted)
-        changes = {
-            HOME_VARIABLE: constants.config.get_config_value("ANSIBLE_HOME"),
-            **{name: str(value) for name, value in wanted.items()},
-            PLAYBOOK_FOLDER: self._loader.get_basedir(),
-            # Made for each run, for its user alone, and removed at its end. Ansible makes it when it starts.
-            RUN_FOLDER: constants.DEFAULT_LOCAL_TMP,  # type: ignore[attr-defined]
-        }
-        before = {name: os.environ.get(name) for name in changes}
-        os.environ.update(changes)
-        try:
-            yield wanted
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
-
-    def _run_completed(
-        self, outer: Mapping[str, str], environment: Mapping[str, str], variables: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _run_completed(self, outer: Mapping[str, str], variables: Mapping[str, Any]) -> dict[str, Any]:
         """Run the task with what its host brings along, here or as a module."""
         resource, task, template = self.resource, self._task, self._templar.template
         known = variables
@@ -150,11 +134,12 @@ class InProcessAction(ActionBase):
             # Ansible fills these in for a host whose variables name no user or port. They have the second
             # names, so that any variable comes first.
             known = {"ansible_ssh_user": task.remote_user, "ansible_ssh_port": task.port, **variables}
-        completed = with_host_variables(resource, task.args, environment, known, template)
+        completed = with_host_variables(resource, task.args, self._own_environment, known, template)
         # As they were written: a path that is made whole does not look empty any more.
         arguments = checked_arguments(resource, completed.arguments)
         if BUDGET in resource.options:
-            arguments = with_budget(arguments, task, [outer, environment], variables, template)
+            environments = [outer, self._own_environment]
+            arguments = with_budget(arguments, task, environments, variables, template)
         here = self._connection.transport == "local"
         is_elsewhere = task.delegate_to and not here
         as_module = task.async_val or is_elsewhere or not self._is_on(IN_PROCESS, variables)
@@ -163,7 +148,7 @@ class InProcessAction(ActionBase):
             folder = self._loader.get_basedir()
             arguments = with_absolute_paths(resource, arguments, self._find_needle, folder)
             if resource.carried_options:
-                carried = self._read_here(arguments)
+                carried = self.read_source(resource, arguments, self._loader, template)
         if as_module:
             readable = with_readable_token(arguments, completed.from_controller, here, self._loader)
             result = self._run_as_module({**readable, **carried}, here, variables)
@@ -172,10 +157,6 @@ class InProcessAction(ActionBase):
         if completed.warnings or completed.elsewhere:
             add_warnings(resource, completed, result)
         return result
-
-    def _read_here(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what only the controller can read for the resource: its carried options."""
-        return {}
 
     def _is_on(self, name: str, variables: Mapping[str, Any]) -> bool:
         """Tell whether a variable that steers how tasks run is on, as it is if nobody sets it."""
@@ -204,18 +185,22 @@ class InProcessAction(ActionBase):
         self, arguments: dict[str, Any], carried: Mapping[str, Any], variables: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Validate the arguments as a module does, and run the task."""
+        task = self._task
         validation = validate(self.resource, untagged(arguments))
         if validation.error_messages:
             message = str(validation.errors.msg)
             if isinstance(validation.errors[0], UnsupportedError):
-                message = f"Unsupported parameters for ({self._task.action}) module: {message}"
+                message = f"Unsupported parameters for ({task.action}) module: {message}"
             return self._failed_result(message, validation.validated_parameters)
         # The broker has the environment of the run: another proxy needs connections of the task's own.
         self._uses_broker = not self._own_environment and self._is_on(KEEP_CONNECTIONS, variables)
-        context = RunContext(self._task.check_mode, self._task.diff, log=self._log, connect=self._connect)
-        if WATCHED and not self._task.no_log:
+        context = RunContext(task.check_mode, task.diff, connect=self._connect)
+        if not task.no_log:
+            host = task.delegate_to or self._play_context.remote_addr
+            context.log = lambda line: display.vvv(f"hosted.services: {line}", host=host)
+        if WATCHED and not task.no_log:
             seconds = self._templar.template(variables.get(PROGRESS_INTERVAL, SECONDS_BETWEEN_PROGRESS))
-            context.progress = Progress(variables.get(HOST_NAME), progress_interval(seconds))
+            context.progress = Progress(variables.get(HOST_NAME), seconds)
         options = validation.validated_parameters
         for name in PATHS_OF_CONNECTION:  # from the environment; a module here begins at the playbook as well
             if options[name]:
@@ -229,54 +214,47 @@ class InProcessAction(ActionBase):
         shown = shown_options(self.resource, untagged(dict(given)))
         return {"failed": True, "changed": False, "msg": message, "invocation": {"module_args": shown}}
 
-    def _log(self, line: str) -> None:
-        if self._task.no_log:
-            return
-        display.vvv(f"hosted.services: {line}", host=self._task.delegate_to or self._play_context.remote_addr)
-
     def _connect(self, settings: Connection, log: Callable[[str], None]) -> Client:
-        """Return a client whose connections stay open: for the other tasks of the run, or of the loop."""
-        key = (settings, self._own_environment, self._uses_broker)  # each item may have another environment
-        through_broker = partial(connect_to_broker, os.environ[RUN_FOLDER])
-        open_new: Callable[[], Transport] = through_broker if self._uses_broker else HttpTransport
-        return Client(Session(settings, log, CONNECTIONS.get(key, open_new)))
+        """Return a client whose connections stay open: for the other tasks of the run, or of the loop.
+
+        Each item of a loop may have another environment. A fork starts without any: two processes that read
+        from one socket would mix up their responses.
+        """
+        key = (os.getpid(), settings, str(self._own_environment), self._uses_broker)
+        if key not in KEPT:
+            KEPT.clear()
+            KEPT[key] = connect_to_broker(os.environ[RUN_FOLDER]) if self._uses_broker else HttpTransport()
+        return Client(settings, log, KEPT[key])
 
 
-def shows_arguments(variables: Mapping[str, Any]) -> bool:
-    """Tell whether results carry their arguments: always, until ansible-core 2.21 made it a setting."""
-    try:
-        return bool(constants.config.get_config_value("INJECT_INVOCATION", variables=variables))
-    except AnsibleError:
-        return True
+def action_for(
+    resource: Resource, read_source: ReadSource = InProcessAction.read_source
+) -> type[InProcessAction]:
+    """Return the action of a module; its argument spec is made here, before Ansible forks its workers."""
+    argument_spec(resource)
+    own = {"resource": resource, "read_source": staticmethod(read_source)}
+    return type("ActionModule", (InProcessAction,), own)
 
 
 class Progress:
     """Shows lines of progress under the name of the host, the next one when the last is old enough."""
 
-    def __init__(self, host: str | None, seconds: float) -> None:
-        self.host, self.seconds, self.shown = host, seconds, time.monotonic()
+    def __init__(self, host: str | None, seconds: Any) -> None:
+        try:
+            self.seconds = float(seconds)
+        except (TypeError, ValueError):
+            self.seconds = -1
+        if not 0 <= self.seconds < math.inf:
+            raise AnsibleError(
+                f"the variable {PROGRESS_INTERVAL} is {seconds!r}; give a number of seconds, 0 for none"
+            )
+        self.host, self.shown = host, time.monotonic()
 
     def __call__(self, line: str) -> None:
         now = time.monotonic()
         if self.seconds and now - self.shown >= self.seconds:
             self.shown = now
             display.display(f"  [{self.host}] {in_one_line(line)}")
-
-
-def progress_interval(value: Any) -> float:
-    """Return how many seconds lie between two lines of progress; zero means that none is wanted.
-
-    :raises AnsibleError: for what is not a number of seconds.
-    """
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        seconds = -1
-    if not 0 <= seconds < math.inf:
-        raise AnsibleError(
-            f"the variable {PROGRESS_INTERVAL} is {value!r}; give a number of seconds, 0 for no progress"
-        )
-    return seconds
 
 
 # --- What the host of the play brings along --------------------------------------------------------------
@@ -287,7 +265,7 @@ def with_host_variables(
     arguments: Mapping[str, Any],
     environment: Mapping[str, Any],
     variables: Mapping[str, Any],
-    template: Callable[[Any], Any],
+    template: Template,
 ) -> CompletedArguments:
     """Return the arguments of a task, completed from the variables of the play's host.
 
@@ -311,19 +289,19 @@ def with_host_variables(
     return completed
 
 
-def host_values(
-    resource: Resource, variables: Mapping[str, Any], template: Callable[[Any], Any]
-) -> dict[str, Any]:
-    """Return the options that the variables of the play's host fill in.
-
-    :raises ConfigurationError: if they do not say where a service is. Its name is that of any other machine.
-    """
+def host_values(resource: Resource, variables: Mapping[str, Any], template: Template) -> dict[str, Any]:
+    """Return the options that the variables of the play's host fill in."""
     options, known = resource.host_options, own_variables(variables)
-    if SERVICE_ID not in known or HOST_NAME not in options.get("host", ()):
-        return first_values(options, known, template)
-    addresses = [name for name in options["host"] if name != HOST_NAME]
-    found = first_values({**options, "host": addresses}, {**known, ADDRESS: own_address(known)}, template)
-    if "host" not in found:
+    of_service = SERVICE_ID in known and HOST_NAME in options.get("host", ())
+    if of_service:
+        options = {**options, "host": [name for name in options["host"] if name != HOST_NAME]}
+        known = {**known, ADDRESS: own_address(known)}
+    found = {}
+    for option, names in options.items():
+        value = next((known[name] for name in names if known.get(name) not in (None, "")), None)
+        if value is not None:
+            found[option] = template(value)
+    if of_service and "host" not in found:
         raise ConfigurationError(
             f"{variables.get(HOST_NAME)} has no {ADDRESS}, so the server of its service is unknown; nothing "
             "was done. The service may offer no SFTP or not be created yet, or the inventory could not read "
@@ -360,8 +338,6 @@ def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: 
     """Refuse the name of a host in place of that of its service, where an inventory had to change the name.
 
     An order by that name would double each service of the play, and a deletion would find nothing.
-
-    :raises ConfigurationError: naming both.
     """
     host, service = variables.get(HOST_NAME), variables.get("hosted_name")
     if service in (None, host):
@@ -376,11 +352,30 @@ def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: 
             )
 
 
-def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
-    """Refuse to run as a module on a host that the inventory reaches over SFTP alone.
+def with_absolute_paths(
+    resource: Resource, arguments: Mapping[str, Any], find: Callable[[str, str], str], folder: str
+) -> dict[str, Any]:
+    """Return the arguments of a task with absolute paths in place of relative ones, however it runs.
 
-    :raises ConfigurationError: saying where the task can run.
+    A file to read is looked for as ``ansible.builtin.copy`` looks for its source, by ``find``: in the folder
+    ``files`` of the role, in the role, then in ``files`` next to the playbook. What is not found, or written,
+    is in ``folder``, that of the playbook.
     """
+    resolved = dict(arguments)
+    for name, may_be_brought in resource.local_paths(arguments).items():
+        value = arguments.get(name)
+        path = os.path.expandvars(value) if isinstance(value, str) and name in resource.paths else value
+        if not isinstance(path, str) or not path or path.startswith(("/", "~")):
+            continue
+        resolved[name] = os.path.join(folder, path)
+        if may_be_brought:
+            with suppress(AnsibleFileNotFound):
+                resolved[name] = os.path.abspath(find("files", path))
+    return resolved
+
+
+def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
+    """Refuse to run as a module on a host that the inventory reaches over SFTP alone."""
     host = delegated or variables.get(HOST_NAME)
     known = variables.get("ansible_delegated_vars", {}).get(delegated, {}) if delegated else variables
     if known.get("ansible_facts_modules") == [] and known.get(URL):

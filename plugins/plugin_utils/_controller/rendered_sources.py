@@ -23,7 +23,7 @@ from ansible.errors import AnsibleUndefinedVariable
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import trust_as_template
-from jinja2 import TemplateSyntaxError
+from jinja2 import Environment, TemplateSyntaxError, nodes
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConfigurationError,
@@ -39,12 +39,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import SECRET_KEYS
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import is_encrypted
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.template_calls import runs_code
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import (
-    decrypted_text,
-    with_decrypted,
-)
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_decrypted
 
 Template = Callable[[Any], Any]
 
@@ -67,8 +63,6 @@ def read_source(
     """Return what only the controller can read of the file in ``src``, as the option that carries it.
 
     Nothing if the file holds no such thing. One that cannot be read is left to the resource.
-
-    :raises ConfigurationError: if the file is encrypted and cannot be decrypted.
     """
     source = arguments.get("src")
     if OPTION not in resource.carried_options or not isinstance(source, str) or not source:
@@ -76,63 +70,52 @@ def read_source(
     path = os.path.expanduser(os.path.expandvars(source))
     try:
         encrypted = is_encrypted(path)
-        text = decrypted_text("src", path, loader) if encrypted else read_text(path)
+        text = with_decrypted("src", path, loader, read_exactly) if encrypted else read_text(path)
+    except ValueError:
+        raise ConfigurationError(f"src {path!r} holds no text once it is decrypted") from None
     except ConfigurationError:
         raise
     except HostedError:
         return {}
     rendered = Rendered(text, encrypted)
     runs_lookups = LOOKUPS not in resource.options or boolean(arguments.get(LOOKUPS, False), strict=False)
-    reader = Reader(loader, template, shows_causes=not encrypted, runs_lookups=runs_lookups)
+
+    def read(unread: Unread) -> Answer:
+        how = {"may_quote": not encrypted, "runs_lookups": runs_lookups}
+        answer = decrypt(unread, loader) if unread.encrypted else render(unread, template, **how)
+        return rendered.add(unread, answer)
+
     with suppress(yaml.YAMLError, RecursionError):  # which the resource says, with the place
-        parse_document(text, path, lambda unread: rendered.add(unread, reader.read(unread)))
+        parse_document(text, path, read)
     return {OPTION: asdict(rendered)} if encrypted or rendered.answers else {}
 
 
-class Reader:
-    """Decrypts and renders values."""
+def decrypt(unread: Unread, loader: DataLoader) -> Answer:
+    """Return what was encrypted. It is never rendered."""
+    lines = "\n".join(line.strip() for line in unread.text.strip().splitlines())
+    # Ansible decrypts files for plugins, not text.
+    with NamedTemporaryFile("w", encoding="utf-8") as file:
+        file.write(lines)
+        file.flush()
+        with suppress(ConfigurationError, ValueError):
+            if is_encrypted(file.name):
+                return Answer(with_decrypted("src", file.name, loader, read_exactly))
+    return Answer(problem="!vault cannot be decrypted; give ansible the password that it was encrypted with")
 
-    def __init__(
-        self, loader: DataLoader, template: Template, *, shows_causes: bool, runs_lookups: bool
-    ) -> None:
-        self.loader = loader
-        self.template = template
-        self.shows_causes = shows_causes
-        """Whether errors may quote the file."""
-        self.runs_lookups = runs_lookups
 
-    def read(self, unread: Unread) -> Answer:
-        """Return the value of a text, or why it has none."""
-        return self.decrypt(unread) if unread.encrypted else self.render(unread)
-
-    def decrypt(self, unread: Unread) -> Answer:
-        """Return what was encrypted. It is never rendered."""
-        lines = "\n".join(line.strip() for line in unread.text.strip().splitlines())
-        with NamedTemporaryFile(
-            "w", encoding="utf-8"
-        ) as file:  # Ansible decrypts files for plugins, not text
-            file.write(lines)
-            file.flush()
-            with suppress(ConfigurationError, ValueError):
-                if is_encrypted(file.name):
-                    return Answer(with_decrypted("src", file.name, self.loader, read_exactly))
-        return Answer(
-            problem="!vault cannot be decrypted; give ansible the password that it was encrypted with"
-        )
-
-    def render(self, unread: Unread) -> Answer:
-        """Return what a template gives."""
-        try:
-            if not self.runs_lookups and runs_code(unread.text):
-                return Answer(problem=RUNS_CODE)
-            # Only a dictionary can show that a value is left out: by itself it would be an error.
-            found = untagged(self.template({KEY: trust_as_template(unread.text)}))
-        except AnsibleUndefinedVariable as error:
-            return Answer(problem=describe_undefined(str(error)))
-        except Exception as error:  # a filter or a lookup may raise anything
-            quotes = self.shows_causes and not set(SECRET_KEYS).intersection(unread.path)
-            return Answer(problem=describe_failure(error, quotes))
-        return Answer(found[KEY]) if KEY in found else Answer(omitted=True)
+def render(unread: Unread, template: Template, *, may_quote: bool, runs_lookups: bool) -> Answer:
+    """Return what a template gives, or why it gives nothing. ``may_quote`` lets the reason quote the file."""
+    try:
+        if not runs_lookups and runs_code(unread.text):
+            return Answer(problem=RUNS_CODE)
+        # Only a dictionary can show that a value is left out: by itself it would be an error.
+        found = untagged(template({KEY: trust_as_template(unread.text)}))
+    except AnsibleUndefinedVariable as error:
+        return Answer(problem=describe_undefined(str(error)))
+    except Exception as error:  # a filter or a lookup may raise anything
+        quotes = may_quote and not set(SECRET_KEYS).intersection(unread.path)
+        return Answer(problem=describe_failure(error, quotes))
+    return Answer(found[KEY]) if KEY in found else Answer(omitted=True)
 
 
 def read_exactly(path: str) -> str:
@@ -158,3 +141,44 @@ def describe_failure(error: Exception, quotes: bool) -> str:
         return f"its template is wrong: {found[1]}"
     cause = error.__cause__ or error
     return f"its template cannot be rendered ({type(cause).__name__})"
+
+
+# --- What a template would run: a file that is only compared may be somebody else's ------------------------
+
+PARSER = Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"], autoescape=True)
+"""Only parses. It needs no filter or test of Ansible for that."""
+HEADER = "#jinja2:"
+"""With this at its beginning, a template has other delimiters than the parser looks for."""
+LOOKUP_FUNCTIONS = {"lookup", "query", "q"}
+FUNCTIONS = {"range", "dict", "namespace", "now"}
+METHODS = {name for kind in (str, dict, list) for name in dir(kind)} - {"format", "format_map"}
+INNER = re.compile(r"(?:^|\.)_")
+"""Matches the name of an attribute that leads into Python, which a setting of Ansible allows."""
+FILES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
+
+
+def runs_code(text: str) -> bool:
+    """Tell whether a template calls more than functions and methods that only compute, by its own text.
+
+    What the variables that it names do when they are rendered is up to whoever wrote these.
+
+    :raises jinja2.TemplateSyntaxError: if it is no template.
+    """
+    return text.startswith(HEADER) or any(map(is_active, PARSER.parse(text).find_all(nodes.Node)))
+
+
+def is_active(node: nodes.Node) -> bool:
+    """Tell whether a part of a template, without its own parts, can lead to code or files."""
+    if isinstance(node, nodes.Name):
+        return node.name in LOOKUP_FUNCTIONS
+    if isinstance(node, nodes.Call):
+        called = node.node
+        is_known = isinstance(called, nodes.Name) and called.name in FUNCTIONS
+        return not is_known and not (isinstance(called, nodes.Getattr) and called.attr in METHODS)
+    if isinstance(node, nodes.Getattr):
+        return node.attr.startswith("_")
+    if isinstance(node, nodes.Filter):
+        return node.name == "attr"
+    return isinstance(node, FILES) or (
+        isinstance(node, nodes.Const) and isinstance(node.value, str) and INNER.search(node.value) is not None
+    )

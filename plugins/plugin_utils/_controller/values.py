@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from datetime import date, time
 from typing import Any
 
@@ -22,15 +21,3 @@ def untagged(value: Any) -> Any:
         if isinstance(value, plain):
             return plain(value) if plain is not str else str.__str__(value)
     return value
-
-
-def first_values(
-    options: Mapping[str, Sequence[str]], variables: Mapping[str, Any], template: Callable[[Any], Any]
-) -> dict[str, Any]:
-    """Return for each option the first of its host variables that is set; those without one are left out."""
-    found = {}
-    for option, names in options.items():
-        value = next((variables[name] for name in names if variables.get(name) not in (None, "")), None)
-        if value is not None:
-            found[option] = template(value)
-    return found

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from ansible.errors import AnsibleError
@@ -36,22 +35,8 @@ def with_token_decrypted(options: Mapping[str, Any], loader: DataLoader) -> dict
     return {**options, "token": token, "token_file": None}
 
 
-def decrypted_text(option: str, path: str, loader: DataLoader) -> str:
-    """Return the text of an encrypted file that an option names.
-
-    :raises ConfigurationError: when it cannot be decrypted, or holds no text.
-    """
-    try:
-        return with_decrypted(option, path, loader, lambda plain: Path(plain).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise ConfigurationError(f"{option} {path!r} holds no text once it is decrypted") from None
-
-
 def with_decrypted(option: str, path: str, loader: DataLoader, read: Callable[[str], T]) -> T:
-    """Return what ``read`` finds in the decrypted copy of a file, which is gone when this returns.
-
-    :raises ConfigurationError: when it cannot be decrypted.
-    """
+    """Return what ``read`` finds in the decrypted copy of a file, which is gone when this returns."""
     try:
         plain = loader.get_real_file(path)
     except AnsibleError as error:

@@ -21,10 +21,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     AccessDenied,
     ConfigurationError,
     HostedError,
-    pause_asked,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import Redactor
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
@@ -124,9 +122,9 @@ class Poller:
         self.observer = self._connect()
 
     def _connect(self) -> Observer:
-        session = Session(self.settings, LOG.debug)
+        client = Client(self.settings, LOG.debug)
         redact = Redactor([self.settings.token])
-        return Observer(Account(Client(session)), self.options, self._compare, redact)
+        return Observer(Account(client), self.options, self._compare, redact)
 
     def _compare(self, client: Client, path: str) -> Drift:
         """Compare a blueprint with its project, as module ``drift_info`` does."""
@@ -259,7 +257,7 @@ class Source:
 
     def fail(self, error: HostedError | OSError) -> None:
         """Slow down after a poll that failed. Say so at once, and then after twice as many failures."""
-        self.pace.fail(pause_asked(error) or 0.0)
+        self.pace.fail((error.pause_asked if isinstance(error, HostedError) else None) or 0.0)
         failures = self.pace.failures
         if failures & (failures - 1):
             return
@@ -277,7 +275,7 @@ class Source:
             LOG.warning("%s: the account can be read again", NAME)
         observer = self.poller.observer
         problems = {error.message: error for error in observer.problems}
-        asked = max((pause_asked(error) or 0.0 for error in problems.values()), default=0.0)
+        asked = max((error.pause_asked or 0.0 for error in problems.values()), default=0.0)
         there = before.known_services
         moved = after.sequence != before.sequence or any(
             id not in there or (memory.status, memory.state) != (there[id].status, there[id].state)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -63,7 +63,10 @@ def host_names(
     """
     named: dict[str, str] = {}
     taken = set(reserved)
-    for service in sorted(services, key=order_of_creation):
+    # Those whose age is not shown come last.
+    for service in sorted(
+        services, key=lambda one: (not one["created_at"], one["created_at"] or "", one["id"])
+    ):
         id = service["id"]
         name = host_name(wanted[id]) or f"service_{quote(id[:SHORT_ID], safe='')}"
         project = host_name(service["project"] or "")
@@ -72,12 +75,6 @@ def host_names(
         named[id] = next(way for way in ways if way not in taken)
         taken.add(named[id])
     return named
-
-
-def order_of_creation(service: Mapping[str, Any]) -> tuple[bool, str, str]:
-    """Return what sorts services by their age; those whose age is not shown come last."""
-    created = service["created_at"]
-    return not created, created or "", service["id"]
 
 
 def project_groups(projects: Mapping[str, str]) -> dict[str, str]:
@@ -165,17 +162,9 @@ def warning_of_conflicts(there: Mapping[str, Mapping[str, Any]], new: Mapping[st
 
 
 def describe_variables(variables: Mapping[str, Any]) -> str:
-    """Return the service, its platform and where its token is."""
+    """Return the service, its platform, and which option of its inventory says where the token is."""
     place = f" on {plain_url(variables[URL])}" if is_set(URL, variables) else ""
-    return (
-        f"service {variables.get(SERVICE_ID, 'unknown')}{place} ({token_source(variables, PASSED_VARIABLES)})"
-    )
-
-
-def token_source(variables: Mapping[str, Any], sources: Mapping[str, str]) -> str:
-    """Return the option of its inventory that says where the token is, with its value; never the token."""
-    named: Iterable[str] = (
-        f"{option} {variables[name]}" for option, name in sources.items() if is_set(name, variables)
-    )
-    default = "a token of its own" if variables.get(UNPASSED_VARIABLES) is False else "no token named"
-    return next(iter(named), default)
+    token = "a token of its own" if variables.get(UNPASSED_VARIABLES) is False else "no token named"
+    for option, name in reversed(PASSED_VARIABLES.items()):
+        token = f"{option} {variables[name]}" if is_set(name, variables) else token
+    return f"service {variables.get(SERVICE_ID, 'unknown')}{place} ({token})"

@@ -23,7 +23,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     HostedError,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     connection,
     with_selected_token,
@@ -58,10 +57,7 @@ class ReadingLookup(LookupBase):
     def run(
         self, terms: Sequence[Any], variables: Mapping[str, Any] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """Read from the platform.
-
-        :raises AnsibleLookupError: with one sentence on what went wrong.
-        """
+        """Read from the platform."""
         try:
             require()
             self._check(kwargs)
@@ -74,24 +70,20 @@ class ReadingLookup(LookupBase):
             self.set_options(direct={**kwargs, **given})
             plain = untagged({name: self.get_option(name) for name in CONNECTION_SPEC})
             options = with_token_decrypted(with_selected_token(plain, given), cast(DataLoader, self._loader))
-            settings = connection(Options.from_ansible(options), self._name())
+            settings = connection(Options.from_ansible(options), type(self).__module__.rpartition(".")[2])
             for warning in settings.warnings:
                 display.warning(warning)
-            session = Session(settings, lambda line: display.vvv(f"hosted.services: {line}"))
+            client = Client(settings, lambda line: display.vvv(f"hosted.services: {line}"))
             try:
-                return self.read(Client(session), untagged(list(terms)))
+                return self.read(client, untagged(list(terms)))
             finally:
-                session.close()
+                client.close()
         except HostedError as error:
             raise AnsibleLookupError(error.message) from None
         except AnsibleError:  # what Ansible itself says of an option or a variable
             raise
         except Exception as error:  # one that nobody foresaw; its text may hold a secret
             raise AnsibleLookupError(defect_result(error)["msg"]) from None
-
-    def _name(self) -> str:
-        """Return the name of the lookup, which is that of its file."""
-        return type(self).__module__.rpartition(".")[2]
 
     def _check(self, keywords: Mapping[str, Any]) -> None:
         """Refuse what Ansible would ignore, such as a project whose option has a slip in its name.

@@ -82,11 +82,6 @@ def test_variables(inventory: Inventory, sandbox: Sandbox, ids: dict[str, str]) 
     }
 
 
-def test_no_service(inventory: Inventory) -> None:
-    """An account without services is an empty inventory, and that is not an error."""
-    assert inventory.list().hosts == {}
-
-
 def test_many_services(inventory: Inventory, sandbox: Sandbox) -> None:
     """Three hundred services, one call for 50 of them for the metrics, the same list twice."""
     services = [
@@ -257,25 +252,6 @@ def test_a_filter_may_be_a_template(inventory: Inventory) -> None:
     assert list(found.hosts) == ["creative"]
 
 
-@pytest.mark.usefixtures("ids")
-@pytest.mark.parametrize("template", [False, True])
-@pytest.mark.parametrize(
-    ("name", "known"),
-    [
-        ("families", "GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET"),
-        ("statuses", "PROVISIONING, AWAITING_ADMIN, ACTIVE, SUSPENDED, DELETING, FAILED"),
-    ],
-)
-def test_a_filter_for_what_there_is_not_is_refused(
-    name: str, known: str, template: bool, inventory: Inventory
-) -> None:
-    """It would let nothing through, and a play over no hosts is green."""
-    wrong = "{{ lookup('ansible.builtin.env', 'WRONG') }}" if template else "deleted"
-    right = known.partition(",")[0]
-    said = inventory.refused(env={"WRONG": "deleted"}, **{name: [right, wrong]})
-    assert f"{name}: unknown value 'deleted'; use some of {known}" in said
-
-
 # --- Constructed ------------------------------------------------------------------------------------
 
 
@@ -385,32 +361,6 @@ def test_where_the_token_is_is_handed_on(case: str, inventory: Inventory, sandbo
     assert {name: value for name, value in host.items() if name.startswith(prefixes)} == named
     del host["mine"]  # what was given with -e is shown as it was
     assert sandbox.token not in str(host)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"token_env": "MINE"}, "token and token_env each name a token"),
-        ({"token_file": "~/mine"}, "token and token_file each name a token"),
-        ({"token_file": "~/mine", "token_variable": "mine"}, "token and token_file and token_variable each"),
-        ({"token_variable": "mine"}, "token and the variable mine, which token_variable names, are two"),
-    ],
-)
-@pytest.mark.usefixtures("ids")
-def test_two_tokens_in_one_file_are_refused(
-    options: dict[str, Any], message: str, inventory: Inventory, sandbox: Sandbox
-) -> None:
-    """Hosts listed with one and tasks that act with the other may be of two accounts."""
-    (inventory.ansible.folder / "mine").write_text("sandbox-other-token\n")
-    sandbox.clear_journal()
-    inventory.write(token=sandbox.token, **options)
-    play = "- hosts: all\n  gather_facts: false\n  tasks:\n    - hosted.services.service:\n"
-    play += "        name: box\n        state: absent\n        delete_backups: true\n"
-    environment = {"MINE": "sandbox-other-token", "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "1"}
-    run = inventory.ansible.playbook(play, "-e", "mine=sandbox-other-token", env=environment)
-    assert sandbox.journal() == []
-    assert run.rc != 0
-    assert message in " ".join(run.output.split())
 
 
 # --- Budget -----------------------------------------------------------------------------------------
@@ -567,10 +517,14 @@ def test_a_service_that_a_play_moved_is_in_its_new_project(
         ({"connect_with": "ssh"}, "address, none"),
         ({"token": "{{ undefined_here }}"}, "'undefined_here' is undefined"),
         ({"token": "wrong"}, "the token was not accepted (4"),
+        ({"token": "sandbox-registry-token"}, "refused (403)"),
         ({"timeout": 0}, "timeout"),
         ({"sftp_max_age": -1}, "sftp_max_age is -1; it must be 0 or more seconds"),
         ({"token_env": "NO_TOKEN"}, "in the environment variable NO_TOKEN, which is not set"),
         ({"token_variable": "vault_token"}, "which the inventory cannot read"),
+        ({"token": "mine", "token_env": "MINE"}, "token and token_env each name a token"),
+        ({"families": ["GAME", "deleted"]}, "families: unknown value 'deleted'; use some of GAME, APP"),
+        ({"statuses": ["{{ 'deleted' }}"]}, "statuses: unknown value 'deleted'; use some of PROVISIONING"),
     ],
 )
 @pytest.mark.usefixtures("ids")
@@ -579,46 +533,12 @@ def test_refused(options: dict[str, Any], message: str, inventory: Inventory) ->
     assert message in inventory.refused(**options)
 
 
-@pytest.mark.parametrize(
-    ("token", "message"), [(None, "token is not set"), ("sandbox-registry-token", "refused (403)")]
-)
-def test_refused_token(token: str | None, message: str, inventory: Inventory) -> None:
-    """The token of the environment is checked as for a module."""
-    assert message in inventory.refused(env={"HOSTED_SERVICES_TOKEN": token})
-
-
 @pytest.mark.usefixtures("ids")
 @pytest.mark.parametrize("route", ["projects.list", "projects.get", "resources.list", "resources.metrics"])
 def test_a_failing_list_is_an_error(route: str, inventory: Inventory, sandbox: Sandbox) -> None:
     """Whatever the list is made of has to be there, or there is no inventory."""
     sandbox.fault(route, "status", status=500, count=None)
     assert "the platform failed (500)" in inventory.refused(retries=0, include_metrics=True)
-
-
-@pytest.mark.usefixtures("ids")
-def test_templates(inventory: Inventory) -> None:
-    """The address and the token may come from a lookup."""
-    listed = inventory.list(
-        base_url="{{ lookup('ansible.builtin.env', 'WHERE') }}",
-        token="{{ lookup('ansible.builtin.env', 'WHO') }}",
-        env={"WHERE": inventory.base_url, "WHO": "sandbox-full-token", "HOSTED_SERVICES_TOKEN": "wrong"},
-    )
-    assert len(listed.hosts) == 4
-
-
-@pytest.mark.usefixtures("ids")
-def test_environment(inventory: Inventory, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Every setting of the connection can be in the environment, as for the modules."""
-    token = tmp_path / "token"
-    token.write_text(f"{sandbox.token}\n")
-    env = {
-        "HOSTED_SERVICES_URL": sandbox.base_url,
-        "HOSTED_SERVICES_TOKEN": None,
-        "HOSTED_SERVICES_TOKEN_FILE": str(token),
-        "HOSTED_SERVICES_TIMEOUT": "20",
-        "HOSTED_SERVICES_RETRIES": "1",
-    }
-    assert len(inventory.list(base_url=None, env=env).hosts) == 4
 
 
 # --- SFTP access that is remembered -------------------------------------------------------------------

@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Content,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import read_budget
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import Record
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Record
 
 DOCUMENTATION = r"""
 name: planted

@@ -27,12 +27,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ServerFailure,
     error_for_status,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 
 SERVICE: dict[str, Any] = {
     "name": "web",
@@ -69,7 +69,7 @@ OWN_KEYS = frozenset(
 """The keys of a service that are read by routes of their own."""
 
 
-class AccountFile(Session):
+class AccountFile(Client):
     """What the client sends through: it answers from the account of a file."""
 
     def __init__(self, account: Mapping[str, Any]) -> None:
@@ -94,7 +94,7 @@ class AccountFile(Session):
         """Return the same account."""
         return self
 
-    def send(
+    def call(
         self,
         route: r.Route[Any],
         ids: dict[str, Any],
@@ -107,7 +107,7 @@ class AccountFile(Session):
         :raises HostedError: as the file says, and with 404 for a service or a project that it does not have.
         :raises Failed: for a write, and for what the file does not answer: nobody takes it for a defect.
         """
-        asked = f"{route.method} {route.url(ids, str)}"
+        asked = f"{route.method} {route.url(ids)}"
         self.asked.append(asked)
         if route.idempotency is not r.READ:
             pytest.fail(f"a plan sends {asked} {body}")

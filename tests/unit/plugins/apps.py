@@ -15,7 +15,6 @@ from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources import app
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import connection
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource, Task
@@ -79,7 +78,7 @@ class Platform:
         """Return a task on `shop` for the functions that a resource is made of."""
         given = self.options(resource, options)
         read = resource.read_options(given)
-        return Task(Client(Session(connection(read))), read)
+        return Task(Client(connection(read)), read)
 
     def options(self, resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all options of a task, with waits that are short."""

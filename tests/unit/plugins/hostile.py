@@ -14,10 +14,11 @@ from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Response
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Model
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session, read_response
+from ansible_collections.hosted.services.plugins.module_utils._api.responses import read_response
 
 TEMPLATE = "{{ 7 * 7 }}{% raw %}"
 STRINGS = [
@@ -148,7 +149,7 @@ def body_of(route: r.Route[Any], draw: random.Random, wildness: float) -> bytes:
     return body
 
 
-class HostileTransport(Session):
+class HostileClient(Client):
     """Answers instead of a server. The same seed and the same calls get the same answers."""
 
     def __init__(self, seed: int, wildness: float = 0.3, calls: int = 2000) -> None:
@@ -157,12 +158,14 @@ class HostileTransport(Session):
         self.ids: list[str] = []
         self.times: dict[str, int] = {}
 
-    def clone(self) -> Session:
+    def clone(self) -> Client:
         """Return itself: there is no server to have several connections to."""
         return self
 
     def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+        self.attempts_of_call += 1
         self.left -= 1
+        self.attempts_of_call += 1  # or the call would be made again until its deadline
         assert self.left > 0, "it would go on for ever"
         call = f"{route} {url}"
         self.times[call] = self.times.get(call, 0) + 1

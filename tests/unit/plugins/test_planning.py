@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.session import wait_for_retry
+from ansible_collections.hosted.services.plugins.module_utils._api.responses import wait_for_retry
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import power
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting

@@ -42,12 +42,11 @@ import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
     state_key,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from unit.plugins.account_file import AccountFile, merged
 from unit.plugins.resources import resource_of
 
@@ -92,7 +91,7 @@ def outcome_of(
     given = {name: option.get("default") for name, option in spec.items()}
     given |= {"base_url": URL, "token": "t-4711", **options}
     session = AccountFile(account)
-    context = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(session))
+    context = RunContext(check_mode, diff=True, connect=lambda settings, log: session)
     result = execute(resource, given, context)
     return {
         "steps": result.get("actions", []),

@@ -16,7 +16,7 @@ from ..._api.text import counted
 from ..._api.values import BackupStatus
 from ..shared.money import format_amount, from_cents
 from ..shared.names import fits
-from ..shared.restore_points import backups_as_restore_points, newest_complete, parse_moment
+from ..shared.restore_points import as_restore_points, newest_complete, parse_moment
 from ..shared.time_zones import utc_text
 from . import events as e
 from .arguments import SourceOptions
@@ -50,7 +50,7 @@ def backups_after(poll: Poll, id: str, memory: ServiceMemory, backups: Sequence[
             facts = e.BackupFacts(id=backup.id, name=backup.name, created_at=backup.created_at)
             message = f"backup {backup.name!r} of service {memory.name!r} failed"
             poll.tell_of(e.BackupFailed, message, id, memory, backup=facts)
-    whole = newest_complete(backups_as_restore_points(backups))
+    whole = newest_complete(as_restore_points(backups))
     newest = whole.created_at if whole else None
     stale = is_stale(poll, memory, newest)
     was_stale = before is not None and before.stale

@@ -22,7 +22,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ..._api.errors import ConfigurationError
-from ..shared.controller_state import atomic_file, lock_file, records_folder, state_key
+from ..shared.store import atomic_file, lock_file, records_folder, state_key
 from .arguments import SourceOptions, expanded
 from .observation import State
 

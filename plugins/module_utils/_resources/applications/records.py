@@ -11,15 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ..shared.controller_state import write_json
 from ..shared.options import Options
 from ..shared.pending import AT_DEPLOY, DEPLOY, ENVIRONMENT, Kinds, Pending
 from ..shared.plan import Task
-from ..shared.record_file import RecordFile
+from ..shared.store import Kind, Record
 from ..shared.task_errors import Invalid
 
 MAX_IMAGES = 50
@@ -38,6 +37,11 @@ class History:
     """The digest whose deploy has failed since."""
     left: str | None = None
     """The digest that the last deploy went back from."""
+    id: str = ""
+    """The id of the application."""
+
+
+HISTORY = Kind("pending", History, "the history of an application", hint=True)
 
 
 @dataclass(frozen=True)
@@ -126,10 +130,9 @@ class AppRecords:
     def history(self) -> History:
         """The images that were deployed, as far as this controller knows."""
         for record in self.pending:
-            with suppress(KeyError, TypeError):
-                content = RecordFile(history_of(record), "").read()
-                if content["id"] == record.id:
-                    return History([*map(str, content["images"])], content["failed"], content["left"])
+            found = history_of(record).read()
+            if found.id == record.id:
+                return found
         return History()
 
     def last_good(self, in_service: str | None) -> str | None:
@@ -163,8 +166,8 @@ class AppRecords:
     def _write(self, history: History) -> None:
         """Keep the history beside each record. If that is not possible, the next task knows less."""
         for record in self.pending:
-            with suppress(OSError):
-                write_json(history_of(record), {"id": record.id, **asdict(history)})
+            with suppress(Invalid):
+                history_of(record).write(replace(history, id=record.id))
 
 
 def call_each(calls: Sequence[Callable[[], None]]) -> None:
@@ -173,6 +176,6 @@ def call_each(calls: Sequence[Callable[[], None]]) -> None:
         call()
 
 
-def history_of(record: Pending) -> str:
-    """Return the path of the history beside a record."""
-    return f"{record.record.path.removesuffix('.json')}.record_deploy"
+def history_of(record: Pending) -> Record[History]:
+    """Return the history beside a record."""
+    return HISTORY.at(f"{record.record.path.removesuffix('.json')}.record_deploy")

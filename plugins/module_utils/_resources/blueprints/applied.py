@@ -17,7 +17,7 @@ from ..shared.fingerprints import Fingerprints, Written
 from ..shared.identify import label
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
-from ..shared.record_file import Kind
+from ..shared.store import Kind
 from ..shared.task_errors import Invalid
 from .contents import Contents
 from .document import Entry

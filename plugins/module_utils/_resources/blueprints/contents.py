@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..._api.decoding import describe_type
 from ..._api.libraries import ValidationError
+from ..._api.text import describe_type
 from ..applications.environment_rules import check_name, merged, references
 from ..applications.health import HealthCheck
 from ..applications.lookup import check_digest, check_slug, check_tag

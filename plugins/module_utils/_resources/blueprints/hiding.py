@@ -32,8 +32,8 @@ def secrets_in(data: Any, keys: tuple[str, ...]) -> Iterator[Any]:
         for key, value in data.items():
             if key == "ssh_keys" and isinstance(value, Mapping):  # somebody will paste a private key
                 yield [each for each in value.values() if isinstance(each, str)]
+            yield from secrets_in(value, keys)  # an entry may be called as a field is
             if key not in keys:
-                yield from secrets_in(value, keys)
                 continue
             yield value
             # A platform that takes what is in braces for a reference quotes that alone.

@@ -17,7 +17,6 @@ from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.relocation_record import (
     MENDING,
-    Content,
     Phase,
     Relocation,
     damage_of,
@@ -39,7 +38,6 @@ class Member:
 
     @property
     def id(self) -> str:
-        """The id of the service, also of an application."""
         return self.service.id
 
     @property
@@ -54,7 +52,6 @@ class Member:
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         kind = "application" if self.slug else "service"
         return f"{kind} {self.name!r} ({self.id})"
 
@@ -116,10 +113,7 @@ def find_home(projects: Sequence[Project], contents: Contents) -> Project | None
 
 
 def check_neighbors(account: Account, document: Document, contents: Contents) -> None:
-    """Check the references to neighbors in the project that the blueprint does not describe.
-
-    :raises Invalid: for all problems of the document at once.
-    """
+    """Check the references to neighbors in the project that the blueprint does not describe."""
     keys = {entry.key for entry in described_entries(contents)}
     outside = [
         each for entry in contents.applications for each in references_in(entry) if each[1] not in keys
@@ -187,45 +181,44 @@ def needed_by_relocations(
     if known.damaged:
         raise Invalid(f"{damage_of(known.damaged[0])}, so which services it needs is not known. {MENDING}")
     for service in services:
-        naming = [each for each in reversed(known.relocations) if names(each.content, service)]
-        naming.sort(key=lambda each: each.content.old_id != service.id)  # it was relocated once more
+        naming = [each for each in reversed(known.relocations) if names(each, service)]
+        naming.sort(key=lambda each: each.old_id != service.id)  # it was relocated once more
         for each in naming:
-            other = other_name(each.content, service)
+            other = other_name(each, service)
             if not is_over(each) or any(same_name(other, name) for name in described):
-                told = f"{what_for(each, service)}. The record is {each.file.path!r}"
+                told = f"{what_for(each, service)}. The record is {each.path!r}"
                 found.setdefault(service.id, told)
     return found
 
 
-def names(content: Content, service: Named) -> bool:
+def names(relocation: Relocation, service: Named) -> bool:
     """Tell whether a relocation names a service. One that was just ordered may be known by its name alone."""
-    if service.id in (content.old_id, content.new_id):
-        return content.phase != Phase.NONE
-    ordered = content.new_id is None and content.sent is not None
-    return ordered and same_name(service.name, content.new_name)
+    if service.id in (relocation.old_id, relocation.new_id):
+        return relocation.phase != Phase.NONE
+    ordered = relocation.new_id is None and relocation.sent is not None
+    return ordered and same_name(service.name, relocation.new_name)
 
 
-def other_name(content: Content, service: Named) -> str:
-    """Return the name of the other service of a relocation."""
-    return content.new_name if service.id == content.old_id else content.old_name
+def other_name(relocation: Relocation, service: Named) -> str:
+    return relocation.new_name if service.id == relocation.old_id else relocation.old_name
 
 
 def is_over(relocation: Relocation) -> bool:
     """Tell whether one service is left of a relocation, which is in service."""
-    content = relocation.content
-    made_none = content.new_id is None and content.sent is None
-    return content.gone or (relocation.phase is Phase.RETURNED and made_none)
+    made_none = relocation.new_id is None and relocation.sent is None
+    return relocation.gone or (relocation.phase is Phase.RETURNED and made_none)
 
 
 def what_for(relocation: Relocation, service: Named) -> str:
     """Return what a relocation needs a service for, and what to do."""
-    content, pair = relocation.content, relocation.pair
-    relocated = f"the relocation of service {content.old_name!r} ({content.old_id}) to {content.new_name!r}"
+    pair = relocation.pair
+    from_to = f"{relocation.old_name!r} ({relocation.old_id}) to {relocation.new_name!r}"
+    relocated = f"the relocation of service {from_to}"
     if pair is None and not is_over(relocation):
         return f"{relocated} is under way. Complete it with hosted.services.relocate, or go back"
     if pair is not None and service.id == pair[0]:
         return (
             f"{relocated} keeps it for a while. state: finished of hosted.services.relocate deletes it then"
         )
-    other = other_name(content, service)
+    other = other_name(relocation, service)
     return f"it is in service since {relocated}. Write its name, {service.name!r}, in place of {other!r}"

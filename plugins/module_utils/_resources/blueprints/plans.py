@@ -68,7 +68,7 @@ class PlanReader:
         self.plan = plan
         self.entries = {entry.key: entry for entry in entries}
         sections = (document.data.get(each) for each in ("services", "applications"))
-        self.keys = [key for each in sections if isinstance(each, Mapping) for key in each]
+        self.keys = [str(key) for each in sections if isinstance(each, Mapping) for key in each]
         """Of all entries, those that are wrong themselves included."""
         self.name = plan.name or key
 

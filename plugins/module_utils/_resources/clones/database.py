@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ..._api.models import Service
 from ..._api.text import counted
 from ..._api.values import ServiceStatus
-from ..._sftp.errors import TransferFailed
 from ..databases.dump import NoDumpError, Source, find_source
 from ..databases.engine import connection_facts
 from ..databases.restore import HeldDump, check_client, check_login, find_target, held_dump, restore
+from ..last_copies.content import as_failure
 from ..services.view import read_settings
 from ..shared.identify import label
 from ..shared.options import WaitOptions, required
@@ -29,14 +29,23 @@ EMPTY = "without_data lists services to clone without what they hold"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DatabaseOptions(WaitOptions):
-    """From which service to which."""
+class RestoreOptions(WaitOptions):
+    """Into the database of which service."""
 
-    source_id: str = required()
     service: str | None = None
     project_id: str | None = None
     public: bool = False
-    """Whether the clone will be open to the Internet."""
+    """Whether the service will be open to the Internet."""
+
+
+RestoreT = TypeVar("RestoreT", bound=RestoreOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabaseOptions(RestoreOptions):
+    """From which service."""
+
+    source_id: str = required()
 
 
 class DatabaseResource(Resource[DatabaseOptions]):
@@ -45,10 +54,6 @@ class DatabaseResource(Resource[DatabaseOptions]):
     result_key = "database"
 
     def plan(self, task: Task[DatabaseOptions]) -> Plan:
-        """Dump both databases, and plan a restore if they differ.
-
-        :raises Invalid: if a database cannot be dumped from here.
-        """
         options = task.options
         original = task.account.existing_service(options.source_id)
         with copying(original):
@@ -56,10 +61,8 @@ class DatabaseResource(Resource[DatabaseOptions]):
             check_client(source.engine)
         what = f"database {source.login.database!r} of {label(original)}"
         if options.service is None:
-            warn_if_closed(task, f"the clone of service {original.name!r}", options.public)
-            return Plan(
-                result=None, steps=[Step(f"restore a dump of {what}", lambda: None)], after={"content": what}
-            )
+            name = f"the clone of service {original.name!r}"
+            return plan_foreseen(task, name, f"restore a dump of {what}", what)
         own = check_own(task, options.service, options.source_id, options.project_id)
         if own.status == ServiceStatus.SUSPENDED:
             task.warn(f"{label(own)} is suspended, so its database was left as it is")
@@ -78,7 +81,7 @@ def plan_restore(
     """Plan to restore a dump of ``source``, unless ``target``, the database of the clone, has its content."""
     stack = task.closing.enter_context(ExitStack())
     task.progress(f"dumping {what}")
-    with explained(f"{what} cannot be copied"):
+    with as_failure(f"{what} cannot be copied", EMPTY):
         held = stack.enter_context(held_dump(source))
     with copying(own):
         same = holds(target, held)
@@ -110,35 +113,23 @@ def holds(database: Source, dump: HeldDump) -> bool:
         return there.digest == dump.digest
 
 
-def warn_if_closed(task: Task[Any], what: str, public: bool) -> None:
-    """Warn of a service whose database this machine probably does not reach."""
-    if not public:
+def plan_foreseen(task: Task[RestoreT], name: str, summary: str, content: str) -> Plan:
+    """Plan for a service that does not exist yet, whose database this machine may not reach."""
+    if not task.options.public:
         task.warn(
-            f"{what} will not be open to the Internet. Unless this machine reaches it in another way, its "
+            f"{name} will not be open to the Internet. Unless this machine reaches it in another way, its "
             "database cannot be restored; public: true opens it"
         )
+    return Plan(result=None, steps=[Step(summary, lambda: None)], after={"content": content})
 
 
 def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
-    """Return how to connect to the database of a service."""
     return connection_facts(task.account.database_connection(service.id), read_settings(task, service))
-
-
-@contextmanager
-def explained(what: str, advice: str = EMPTY) -> Iterator[None]:
-    """Say what cannot be done, and what to do, where there is no dump.
-
-    :raises TransferFailed: with both.
-    """
-    try:
-        yield
-    except NoDumpError as error:
-        raise TransferFailed(f"{what}: {error}. {advice}") from None
 
 
 def copying(service: Service) -> AbstractContextManager[None]:
     """Say which database cannot be copied, where there is no dump."""
-    return explained(f"the database of {label(service)} cannot be copied")
+    return as_failure(f"the database of {label(service)} cannot be copied", EMPTY)
 
 
 def await_database(

@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import posixpath
 import time
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
 
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
@@ -33,8 +35,9 @@ from ..files.mirror import (
     plan_expected,
     read_source,
 )
-from ..shared.options import WaitOptions, required, shared_arguments
-from ..shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
+from ..shared.identify import label
+from ..shared.options import WaitOptions, required
+from ..shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting, plan_with
 from .target import check_own
 
 EVERYTHING = "."
@@ -69,7 +72,6 @@ class CopyOptions(SftpSyncOptions, WaitOptions):
         raise NotImplementedError
 
     def describe(self, result: Mapping[str, Any]) -> str:
-        """Say in one line what is copied."""
         to = f" to service {self.service}" if self.service else ""
         return f"{self.what}{to}: {describe_counts(result)}"
 
@@ -85,63 +87,94 @@ class FilesOptions(CopyOptions):
 
     @property
     def what(self) -> str:
-        """What is done with which files, for people."""
         return f"copy the files of service {self.source_name!r}"
 
 
-class FilesResource(Resource[FilesOptions]):
-    """The files of one service, on another."""
+CopyT = TypeVar("CopyT", bound=CopyOptions)
+
+
+class FilesOnService(Resource[CopyT]):
+    """The files of another place, on a service."""
 
     result_key = "files"
 
     def __init__(self, service: Resource[Any]) -> None:
-        """``service`` stops the clone while its files are copied."""
+        """``service`` stops a service while its files are replaced."""
         self._service = service
 
-    def plan(self, task: Task[FilesOptions]) -> Plan:
-        """Read both sides and plan what makes the clone like its source.
+    def plan(self, task: Task[CopyT]) -> Plan:
+        """Read both sides and plan what makes the service like the other place.
 
-        :raises HostedError: if the files of the source cannot be read.
+        One that does not let the account in yet is waited for by a step. Until then the plan is that for a
+        service that holds nothing, which tells as well if the source lets nobody in either: then the key is
+        the reason, and waiting does not help.
+
+        :raises HostedError: if the files of the other place cannot be read.
         """
         require()
-        options = task.options
-        if options.service is None:
-            return plan_foreseen(task)
-        service = check_own(task, options.service, options.source_id, options.project_id)
-        if service.status == ServiceStatus.SUSPENDED:
-            task.warn(
-                f"service {service.name!r} ({service.id}) is suspended, so its files were left as they are"
-            )
+        id = task.options.service
+        if id is None:
+            return self._foreseen(task)
+        service = self._target(task, id)
+        if service is None:
             return Plan(result=None)
-        return plan_copy(task, service, self._service)
+        stack = task.closing.enter_context(ExitStack())
+        over = partial(self._over, task, service, stack)
+        try:
+            session = open_session(task, stack, id)
+        except (LoginRefused, ConnectionBroken) as error:
+            until = self._foreseen(task)
+            if task.check_mode:
+                task.warn(f"what service {id} holds is unknown: {error.message}")
+                return until
+            summary = f"wait until service {id} lets the account in over SFTP"
+            return after_waiting(summary, lambda: open_target(task, stack, id), over, until)
+        return over(session)
+
+    @abstractmethod
+    def _target(self, task: Task[CopyT], id: str) -> Service | None:
+        """Return the service to write to, read again; ``None`` for one that is left as it is."""
+
+    @abstractmethod
+    def _foreseen(self, task: Task[CopyT]) -> Plan:
+        """Plan for a service that does not exist yet, or shows nothing yet: everything is copied."""
+
+    @abstractmethod
+    def _over(self, task: Task[CopyT], service: Service, stack: ExitStack, session: SftpSession) -> Plan:
+        """Plan over a connection to the service."""
 
 
-def plan_foreseen(task: Task[FilesOptions]) -> Plan:
-    """Plan for a clone that does not exist yet, or shows nothing yet: everything is copied."""
-    with ExitStack() as stack:
-        session = open_session(task, stack, task.options.source_id)
-        side = relayed(task, session)
-        source = session.run(read_source(task, side, Patterns()))
-    return plan_expected(task, session.login, side, source, task.options.describe)
+class FilesResource(FilesOnService[FilesOptions]):
+    """The files of one service, on another."""
 
+    def _target(self, task: Task[FilesOptions], id: str) -> Service | None:
+        service = check_own(task, id, task.options.source_id, task.options.project_id)
+        if service.status == ServiceStatus.SUSPENDED:
+            task.warn(f"{label(service)} is suspended, so its files were left as they are")
+            return None
+        return service
 
-def plan_copy(task: Task[FilesOptions], service: Service, stopper: Resource[Any]) -> Plan:
-    """Plan what makes the files of a clone like those of its source. It is stopped for that."""
-    stack = task.closing.enter_context(ExitStack())
+    def _foreseen(self, task: Task[FilesOptions]) -> Plan:
+        with ExitStack() as stack:
+            session = open_session(task, stack, task.options.source_id)
+            side = relayed(task, session)
+            source = session.run(read_source(task, side, Patterns()))
+        return plan_expected(task, session.login, side, source, task.options.describe)
 
-    def then(target: SftpSession) -> Plan:
-        source = open_session(task, stack, task.options.source_id, beside=target)
-        mirror = Mirror(relayed(task, source), Remote(target.sftp, EVERYTHING), PUSH, task.progress)
-        found = target.run(compared(task, target, mirror, CopyWork))
-        plan = plan_between(found, service, stopper, stack)
+    def _over(
+        self, task: Task[FilesOptions], service: Service, stack: ExitStack, session: SftpSession
+    ) -> Plan:
+        source = open_session(task, stack, task.options.source_id, beside=session)
+        mirror = Mirror(relayed(task, source), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
+        found = session.run(compared(task, session, mirror, CopyWork))
+        plan = plan_between(found, service, self._service, stack)
         if plan.steps and task.options.in_use:
-            wait = Step(
-                "wait until files that are written show it", lambda: target.run(found.settle()), changes=False
-            )
-            plan.steps = [wait, *plan.steps]
+            summary = "wait until files that are written show it"
+            plan.steps = [
+                Step(summary, lambda: session.run(found.settle()), changes=False),
+                *plan.steps,
+            ]
         return plan
-
-    return plan_in_target(task, stack, service.id, then, lambda: plan_foreseen(task))
 
 
 WorkT = TypeVar("WorkT", bound="CopyWork")
@@ -215,7 +248,6 @@ class CopyWork(MirrorWork):
     """When the source was listed, on the monotonic clock."""
 
     def describe(self) -> str:
-        """Say in one line what is done."""
         return self.task.options.describe(self._result())
 
     async def settle(self) -> None:
@@ -245,55 +277,19 @@ class CopyWork(MirrorWork):
 def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]) -> Sequence[Step]:
     """Return the steps that stop a service, so that nothing writes to its files while they are copied."""
     if POWER not in (service.capabilities or ()):
-        task.warn(f"service {service.name!r} ({service.id}) cannot be stopped while its files are copied")
+        task.warn(f"{label(service)} cannot be stopped while its files are copied")
         return []
-    return power_steps(task, service, stopper, "stopped")
-
-
-def power_steps(
-    task: Task[CopyOptions], service: Service, stopper: Resource[Any], state: str
-) -> Sequence[Step]:
-    """Return the steps that stop a service, or start it."""
-    given = {**shared_arguments(task.options), "id": service.id, "state": state}
-    powering = replace(cast(Task[Any], task), options=stopper.read_options(given))
-    return stopper.plan(powering).steps
+    return plan_with(task, stopper, {"id": service.id, "state": "stopped"}).steps
 
 
 def relayed(task: Task[FilesOptions], session: SftpSession) -> Relayed:
-    """Return the files of the source."""
     return Relayed(session.sftp, EVERYTHING, f"service {task.options.source_name!r}")
-
-
-def plan_in_target(
-    task: Task[CopyOptions],
-    stack: ExitStack,
-    id: str,
-    then: Callable[[SftpSession], Plan],
-    foreseen: Callable[[], Plan],
-) -> Plan:
-    """Return the plan for the files of a service, waiting first if it does not let the account in yet.
-
-    ``then`` makes it once that is so. ``foreseen`` makes the one for a service that holds nothing, which
-    tells as well if the source lets nobody in either: then the key is the reason, and waiting does not help.
-    """
-    try:
-        session = open_session(task, stack, id)
-    except (LoginRefused, ConnectionBroken) as error:
-        until = foreseen()
-        if task.check_mode:
-            task.warn(f"what service {id} holds is unknown: {error.message}")
-            return until
-        summary = f"wait until service {id} lets the account in over SFTP"
-        return after_waiting(summary, lambda: open_target(task, stack, id), then, until)
-    return then(session)
 
 
 def open_target(task: Task[CopyOptions], stack: ExitStack, id: str) -> SftpSession:
     """Log in to a service that may be new.
 
     What serves its files may start, and learn the keys of the account, a little after the service does.
-
-    :raises HostedError: why it still does not let the account in.
     """
     pauses, waited = iter(PAUSES), 0
     while True:

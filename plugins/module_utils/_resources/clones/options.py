@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..blueprints.document import SourceOptions
 from ..services.options import CommitmentOptions, Size
 from ..shared.limits import check_max_parallel
-from ..shared.options import FilePath, WaitOptions, option, required
+from ..shared.options import FilePath, Options, WaitOptions, option, required
 from ..shared.task_errors import Invalid
 
 
@@ -60,10 +60,7 @@ class CloneOptions(FilledOptions):
 
 
 def check_options(options: CloneOptions) -> None:
-    """Check what can be checked before anybody is asked.
-
-    :raises Invalid: naming what is wrong.
-    """
+    """Check what can be checked before anybody is asked."""
     check_filled(options, "environments", "secret_environments")
     if options.copy_secrets and options.src is None and options.blueprint is None:
         raise Invalid(
@@ -75,12 +72,16 @@ def check_filled(options: FilledOptions, *by_key: str) -> None:
     """Check what every task needs whose services get what they hold from elsewhere.
 
     :param by_key: the options that have a dictionary by key, besides ``overrides``.
-    :raises Invalid: naming what is wrong.
     """
     check_max_parallel(options.max_parallel)
     if not options.wait:
         raise Invalid("a service must be there before it gets its files and rows, so wait cannot be false")
-    for name in (*by_key, "overrides"):
+    check_dictionaries(options, *by_key, "overrides")
+
+
+def check_dictionaries(options: Options, *names: str) -> None:
+    """Refuse anything but a dictionary by key in these options."""
+    for name in names:
         for key, value in (getattr(options, name) or {}).items():
             if not isinstance(value, dict):
                 raise Invalid(f"{name}: {key!r} must have a dictionary")

@@ -1,33 +1,52 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the blueprint of the clone: that of the source with other names, nodes, sizes and environments."""
+"""Makes the blueprint of the clone: that of the source with other names, nodes, sizes and environments.
+
+The platform shows no environment, so the values come from the user. What is known without them is which
+variables there are: those that refer to another service, and those that this controller has written. If one
+of them is not given, nothing is ordered.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..._api.models import App
 from ..._api.text import composed, counted
+from ..applications.environment_rules import redirected, references
 from ..applications.lookup import check_slug
+from ..blueprints.contents import Contents
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member
+from ..shared.fingerprints import Fingerprints, state_folder
+from ..shared.names import same_name
+from ..shared.options import StateDirOptions
+from ..shared.plan import Task
 from ..shared.task_errors import Invalid
-from .environments import Environments
 from .options import CloneOptions, Rename
-from .source import Original, SourceProject
+from .source import Original, SourceProject, Wanted
+
+Own = Mapping[str, Mapping[str, Any]]
+"""What is said of single services, by key."""
 
 FORGOTTEN = ("id", "allow_duplicate_name", "slug", "name", "state")
 """What of the source does not hold for its clone."""
 TAG_DIGITS = 12
 """How many digits of a digest make the tag of an image whose own is not shown."""
+Given = tuple[dict[str, Any], dict[str, Any]]
+"""The variables that may be shown, and those that are secret."""
+NOTHING: Given = ({}, {})
 
 
 def blueprint_of(
     options: CloneOptions,
     source: SourceProject,
-    environments: Environments,
+    own: Own,
+    environments: Mapping[str, Given],
+    *,
     names: Mapping[str, str],
     there: Mapping[str, Member],
 ) -> tuple[dict[str, Any], dict[str, str]]:
@@ -36,112 +55,92 @@ def blueprint_of(
     :param names: the name or slug of each clone, by key.
     :param there: those that are there already, by key. Their ids decide: a platform may change names.
     """
-    own = own_values(options, source)
     sections: dict[str, dict[str, Any]] = {}
     states: dict[str, str] = {}
     for original in source.originals:
-        values = values_of(options, original, environments) | own[original.key]
+        values = values_of(options, original, environments.get(original.key, NOTHING))
+        values |= own[original.key]
         state = values.pop("state", original.exported.values.get("state"))
         if (state and state != "suspended") or "state" in own[original.key]:
             states[original.key] = str(state)
-        values |= identity(original, names, there.get(original.key))
+        member = there.get(original.key)
+        name = member.name if member else names[original.key]
+        if original.app:
+            values["slug"] = name
+        else:
+            values |= {} if name == original.key else {"name": name}
+            values |= {"id": member.id} if member else {}
         sections.setdefault("applications" if original.app else "services", {})[original.key] = values
     return {"project": options.project, **sections}, states
 
 
-def identity(original: Original, names: Mapping[str, str], there: Member | None) -> dict[str, Any]:
-    """Return what tells the clone of a service from others."""
-    name = there.name if there else names[original.key]
-    if original.app:
-        return {"slug": name}
-    named = {} if name == original.key else {"name": name}
-    return {**named, "id": there.id} if there else named
-
-
-def own_values(options: CloneOptions, source: SourceProject) -> dict[str, dict[str, Any]]:
-    """Return what ``overrides`` say, by key.
-
-    :raises Invalid: for an entry of something that is not cloned.
-    """
-    own: dict[str, dict[str, Any]] = {each.key: {} for each in source.originals}
-    for wanted, values in (options.overrides or {}).items():
-        own[original_of(source, wanted, "overrides").key] = dict(values)
-    return own
-
-
-def original_of(source: SourceProject, wanted: str, option: str) -> Original:
-    """Return what an option names.
-
-    :raises Invalid: if it is not cloned.
-    """
-    found = source.of(wanted)
-    if found is None:
-        known = ", ".join(sorted(each.name for each in source.originals))
-        raise Invalid(f"{option} names {wanted!r}, which is not cloned; what is cloned: {known}")
-    return found
-
-
-def values_of(options: CloneOptions, original: Original, environments: Environments) -> dict[str, Any]:
+def values_of(options: CloneOptions, original: Original, environment: Given) -> dict[str, Any]:
     """Return what the blueprint says of a service, but for its name and for what is said of it alone."""
     values = {name: value for name, value in original.exported.values.items() if name not in FORGOTTEN}
-    values |= {"host": host} if (host := host_of(options, original)) else {}
+    node, hosts = original.record["host"] or {}, options.hosts or {}
+    others = [hosts[name] for name in (node.get("id"), node.get("label")) if name in hosts]
+    if host := next(iter(others), options.host):  # the node that stands for that of the source
+        values["host"] = str(host)
     if options.dimensions is not None:
         wanted = {name: value for name, value in options.dimensions.as_dict().items() if value is not None}
         values["dimensions"] = {**values.get("dimensions", {}), **wanted}
     if options.public is not None:
         values["public"] = options.public
     if original.app:
-        plain, secret = environments.of(original)
+        plain, secret = environment
         values |= {PLAIN_SECTION: plain} if plain else {}
         values |= {HIDDEN_SECTION: secret} if secret else {}
-        values |= {"image": image} if (image := image_of(original)) else {}
+        if digest := original.app.digest:
+            source = (original.record.get("settings") or {}).get("source") or {}
+            tag = source.get("tag") or f"clone-{digest.partition(':')[2][:TAG_DIGITS]}"
+            values["image"] = {"tag": tag, "digest": digest}
     return values
-
-
-def host_of(options: CloneOptions, original: Original) -> str | None:
-    """Return the node of a clone: the one that stands for that of the source, or the one for all."""
-    host, hosts = original.record["host"] or {}, options.hosts or {}
-    for name in (host.get("id"), host.get("label")):
-        if name in hosts:
-            return str(hosts[name])
-    return options.host
-
-
-def image_of(original: Original) -> dict[str, Any] | None:
-    """Return the image that an application runs; ``None`` if it runs none."""
-    digest = original.app.digest if original.app else None
-    if not digest:
-        return None
-    source = (original.record.get("settings") or {}).get("source") or {}
-    return {"tag": source.get("tag") or f"clone-{digest.partition(':')[2][:TAG_DIGITS]}", "digest": digest}
 
 
 # --- Names --------------------------------------------------------------------------------------------
 
 
-def names_of(rename: Rename, source: SourceProject, own: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the name or slug of each clone by key.
+KeyOf = Callable[[str, str], str]
+"""Returns the key of what an option names, given that and the name of the option."""
 
-    :raises Invalid: for those that are not possible.
+
+def own_values(overrides: Mapping[str, Any] | None, wanted: Sequence[Wanted], key_of: KeyOf) -> Own:
+    own: dict[str, dict[str, Any]] = {each.key: {} for each in wanted}
+    for name, values in (overrides or {}).items():
+        own[key_of(name, "overrides")] = dict(values)
+    return own
+
+
+def names_of(
+    rename: Rename | None,
+    wanted: Sequence[Wanted],
+    own: Own,
+    key_of: KeyOf,
+    whole: str = "clone",
+    *,
+    beside: bool = True,
+) -> dict[str, str]:
+    """Return the name or slug of each thing that is made, by key.
+
+    :param beside: whether what it is made from keeps its slug.
     """
-    given = {original_of(source, wanted, "rename.names").key: str(name)
-             for wanted, name in (rename.names or {}).items()}  # fmt: skip
+    rename = rename or Rename()
+    given = {key_of(each, "rename.names"): str(name) for each, name in (rename.names or {}).items()}
     names = {}
-    for each in source.originals:
-        said = own[each.key].get("slug" if each.app else "name")
-        names[each.key] = str(said or given.get(each.key) or renamed(each.name, rename))
-    problems = [problem for each in source.originals if (problem := problem_of(each, names[each.key]))]
+    for each in wanted:
+        said = own[each.key].get("slug" if each.is_app else "name")
+        names[each.key] = str(said or given.get(each.key) or renamed(each.was, rename))
+    problems = [found for each in wanted if (found := problem_of(each, names[each.key], beside))]
     problems += same_names(names)
     if problems:
-        raise Invalid(f"{counted(len(problems), 'name')} of the clone cannot be used: {'; '.join(problems)}")
+        raise Invalid(
+            f"{counted(len(problems), 'name')} of the {whole} cannot be used: {'; '.join(problems)}"
+        )
     return names
 
 
 def renamed(name: str, rename: Rename) -> str:
-    """Return a name after the rules.
-
-    :raises Invalid: for a pattern that is none.
-    """
+    """Return a name after the rules."""
     if rename.pattern is not None:
         try:
             name = re.sub(rename.pattern, rename.replacement or "", name)
@@ -152,24 +151,23 @@ def renamed(name: str, rename: Rename) -> str:
     return f"{rename.prefix or ''}{name}{rename.suffix or ''}"
 
 
-def problem_of(original: Original, name: str) -> str | None:
-    """Return what is wrong with the name of a clone; ``None`` if nothing is."""
-    if original.app is None:
-        return None if name.strip() else f"{original.label} would have no name"
-    if name == original.app.slug:
+def problem_of(wanted: Wanted, name: str, beside: bool) -> str | None:
+    """Return what is wrong with a name; ``None`` if nothing is."""
+    if not wanted.is_app:
+        return None if name.strip() else f"{wanted.label} would have no name"
+    if beside and name == wanted.was:
         return (
-            f"{original.label} would have the same slug, and slugs are unique across all accounts; "
+            f"{wanted.label} would have the same slug, and slugs are unique across all accounts; "
             "set rename, such as {suffix: -staging}"
         )
     try:
         check_slug(name)
     except Invalid as error:
-        return f"{original.label}: {error.message}"
+        return f"{wanted.label}: {error.message}"
     return None
 
 
 def same_names(names: Mapping[str, str]) -> list[str]:
-    """Return what is wrong with names that several have."""
     by_name: dict[str, list[str]] = {}
     for key, name in names.items():
         by_name.setdefault(composed(name), []).append(key)
@@ -178,3 +176,131 @@ def same_names(names: Mapping[str, str]) -> list[str]:
         for name, keys in by_name.items()
         if len(keys) > 1
     ]
+
+
+# --- Environments ---------------------------------------------------------------------------------------
+
+
+def read_environments(
+    task: Task[CloneOptions], source: SourceProject, file: Contents | None
+) -> dict[str, Given]:
+    """Return the environments of the clone by key, with references that name keys of the clone.
+
+    They come from the options, and before that from the file of the source.
+
+    :raises Invalid: for variables that are known and not given, all of them at once.
+    """
+    found = from_file(source, file, task.options.copy_secrets) if file else {}
+    for at, option in enumerate(("environments", "secret_environments")):
+        for wanted, variables in (getattr(task.options, option) or {}).items():
+            given = found.setdefault(application_of(source, wanted, option).key, ({}, {}))
+            for name, value in variables.items():
+                given[1 - at].pop(name, None)
+                given[at][name] = value
+    check_given(task, source, found)
+    for each in source.originals:
+        if each.key in found:
+            plain, secret = (inside(source, each, part) for part in found[each.key])
+            found[each.key] = plain, secret
+    return found
+
+
+def from_file(source: SourceProject, file: Contents, secrets: bool) -> dict[str, Given]:
+    """Return the environments that a blueprint of the source describes. Its secrets only if that is said."""
+    by_key = {
+        entry.key: original.key
+        for entry in (*file.services, *file.applications)
+        for original in (*source.originals, *source.others)
+        if same_name(entry.name, original.name)
+    }
+    found: dict[str, Given] = {}
+    for entry in file.applications:
+        original = source.of(entry.name)
+        if original is not None and original.app is not None:
+            plain, secret = (
+                all_redirected(entry.values.get(section) or {}, by_key)
+                for section in (PLAIN_SECTION, HIDDEN_SECTION)
+            )
+            found[original.key] = plain, secret if secrets else {}
+    return found
+
+
+def all_redirected(variables: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, Any]:
+    """Return variables whose references name other aliases where ``aliases`` has one."""
+    return {
+        name: redirected(value, aliases) if isinstance(value, str) else value
+        for name, value in variables.items()
+    }
+
+
+def inside(source: SourceProject, original: Original, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return variables whose references lead to what stands in the clone for their targets.
+
+    :raises Invalid: for one to something of the source that is not cloned.
+    """
+    texts = {name: value for name, value in variables.items() if isinstance(value, str)}
+    keys = {target: key_of(source, original, name, target) for name, target, _field in references(texts)}
+    return all_redirected(variables, keys)
+
+
+def key_of(source: SourceProject, original: Original, variable: str, target: str) -> str:
+    """Return the key of what a reference names by its alias, key, name or slug in the source."""
+    place = f"variable {variable} of {original.label} refers to {target!r}"
+    everything = [*source.originals, *source.others]
+    named = [each for each in everything if target == each.alias or target in each.names]
+    if len(named) > 1:
+        raise Invalid(
+            f"{place}, which names {', '.join(each.label for each in named)}; write an alias or key"
+        )
+    if not named:
+        return target  # a neighbor in the target project, or nothing, which the blueprint finds out
+    if named[0] in source.others:
+        raise Invalid(
+            f"{place}, {named[0].label}, which is not cloned. Clone it as well, or give {variable} "
+            "another value: a clone must not use what belongs to its source"
+        )
+    return named[0].key
+
+
+def application_of(source: SourceProject, wanted: str, option: str) -> Original:
+    found = source.of(wanted)
+    if found is None or found.app is None:
+        known = ", ".join(sorted(each.name for each in source.originals if each.app)) or "none"
+        raise Invalid(f"{option} names {wanted!r}; the applications that are cloned: {known}")
+    return found
+
+
+def check_given(task: Task[CloneOptions], source: SourceProject, environments: Mapping[str, Given]) -> None:
+    options = task.options
+    without = [
+        application_of(source, each, "without_environment").key for each in options.without_environment
+    ]
+    missing: list[str] = []
+    unknown: list[str] = []
+    for original in source.originals:
+        if original.app is None or original.key in without:
+            continue
+        given = {name for part in environments.get(original.key, NOTHING) for name in part}
+        lacking = sorted(known_names(options, original.app, original.referring) - given)
+        if lacking:
+            missing.append(f"{original.label} lacks {', '.join(lacking)}")
+        elif not given:
+            unknown.append(original.label)
+    if missing:
+        raise Invalid(
+            f"the platform does not show the values of environments, and these are not given: "
+            f"{'; '.join(missing)}. Nothing was ordered. Give them by slug in environments or "
+            "secret_environments, or in the blueprint that src names; what is secret there is used only with "
+            "copy_secrets. without_environment lists applications to clone without"
+        )
+    if unknown:
+        task.warn(
+            f"whether {', '.join(unknown)} has an environment is not known here: the platform shows only "
+            "variables that refer to another service. The clone has none"
+        )
+
+
+def known_names(options: StateDirOptions, app: App, referring: Iterable[str]) -> set[str]:
+    """Return the variables that an application is known to have: these refer, or were written from here."""
+    last = Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id)
+    return {*referring, *last.prints}

@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..._api.models import App, Edge, Project, Service
+from ..._api.models import App, Edge, Project
 from ..._api.values import Family, ScanStatus, ServiceStatus
 from ..blueprints.export import Export, Exported, Found, export_project
 from ..databases.engine import find_connection
 from ..services.listing import ServiceQuery, read_project
 from ..shared.account import Account
 from ..shared.aliases import aliases_of
-from ..shared.identify import near_miss
+from ..shared.identify import label, near_miss
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .options import CloneOptions
@@ -45,12 +45,11 @@ class Original:
     data: Data
     app: App | None = None
     alias: str | None = None
-    variables: Mapping[str, Sequence[str]] | None = None
-    """The variables that refer to another service, by the id of that."""
+    referring: Sequence[str] = ()
+    """The names of its variables that refer to another service."""
 
     @property
     def id(self) -> str:
-        """Its id."""
         return self.exported.id
 
     @property
@@ -60,12 +59,10 @@ class Original:
 
     @property
     def name(self) -> str:
-        """Its slug or its name."""
         return self.app.slug if self.app else str(self.record["name"])
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         return f"{'application' if self.app else 'service'} {self.name!r}"
 
     @property
@@ -73,10 +70,20 @@ class Original:
         """By what users may name it."""
         return {self.id, self.key, self.name, str(self.record["name"])}
 
+
+class Wanted(NamedTuple):
+    """What there is to be in a project."""
+
+    key: str
+    made_for: str
+    """By what the record knows it."""
+    was: str
+    """Its name or slug in what it is made from."""
+    is_app: bool
+
     @property
-    def referring(self) -> list[str]:
-        """The names of its variables that refer to another service."""
-        return sorted({name for names in (self.variables or {}).values() for name in names})
+    def label(self) -> str:
+        return f"{'application' if self.is_app else 'service'} {self.was!r}"
 
 
 @dataclass(frozen=True)
@@ -90,19 +97,24 @@ class SourceProject:
     """What stays behind."""
     export: Export
 
-    def of(self, wanted: str) -> Original | None:
-        """Return what a user names; ``None`` if it is not cloned.
+    @property
+    def wanted(self) -> list[Wanted]:
+        return [Wanted(each.key, each.id, each.name, each.app is not None) for each in self.originals]
 
-        :raises Ambiguous: if several have the name.
-        """
+    def of(self, wanted: str) -> Original | None:
+        """Return what a user names; ``None`` if it is not cloned."""
         return pick(self.originals, wanted)
+
+    def key_of(self, wanted: str, option: str) -> str:
+        found = self.of(wanted)
+        if found is None:
+            known = ", ".join(sorted(each.name for each in self.originals))
+            raise Invalid(f"{option} names {wanted!r}, which is not cloned; what is cloned: {known}")
+        return found.key
 
 
 def pick(found: Sequence[Original], wanted: str) -> Original | None:
-    """Return what a user names by its id or, if that fits nothing, by a name; ``None`` if nothing fits.
-
-    :raises Ambiguous: if several have the name.
-    """
+    """Return what a user names by its id or, if that fits nothing, by a name; ``None`` if nothing fits."""
     fitting = [each for each in found if wanted == each.id]
     fitting = fitting or [each for each in found if wanted in each.names]
     if len(fitting) > 1:
@@ -112,10 +124,6 @@ def pick(found: Sequence[Original], wanted: str) -> Original | None:
 
 
 def read_source(task: Task[CloneOptions]) -> SourceProject:
-    """Read what is cloned.
-
-    :raises HostedError: if anything of it cannot be cloned, or not be read.
-    """
     account = task.account
     project = account.project(task.options.source)
     listing = read_project(account, project, ServiceQuery(settings=True, commands=True, metrics=True))
@@ -137,7 +145,7 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
             Data.NONE,
             apps.get(each.id),
             aliases.get(each.id),
-            variables_of(each.id, edges),
+            referring_names(each.id, edges),
         )
         for each in export.entries
     ]
@@ -150,11 +158,7 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
 
 
 def chosen(everything: Sequence[Original], wanted: Sequence[str] | None) -> list[Original]:
-    """Return what is cloned: what is named, by id, slug, name or key, or all.
-
-    :raises NoSuchItem: if one is not there, or there is none at all.
-    :raises Ambiguous: if a name is that of several.
-    """
+    """Return what is cloned: what is named, by id, slug, name or key, or all."""
     if not everything:
         raise NoSuchItem("the source has no service and no application, so there is nothing to clone")
     if wanted is None:
@@ -169,20 +173,13 @@ def chosen(everything: Sequence[Original], wanted: Sequence[str] | None) -> list
     return list(found.values())
 
 
-def variables_of(id: str, edges: Iterable[Edge]) -> dict[str, list[str]]:
-    """Return the variables of a service that refer to others, by the id of the other."""
-    found: dict[str, list[str]] = {}
-    for edge in edges:
-        if edge.from_ == id and edge.to:
-            found.setdefault(edge.to, []).extend(edge.through or [])
-    return found
+def referring_names(id: str, edges: Iterable[Edge]) -> list[str]:
+    """Return the names of the variables of a service that refer to another one."""
+    return sorted({name for edge in edges if edge.from_ == id for name in edge.through or ()})
 
 
 def check_ready(originals: Iterable[Original]) -> None:
-    """Check that what is cloned is there and whole.
-
-    :raises Invalid: naming what is not.
-    """
+    """Check that what is cloned is there and whole."""
     unready = [
         f"{each.label} has status {each.record['status']}"
         for each in originals
@@ -208,19 +205,11 @@ def data_of(account: Account, record: Mapping[str, Any], apps: Mapping[str, App]
     if service is None:
         raise NoSuchItem(f"service {record['name']!r} ({record['id']}) was deleted meanwhile; run this again")
     app = apps.get(service.id)
-    if service.family == Family.APP and app is None and is_database(account, service):
-        return Data.DATABASE
+    try:
+        if service.family == Family.APP and app is None and find_connection(account, service) is not None:
+            return Data.DATABASE
+    except Invalid as error:
+        raise error.prepend(f"{label(service)} cannot be cloned: ") from None
     if app is not None and not app.image_ref:
         return Data.NONE  # it never ran
     return Data.FILES if "files" in (service.capabilities or ()) else Data.NONE
-
-
-def is_database(account: Account, service: Service) -> bool:
-    """Tell whether a service is a database.
-
-    :raises Invalid: if that cannot be read.
-    """
-    try:
-        return find_connection(account, service) is not None
-    except Invalid as error:
-        raise error.prepend(f"service {service.name!r} ({service.id}) cannot be cloned: ") from None

@@ -9,31 +9,26 @@ its own things again. Each write asks first whether it goes there.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from threading import RLock
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 from ..._api.errors import undone_if_nothing_happened
 from ..._api.models import Service
 from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, check_no_id, read_members
+from ..blueprints.removal import list_members
 from ..shared.account import Account
-from ..shared.controller_state import one_at_a_time, state_key
-from ..shared.identify import (
-    came_up,
-    label,
-    oldest_projects,
-    project_with_name,
-)
+from ..shared.identify import came_up, label, project_with_name
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
-from ..shared.record_file import RecordFile
+from ..shared.store import Kind, one_at_a_time, state_key
 from ..shared.task_errors import Ambiguous, Invalid
 from .options import CloneOptions
-from .source import SourceProject
+from .source import SourceProject, Wanted
 
 
 @dataclass
@@ -45,7 +40,7 @@ class MadeRecord:
     subject: ClassVar[str]
     """What they are about."""
 
-    path: str
+    path: str = ""
     names: dict[str, str] = field(default_factory=dict)
     """By what it was made for: its name or slug."""
     ids: dict[str, str] = field(default_factory=dict)
@@ -54,7 +49,10 @@ class MadeRecord:
     """By what it was to be made for: when the order was sent whose service is not known yet."""
     project_id: str | None = None
     """The id of the project, as far as that is noted."""
-    lock: RLock = field(default_factory=RLock, init=False, compare=False)
+    lock: Any = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.lock = RLock()
 
     @property
     def known(self) -> bool:
@@ -63,49 +61,37 @@ class MadeRecord:
 
     @classmethod
     def read(cls, options: StateDirOptions, project: str) -> Self:
-        """Read the record of a project. Any error in it counts as none."""
-        subject = f"{cls.subject} in {project}"
-        file = RecordFile.of(cls.folder, cls.what(), options.state_dir, options.base_url, subject)
-        content = file.read()
-        with suppress(ValueError, KeyError, TypeError):
-            values = {name: content[name] for name in cls.kept() if name in content}
-            values |= {"names": dict(values["names"]), "ids": dict(values["ids"])}
-            return cls(file.path, **values)
-        return cls(file.path)
+        """Read the record of a project, an empty one if there is none."""
+        file = cls.kind().of(options.base_url, f"{cls.subject} in {project}", options.state_dir)
+        record = file.read()
+        record.path = file.path
+        return record
 
     @classmethod
-    def what(cls) -> str:
-        """Return what is remembered, for messages."""
-        return f"what the {cls.subject} made"
+    def kind(cls) -> Kind[Self]:
+        """Return the kind of such records."""
+        return Kind(cls.folder, cls, f"what the {cls.subject} made")
 
     @classmethod
     def take_turns(cls, task: Task[StateDirOptions], project: str) -> None:
         """Wait until no other task of this controller works on the project; let none begin until this ends.
 
         Called before the record is read: what the other did is in it.
-
-        :raises Invalid: if the other does not end.
         """
         if not task.check_mode:
             task.closing.enter_context(cls.turn(task.options.base_url, project))
 
     @classmethod
     def turn(cls, base_url: str | None, project: str) -> AbstractContextManager[bool]:
-        """Return the lock of a project."""
         subject = f"{cls.folder}:{state_key(base_url, project)}"
         return one_at_a_time(subject, f"working on the {cls.subject} in project {project!r}")
-
-    @classmethod
-    def kept(cls) -> list[str]:
-        """Return the names of what is written."""
-        return [each.name for each in fields(cls) if each.init and each.name != "path"]
 
     def write(self) -> None:
         """Keep the record.
 
         :raises Invalid: if it cannot be written: without it, the next run could not tell what is its own.
         """
-        RecordFile(self.path, self.what()).write({name: getattr(self, name) for name in self.kept()})
+        self.kind().at(self.path).write(self)
 
     @contextmanager
     def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:
@@ -131,7 +117,6 @@ class MadeRecord:
             yield
 
     def note_id(self, original: str, id: str) -> None:
-        """Note the id of what was made."""
         with self.lock:
             self.ids[original] = id
             self.sent.pop(original, None)
@@ -169,7 +154,6 @@ class MadeRecord:
         return True
 
     def made(self, member: Member) -> bool:
-        """Tell whether a service was made for this."""
         return member.id in self.ids.values()
 
 
@@ -180,7 +164,6 @@ def check_own(
 
     :param source_id: the service that is copied from, if that is on the platform.
     :param whole: what the service belongs to, for messages.
-    :raises Invalid: if it is the source, or not in the project of the whole.
     """
     if id == source_id:
         raise Invalid(f"service {id} is the source of the {whole}; nothing was written to it")
@@ -201,85 +184,94 @@ class CloneRecord(MadeRecord):
     """The id of the project that was cloned."""
 
 
-class Wanted(NamedTuple):
-    """What there is to be in a project."""
-
-    key: str
-    made_for: str
-    """By what the record knows it."""
-    name: str
-    """Its name or slug."""
-    is_app: bool
+def members_named(account: Account, project: str) -> Members | None:
+    found = project_with_name(account.projects(), project)
+    return read_members(account, found.id) if found else None
 
 
-def find_there(wanted: Iterable[Wanted], members: Members | None, record: MadeRecord) -> dict[str, Member]:
+def find_there(
+    task: Task[Any],
+    wanted: Sequence[Wanted],
+    names: Mapping[str, str],
+    members: Members | None,
+    record: MadeRecord,
+) -> dict[str, Member]:
     """Return by key what is there already: by the id that was remembered, else by its name.
 
     :raises Ambiguous: if several have the name.
+    :raises Invalid: if what is not there must not be ordered.
     """
     there: dict[str, Member] = {}
     for each in wanted:
+        name = names[each.key]
         same = [one for one in (members.found if members else ()) if (one.slug is not None) == each.is_app]
         alike = [one for one in same if one.id == record.ids.get(each.made_for)]
-        alike = alike or [one for one in same if same_name(one.name, each.name)]
+        alike = alike or [one for one in same if same_name(one.name, name)]
         if len(alike) > 1:
             ids = ", ".join(sorted(one.id for one in alike))
             raise Ambiguous(
-                f"{len(alike)} services of the project may be {each.name!r} of the {record.subject}: {ids}. "
+                f"{len(alike)} services of the project may be {name!r} of the {record.subject}: {ids}. "
                 "Nothing was done. Rename all but one"
             )
         if alike:
             there[each.key] = alike[0]
+    new = {names[each.key] for each in wanted if each.is_app and each.key not in there}
+    if taken := sorted(new & {app.slug for app in task.account.apps()}):
+        raise Invalid(
+            f"this account has applications {', '.join(map(repr, taken))} in other projects, and slugs are "
+            "unique. Nothing was ordered. Move them into the project, or set rename, such as {suffix: -copy}"
+        )
     return there
 
 
 def check_target(
     task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], record: CloneRecord
 ) -> dict[str, Member]:
-    """Return what of the clone is there, by key.
-
-    :raises Invalid: if it must not go there.
-    """
-    projects = task.account.projects()
+    """Return what of the clone is there, by key."""
     name = task.options.project
-    check_not_source(source, name)
-    check_no_id(name, projects)
-    found = project_with_name(projects, name)
-    if found and found.id in oldest_projects(projects):
+    if name in (source.project.name, source.project.id):
+        raise Invalid(f"source and project are both {name!r}; a project cannot be cloned onto itself")
+    check_no_id(name, task.account.projects())
+    members = members_named(task.account, name)
+    found = members.found if members else ()
+    if members:
+        check_may_hold(task, members, source, record)
+    check_not_elsewhere(task.account, record, [each.made_for for each in source.wanted], members)
+    there = find_there(task, source.wanted, names, members, record)
+    check_foreign(task, [each for each in found if not record.made(each)], {one.id for one in there.values()})
+    warn_of_dropped(task, source, record, found)
+    return there
+
+
+def check_may_hold(
+    task: Task[CloneOptions], members: Members, source: SourceProject, record: CloneRecord
+) -> None:
+    """Refuse a project that must not become the clone of the source."""
+    name = members.project.name
+    if members.may_be_default:
         raise Invalid(
             f"project {name!r} may be the default project of the account, which the platform does not "
             "show: the oldest is taken for it. Clone into a project of its own"
         )
-    members = read_members(task.account, found.id) if found else None
-    if members:
-        recognize(task, record, members)
-    if record.source not in (None, source.project.id) and members and members.found:
+    recognize(task, record, members)
+    if record.source not in (None, source.project.id) and members.found:
         raise Invalid(
             f"project {name!r} holds the clone of another project ({record.source}). Delete that first, or "
             "clone into another project"
         )
-    made = [record.ids[each.id] for each in source.originals if each.id in record.ids]
-    check_not_elsewhere(task.account, record, made, members)
-    wanted = [Wanted(each.key, each.id, names[each.key], bool(each.app)) for each in source.originals]
-    there = find_there(wanted, members, record)
-    foreign = [each for each in (members.found if members else ()) if not record.made(each)]
-    check_foreign(task, foreign, {each.id for each in there.values()})
-    check_slugs(task.account, (each.name for each in wanted if each.is_app and each.key not in there))
-    warn_of_dropped(task, source, record, members)
-    return there
 
 
 def warn_of_dropped(
-    task: Task[CloneOptions], source: SourceProject, record: CloneRecord, members: Members | None
+    task: Task[CloneOptions], source: SourceProject, record: CloneRecord, found: Sequence[Member]
 ) -> None:
     """Warn of what was cloned, and is kept though the source has it no more."""
-    originals = {each.id for each in source.originals}
+    originals = {each.made_for for each in source.wanted}
     made = {id for original, id in record.ids.items() if original not in originals}
-    dropped = [each for each in (members.found if members else ()) if each.id in made]
+    dropped = [each for each in found if each.id in made]
     if dropped and task.options.services is None:
         task.warn(
             f"the clone keeps, and pays for, what project {source.project.name!r} no longer has: "
-            f"{describe(dropped)}. Delete what nobody needs"
+            f"{list_members(dropped)}. Delete what nobody needs"
         )
 
 
@@ -287,8 +279,8 @@ def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:
     """Take what came up with an order for what was ordered; warn where that may be several things."""
     for found in record.recognize(members.found):
         task.warn(
-            f"{describe(found)} were created when one of that name was ordered, and the response to that was "
-            "lost. None is taken for it, as others may use them. Delete the one that nobody needs"
+            f"{list_members(found)} were created when one of that name was ordered, and the response to that "
+            "was lost. None is taken for it, as others may use them. Delete the one that nobody needs"
         )
 
 
@@ -300,16 +292,14 @@ def found_elsewhere(account: Account, ids: Iterable[str], members: Members | Non
 
 
 def check_not_elsewhere(
-    account: Account, record: MadeRecord, ids: Iterable[str], members: Members | None
+    account: Account, record: MadeRecord, made_for: Iterable[str], members: Members | None
 ) -> None:
     """Refuse to order again what was made and is in another project by now, where it is billed.
 
     Somebody moved it, or renamed or deleted its project.
-
-    :raises Invalid: naming it, and where it is.
     """
-    found = found_elsewhere(account, ids, members)
-    if found:
+    made = [record.ids[each] for each in made_for if each in record.ids]
+    if found := found_elsewhere(account, made, members):
         raise Invalid(
             f"the {record.subject} made {locations(account, found)}, outside its project by now and still "
             "billed. Nothing was ordered. Move it back with new_project of hosted.services.service, or "
@@ -318,52 +308,21 @@ def check_not_elsewhere(
 
 
 def locations(account: Account, services: Iterable[Service]) -> str:
-    """Return services for a message, with where each is."""
     return ", ".join(f"{each.name!r} ({account.location(each)})" for each in services)
 
 
-def check_not_source(source: SourceProject, name: str) -> None:
-    """Refuse to clone a project onto itself.
-
-    :raises Invalid: saying so.
-    """
-    if name in (source.project.name, source.project.id):
-        raise Invalid(f"source and project are both {name!r}; a project cannot be cloned onto itself")
-
-
-def check_foreign(task: Task[CloneOptions], foreign: list[Member], ids: Container[str]) -> None:
-    """Refuse a project that holds what the clone did not make. ``ids`` are those of what has its names.
-
-    :raises Invalid: naming it.
-    """
+def check_foreign(task: Task[CloneOptions], foreign: Sequence[Member], ids: Container[str]) -> None:
+    """Refuse a project that holds what the clone did not make. ``ids`` are those of what has its names."""
     taken = [each for each in foreign if each.id in ids]
     existing = task.options.existing
     if taken and existing != "adopt":
         raise Invalid(
-            f"project {task.options.project!r} has {describe(taken)}, by a name of the clone and not known "
-            "to be made by it. Nothing was done. existing: adopt takes it for the clone, and overwrites "
-            "what it holds; rename gives the clone other names"
+            f"project {task.options.project!r} has {list_members(taken)}, by a name of the clone and not "
+            "known to be made by it. Nothing was done. existing: adopt takes it for the clone, and "
+            "overwrites what it holds; rename gives the clone other names"
         )
     if foreign and existing == "refuse":
         raise Invalid(
-            f"project {task.options.project!r} has {describe(foreign)}, which the clone did not make. "
+            f"project {task.options.project!r} has {list_members(foreign)}, which the clone did not make. "
             "Nothing was done. Clone into another project, or set existing: keep to leave that alone"
         )
-
-
-def check_slugs(account: Account, slugs: Iterable[str]) -> None:
-    """Refuse new slugs that applications of other projects have.
-
-    :raises Invalid: naming them.
-    """
-    taken = sorted(set(slugs) & {app.slug for app in account.apps()})
-    if taken:
-        raise Invalid(
-            f"this account has applications {', '.join(map(repr, taken))} in other projects, and slugs are "
-            "unique. Nothing was ordered. Move them into the project, or set rename, such as {suffix: -copy}"
-        )
-
-
-def describe(members: list[Member]) -> str:
-    """Return services for a message."""
-    return ", ".join(each.label for each in members)

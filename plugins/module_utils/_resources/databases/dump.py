@@ -65,6 +65,16 @@ HEADING = 10
 SANDBOX_MODE = b"/*M!999999"
 """A line that MariaDB's client understands and others take for a command of their own."""
 
+NEWER = re.compile(rb"SET transaction_timeout = 0;\s*$")
+"""A line of newer programs that older servers refuse. It sets what is so in any case."""
+PREAMBLE = 40
+"""How many lines of a dump may come before its content."""
+OF_THE_SERVER = re.compile(
+    rb"-- (?:Dumped (?:from|by) |Dumping (?:events|routines) for database |Host: |Server version|"
+    rb"(?:MariaDB|MySQL) dump |Current Database: |Dump completed)"
+)
+"""The lines of a dump that name the database or the server that it was made from, or when."""
+
 LEADS_ELSEWHERE = re.compile(r"PG(?!SSL)|(?:MYSQL|MARIADB|LIBMYSQL)_(?!TLS_)")
 """The variables that tell the engines' programs which server to use, and as whom."""
 HOW_TO_CONNECT = re.compile(
@@ -147,11 +157,6 @@ def pg_environment(login: Login, secret: str) -> dict[str, str]:
         "PGPASSFILE": secret,
         "PGCONNECT_TIMEOUT": str(CONNECT_SECONDS),
     }
-
-
-def option_file(login: Login) -> str:
-    """Write an option file of MariaDB and MySQL, with what must not be an argument."""
-    return f"[client]\npassword={quoted(login.password)}\n"
 
 
 def quoted(value: str) -> str:
@@ -307,7 +312,7 @@ MARIADB = Engine(
     package="mariadb-client",
     file="database.sql.gz",
     compress=True,
-    secret=option_file,
+    secret=lambda login: f"[client]\npassword={quoted(login.password)}\n",
     command=mysql_command,
     # No such file can be there: MySQL's programs read that of saved logins in any case.
     environment=lambda login, secret: {"MYSQL_TEST_LOGIN_FILE": f"{os.devnull}/none"},
@@ -478,10 +483,7 @@ def running(
     bounds: str,
     **streams: Any,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a program of a database's engine, which opens the database, within bounds that a shell sets.
-
-    :raises NoDumpError: with the end of what it said if it failed.
-    """
+    """Run a program of a database's engine, which opens the database, within bounds that a shell sets."""
     engine, login = database.engine, database.login
     with (
         in_memory(engine.secret(login)) as descriptor,
@@ -556,19 +558,30 @@ def is_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes]) -> bool:
 # --- Reading a dump ---------------------------------------------------------------------------------
 
 
-def content_digest(dump: Path, engine: Engine) -> str:
-    """Read a dump to its end; return a checksum of its statements that says nothing of when it was made.
+def content_digest(dump: Path, engine: Engine, *, elsewhere: bool = True) -> str:
+    """Read a dump to its end; return a checksum of what it says, whenever it was made.
 
-    Two dumps of a database that nobody changed in between have the same one.
+    :param elsewhere: whether it is the same for another database with the same content. Otherwise owners and
+        rights count, and what its server and program say of themselves.
+    :raises NoDumpError: if it is not whole.
     """
     summing = hashlib.sha256()
     try:
-        for line in statements(dump, engine):
-            if not (engine.compress and line.startswith(COMPLETED)):  # with the time
+        for number, line in enumerate(restorable(dump, engine) if elsewhere else statements(dump, engine)):
+            # Further down in a dump of PostgreSQL, such a line is a row.
+            may_differ = engine.compress or (elsewhere and number <= PREAMBLE)
+            if not (may_differ and (OF_THE_SERVER.match(line) if elsewhere else line.startswith(COMPLETED))):
                 summing.update(line)
     except (OSError, EOFError, zlib.error) as error:
         raise NoDumpError(f"the dump {dump.name} cannot be read back: {error}") from None
     return summing.hexdigest()
+
+
+def restorable(dump: Path, engine: Engine) -> Iterator[bytes]:
+    """Yield the lines of a dump as they are restored: all of it will belong to whoever does that."""
+    for number, line in enumerate(statements(dump, engine, owners=False)):
+        if number > PREAMBLE or not NEWER.match(line):
+            yield line
 
 
 def statements(dump: Path, engine: Engine, owners: bool = True) -> Iterator[bytes]:

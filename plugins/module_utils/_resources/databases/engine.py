@@ -18,10 +18,7 @@ from .dump import ENGINES
 
 
 def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
-    """Check that the tunnel supports the engine (Database tunnel).
-
-    :raises Invalid: naming the engine.
-    """
+    """Check that the tunnel supports the engine (Database tunnel)."""
     if inventory.supported is False:
         raise Invalid(
             f"the tunnel cannot open the engine {inventory.engine!r} of service {service!r}: neither rows "
@@ -61,10 +58,7 @@ def connection_facts(connection: DatabaseConnection, settings: Settings | None) 
 
 
 def connection_url(task: Task[OneServiceOptions]) -> str:
-    """Return the connection URL of the task's database service.
-
-    :raises UnexpectedAnswer: if the platform does not return one.
-    """
+    """Return the connection URL of the task's database service."""
     url = task.account.database_connection(service_id(task)).url
     if not url:
         raise UnexpectedAnswer(f"{CONNECTION}: the field 'url' is missing from the response")

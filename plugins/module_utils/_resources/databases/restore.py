@@ -13,9 +13,7 @@ and MySQL cannot do that: their tables are dropped first, and whoever reads mean
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 import secrets
 import subprocess
 import tempfile
@@ -37,10 +35,12 @@ from .dump import (
     Login,
     NoDumpError,
     Source,
+    content_digest,
     find_program,
     find_source,
     is_whole,
     mysql_login,
+    restorable,
     running,
     statements,
     write,
@@ -52,16 +52,6 @@ LOCK_SECONDS = 60
 """How long a restore waits for those who use a table, before it gives up and changes nothing."""
 PSQL_MEMORY = 2**31
 """How many bytes of memory psql may use: it reads a dump in small parts, but an answer as a whole."""
-NEWER = re.compile(rb"SET transaction_timeout = 0;\s*$")
-"""A line of newer programs that older servers refuse. It sets what is so in any case."""
-PREAMBLE = 40
-"""How many lines of a dump may come before its content."""
-OF_THE_SERVER = re.compile(
-    rb"-- (?:Dumped (?:from|by) |Dumping (?:events|routines) for database |Host: |Server version|"
-    rb"(?:MariaDB|MySQL) dump |Current Database: |Dump completed)"
-)
-"""The lines of a dump that name the database or the server that it was made from, or when."""
-
 EMPTY_POSTGRESQL = """
 DO $hosted$
 DECLARE found record;
@@ -136,48 +126,24 @@ def path_of(file: IO[bytes]) -> Path:
 
 @contextmanager
 def held_dump(source: Source) -> Iterator[HeldDump]:
-    """Dump a database into a file of mode 0600 that has no name.
-
-    :raises NoDumpError: if there is no whole dump.
-    """
+    """Dump a database into a file of mode 0600 that has no name."""
     with tempfile.TemporaryFile() as file:
         write(file, source)
         file.flush()
-        yield HeldDump(file, source.engine, portable_digest(path_of(file), source.engine))
+        yield HeldDump(file, source.engine, content_digest(path_of(file), source.engine))
 
 
 @contextmanager
 def kept_dump(path: Path, engine: Engine) -> Iterator[HeldDump]:
-    """Open a dump that was kept in a folder, and read it to its end: it may have been cut off.
-
-    :raises NoDumpError: if it is none, or not whole.
-    """
+    """Open a dump that was kept in a folder, and read it to its end: it may have been cut off."""
     try:
         with open(path, "rb") as file:
             last = deque(statements(path, engine) if engine.compress else (), LAST_LINES)
             if not is_whole(file, engine, last):
                 raise NoDumpError(f"{path.name} is no whole dump: it was cut off, or is something else")
-            yield HeldDump(file, engine, portable_digest(path, engine))
+            yield HeldDump(file, engine, content_digest(path, engine))
     except (OSError, EOFError, zlib.error) as error:
         raise NoDumpError(f"the dump {path.name} cannot be read: {error}") from None
-
-
-def portable_digest(dump: Path, engine: Engine) -> str:
-    """Return a checksum of what a dump says that is the same for another database with the same content."""
-    summing = hashlib.sha256()
-    for number, line in enumerate(restorable(dump, engine)):
-        # Further down in a dump of PostgreSQL, such a line is a row.
-        may_differ = engine.compress or number <= PREAMBLE
-        if not (may_differ and OF_THE_SERVER.match(line)):
-            summing.update(line)
-    return summing.hexdigest()
-
-
-def restorable(dump: Path, engine: Engine) -> Iterator[bytes]:
-    """Yield the lines of a dump as they are restored: all of it will belong to whoever does that."""
-    for number, line in enumerate(statements(dump, engine, owners=False)):
-        if number > PREAMBLE or not NEWER.match(line):
-            yield line
 
 
 # --- Restoring ----------------------------------------------------------------------------------------
@@ -210,10 +176,7 @@ def mysql_command(program: str, login: Login, secret: str) -> list[str]:
 
 
 def check_client(engine: Engine) -> None:
-    """Check that what dumps and restores databases of an engine is installed.
-
-    :raises NoDumpError: naming what is missing or too old.
-    """
+    """Check that what dumps and restores databases of an engine is installed."""
     find_program(engine, engine.programs)
     program = find_program(engine, engine.clients)
     if engine is not POSTGRESQL:
@@ -293,17 +256,12 @@ def check_login(target: Source) -> None:
     """Log in to a database, and run a statement.
 
     What accepts the connection may be a proxy, or an engine that is still starting.
-
-    :raises NoDumpError: with what the client said.
     """
     run_client(target, [b"SELECT 1;\n"])
 
 
 def count_rows(target: Source) -> list[int]:
-    """Return how many rows each table of a database has, counted by the engine and not estimated.
-
-    :raises NoDumpError: with what the client said.
-    """
+    """Return how many rows each table of a database has, counted by the engine and not estimated."""
     postgresql = target.engine is POSTGRESQL
     printed = run_client(target, [COUNT_POSTGRESQL if postgresql else run_client(target, [LIST_MARIADB])])
     try:
@@ -316,8 +274,6 @@ def run_client(target: Source, statements: Iterable[bytes]) -> bytes:
     """Let the engine's client run statements; return what it printed.
 
     From its first line on, psql ends at a command, as nobody knows the key.
-
-    :raises NoDumpError: with what it said if it failed.
     """
     engine = target.engine
     program, command, first, bounds = find_program(engine, engine.clients), mysql_command, b"", PRINTING

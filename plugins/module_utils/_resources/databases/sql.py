@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 from ..shared.task_errors import Invalid
@@ -44,8 +43,6 @@ OPENS = frozenset({"BEGIN", "START"})
 ENDS = frozenset({"COMMIT", "ROLLBACK", "END"})
 OF_SESSION = OPENS | ENDS | {"SAVEPOINT", "RELEASE", "SET", "USE", "LOCK", "PREPARE"}
 """Statements that mean something only to those after them in the same session."""
-SETS_PASSWORD = frozenset({("IDENTIFIED", "BY"), ("IDENTIFIED", "WITH"), ("IDENTIFIED", "VIA")})
-"""The words before a password in statements that are no reads."""
 OWN_LIMIT = frozenset({"LIMIT", "OFFSET", "FETCH"})
 
 SHORTEST_VALUE = 4
@@ -107,12 +104,13 @@ class Statement:
 
     @cached_property
     def ambiguous(self) -> bool:
-        """Whether servers may differ over where text and comments in it end."""
+        """Whether servers may differ over where texts and comments end, as at a backslash and a quote."""
         if self.dialect is None and any(t.kind == "comment" or t.text == "#" for t in self.tokens):
             return True
         escaping = self.dialect != SQLITE
         return any(
-            token.kind == "odd" or (escaping and token.kind == "quoted" and has_ambiguous_end(token.text))
+            token.kind == "odd"
+            or (escaping and token.kind == "quoted" and f"\\{token.text[0]}" in token.text)
             for token in self.tokens
         )
 
@@ -139,13 +137,6 @@ class Statement:
         return not (self.verb in EXPLAINS and ANALYZES & set(self.words))
 
     @property
-    def sets_password(self) -> bool:
-        """Whether it gives a user of MySQL or MariaDB a password."""
-        if self.words[:2] == ["SET", "PASSWORD"]:
-            return True
-        return self.verb not in READS and not SETS_PASSWORD.isdisjoint(pairwise(self.words))
-
-    @property
     def outer_words(self) -> set[str]:
         """The words that are not inside parentheses."""
         depth, found = 0, set()
@@ -155,16 +146,8 @@ class Statement:
                 found.add(token.text.upper())
         return found
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether its rows come in an order that was asked for."""
-        return "ORDER" in self.outer_words
-
     def page(self, limit: int, offset: int) -> str:
-        """Return the statement for some of its rows.
-
-        :raises Invalid: when it is not one that takes a limit, or has one.
-        """
+        """Return the statement for some of its rows."""
         if self.verb not in PAGEABLE:
             raise Invalid(f"all_rows is for a SELECT; this statement begins with {self.verb!r}")
         own = sorted(OWN_LIMIT & self.outer_words)
@@ -206,8 +189,6 @@ class Statement:
             for name, value in params.items()
             for item in (value if isinstance(value, list) else [value])
         ]
-        if self.sets_password:
-            check_plain(written)
         return Statement("".join(texts), self.engine, written)
 
     def without_values(self, column: str) -> str:
@@ -235,11 +216,6 @@ def replace_value(column: str, written: str, place: str) -> str:
     return column
 
 
-def has_ambiguous_end(quoted: str) -> bool:
-    """Whether a backslash stands before a quote, which ends the text for some servers and not for others."""
-    return f"\\{quoted[0]}" in quoted
-
-
 def check_names(used: set[str], given: set[str]) -> None:
     """Refuse a value without its place and a place without its value."""
     if used - given:
@@ -250,20 +226,8 @@ def check_names(used: set[str], given: set[str]) -> None:
         )
 
 
-def check_plain(written: Sequence[tuple[str, str]]) -> None:
-    """Refuse text in hex where MySQL and MariaDB take a plain string alone, as for a password."""
-    for name, value in written:
-        if value.startswith(IN_HEX):
-            raise Invalid(
-                f"params.{name} holds a backslash. How MySQL and MariaDB read one in a password depends on "
-                "their settings, so which password this would set is not known. Use one without a backslash"
-            )
-
-
 # --- Values -----------------------------------------------------------------------------------------
 
-IN_HEX = "_utf8mb4 X"
-"""How text in hex begins for MySQL and MariaDB."""
 CONSTANTS = {None: "NULL", True: "TRUE", False: "FALSE"}
 
 
@@ -284,10 +248,7 @@ def literal(value: Any, name: str, write: Callable[[str], str]) -> str:
 
 
 def text_of(value: Any, name: str) -> str:
-    """Return a value that becomes text, a date among them.
-
-    :raises Invalid: when it is of another type, or cannot be sent.
-    """
+    """Return a value that becomes text, a date among them."""
     text = value.isoformat() if isinstance(value, date) else value
     if not isinstance(text, str):
         raise Invalid(
@@ -314,7 +275,7 @@ def postgresql_text(text: str) -> str:
 
 def mysql_text(text: str) -> str:
     """Return text for MySQL and MariaDB, with a backslash in the form that depends on no SQL mode."""
-    return f"{IN_HEX}'{text.encode().hex()}'" if "\\" in text else standard_text(text)
+    return f"_utf8mb4 X'{text.encode().hex()}'" if "\\" in text else standard_text(text)
 
 
 WRITERS: Mapping[str, Callable[[str], str]] = {

@@ -9,7 +9,7 @@ Every refusal comes before anything is changed, and in check mode as well.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,9 +19,9 @@ from ..._sftp.mirror import PUSH
 from ..._sftp.patterns import Patterns, why_no_match
 from ..._sftp.trees import ROOT, Kind, Tree, printable_path
 from ..services.on_service import SftpServerOptions
-from ..shared.controller_state import PLAYBOOK_FOLDER
 from ..shared.options import FilePath, option, required
 from ..shared.plan import Task
+from ..shared.store import PLAYBOOK_FOLDER
 from ..shared.task_errors import Invalid
 from .paths import ends_with_empty_variable, relative_path
 
@@ -66,8 +66,10 @@ def check_options(options: SftpSyncOptions) -> None:
     :raises Invalid: for a pattern that could match nothing, a limit below 0, ``delete_excluded`` without
         ``delete``, or with ``delete`` a target that an empty variable may have made.
     """
-    check_patterns("include", options.include)
-    check_patterns("exclude", options.exclude)
+    for name, patterns in (("include", options.include), ("exclude", options.exclude)):
+        for number, pattern in enumerate(patterns, 1):
+            if why := why_no_match(pattern):  # it would protect nothing
+                raise Invalid(f"item {number} of {name} is {pattern!r}, {why}")
     limit = options.max_delete
     if limit is not None and limit < 0:
         raise Invalid(f"max_delete is {limit}; it must be 0 or more")
@@ -76,13 +78,6 @@ def check_options(options: SftpSyncOptions) -> None:
         raise Invalid("delete_excluded goes with delete: true alone, and delete is false")
     if options.delete:
         check_target(options.dest, local=options.direction != PUSH)
-
-
-def check_patterns(name: str, patterns: Sequence[str]) -> None:
-    """Refuse a pattern that matches nothing whatever a tree holds: it would protect nothing."""
-    for number, pattern in enumerate(patterns, 1):
-        if why := why_no_match(pattern):
-            raise Invalid(f"item {number} of {name} is {pattern!r}, {why}")
 
 
 def check_source(src: str, *, local: bool, deletes: bool) -> None:
@@ -161,13 +156,12 @@ def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChan
     """Refuse to delete everything for an empty source, or more than the user foresaw.
 
     What a broken transfer left behind is no one's file and does not count.
-
-    :raises Invalid: with the paths that would be deleted.
     """
     options = task.options
     doomed = [printable_path(path) for path in sorted({**changes.in_the_way, **changes.extra})]
     entries = counted(len(doomed), "entry")
-    if doomed and is_empty(source) and not options.allow_empty_source:
+    is_empty = set(source.entries) == {ROOT} and source.entries[ROOT].kind is Kind.DIRECTORY
+    if doomed and is_empty and not options.allow_empty_source:
         part = " after include and exclude" if options.include or options.exclude else ""
         raise Invalid(
             f"src {options.src!r} is empty{part}, and delete: true would delete {entries} of "
@@ -182,11 +176,6 @@ def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChan
             f"{limit}; nothing was changed. To delete that many, raise max_delete to {len(doomed)}",
             would_delete=doomed,
         )
-
-
-def is_empty(source: Tree) -> bool:
-    """Tell whether a tree is a directory and no more."""
-    return set(source.entries) == {ROOT} and source.entries[ROOT].kind is Kind.DIRECTORY
 
 
 def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, changes: TreeChanges) -> None:

@@ -22,6 +22,7 @@ from ..shared.names import same_name
 from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid, NoSuchItem
+from ..shared.waiting import QUIET_SECONDS
 
 MAX_BYTES = 2_000_000
 """Where the platform's reader stops: at 2 MB (Limits)."""
@@ -43,19 +44,17 @@ class FileManager:
     # --- Looking ----------------------------------------------------------------------------------
 
     def entries(self, directory: str) -> list[FileEntry]:
-        """Return the entries of a directory, as first read."""
-        if directory not in self._seen:
-            self._seen[directory] = self._list(directory) if directory else self._list_root()
-        return self._seen[directory]
+        """Return the entries of a directory, as first read.
 
-    def _list_root(self) -> list[FileEntry]:
-        """Return what the root holds.
-
-        :raises UnexpectedAnswer: if it is said to be missing: it is there, so nothing in it can be.
+        :raises UnexpectedAnswer: if the root is said to be missing: it is there, so nothing in it can be.
         """
         try:
-            return self._list(ROOT)
+            if directory not in self._seen:
+                self._seen[directory] = self._list(directory or ROOT)
+            return self._seen[directory]
         except NotFoundResponse as error:
+            if directory:
+                raise
             what = f"the root of {self.label} cannot be listed, so nothing is known of its files"
             raise UnexpectedAnswer(f"{what}: {error.message}") from error
 
@@ -105,19 +104,13 @@ class FileManager:
                 )
 
     def check_directory(self, path: str) -> None:
-        """Check that a path is a directory, or a link that may lead to one.
-
-        :raises Invalid: if it is a file.
-        """
+        """Check that a path is a directory, or a link that may lead to one."""
         entry = self.entry(path)
         if entry is not None and not entry.directory and not entry.symlink:
             raise Invalid(f"{path!r} on {self.label} is a file, so nothing can be below it")
 
     def content(self, path: str, entry: FileEntry) -> str:
-        """Return the text of a file.
-
-        :raises Invalid: if it is too large for the platform to return.
-        """
+        """Return the text of a file."""
         if is_large(entry):
             raise Invalid(
                 f"{path!r} on {self.label} has {entry.size} bytes; the file manager reads up to "
@@ -132,24 +125,18 @@ class FileManager:
                 f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {USE_SFTP_SYNC}"
             )
             raise
-        if not is_full_text(entry, text):  # or the file was replaced since it was listed
-            self.invalidate()
-            self.check_full_text(path, text)
-        return text
-
-    def check_full_text(self, path: str, text: str) -> None:
-        """Check that the returned text has the size of the file in a new listing.
-
-        :raises Invalid: with both sizes.
-        """
-        entry = self.entry(path)
-        if entry is None or not is_full_text(entry, text):
-            size = counted(entry.size or 0, "byte") if entry else "no such file"
-            raise Invalid(
-                f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
-                f"{counted(len(text.encode()), 'byte')}, and the directory has {size}. It was cut, or "
-                f"changed because it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
-            )
+        if is_full_text(entry, text):
+            return text
+        self.invalidate()
+        now = self.entry(path)  # one that was written to meanwhile
+        if now is not None and is_full_text(now, text):
+            return text
+        size = counted(now.size or 0, "byte") if now else "no such file"
+        raise Invalid(
+            f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
+            f"{counted(len(text.encode()), 'byte')}, and the directory has {size}. It was cut, or changed "
+            f"because it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
+        )
 
     def text_or_note(self, path: str, entry: FileEntry) -> str | dict[str, Any]:
         """Return the text of a file that is going to be compared; facts about it where it has none."""
@@ -157,23 +144,20 @@ class FileManager:
         if is_large(entry):
             return note
         try:
-            text = self.task.account.read_file(self.id, path)
+            return self.content(path, entry)
         except TokenRejected:
             raise
-        except Refused:
+        except (Refused, Invalid, NoSuchItem):
             return {**note, "text": False}
-        if is_full_text(entry, text):
-            return text
-        self.invalidate()
-        now = self.entry(path)  # one that was written to meanwhile
-        return text if now is not None and is_full_text(now, text) else {**note, "text": False}
 
     # --- Changing ---------------------------------------------------------------------------------
 
-    def writing(self, path: str, text: str) -> Change:
-        """Return the change that creates or replaces a file."""
-        root, name = posixpath.split(path)
-        return self._change(path, r.FILE_WRITE, {"path": path, "content": text}, self._listed(root, name))
+    def writing(self, path: str, text: str, size: int) -> Change:
+        """Return the change that creates or replaces a file. A platform that changes it is only told of."""
+        shown = replace(self._listed(*posixpath.split(path)), size=size)
+        body = {"path": path, "content": text}
+        change = self._change(f"{path} with {counted(size, 'byte')}", r.FILE_WRITE, body, shown)
+        return replace(change, harmless=True, seconds=QUIET_SECONDS / 2)
 
     def making(self, path: str) -> Change:
         """Return the change that creates a directory in an existing one."""
@@ -191,16 +175,14 @@ class FileManager:
 
     def removing(self, root: str, names: Sequence[str]) -> list[Change]:
         """Return the changes that delete entries of a directory permanently, each a hundred (Limits)."""
-        begins = range(0, len(names), FILES_PER_DELETE)
-        return [self._removing(root, names[begin : begin + FILES_PER_DELETE]) for begin in begins]
-
-    def _removing(self, root: str, names: Sequence[str]) -> Change:
-        """Return the change that deletes up to a hundred entries; directories with their content."""
-        what = (
-            f"{len(names)} entries of {root or 'the root'}" if names[1:] else posixpath.join(root, names[0])
-        )
-        body = {"root": root or ROOT, "files": list(names)}
-        return self._change(what, r.FILE_DELETE, body, Gone(self._listed(root, *names)))
+        changes = []
+        for begin in range(0, len(names), FILES_PER_DELETE):
+            some = names[begin : begin + FILES_PER_DELETE]
+            several = f"{len(some)} entries of {root or 'the root'}"
+            what = several if some[1:] else posixpath.join(root, some[0])
+            body = {"root": root or ROOT, "files": list(some)}
+            changes.append(self._change(what, r.FILE_DELETE, body, Gone(self._listed(root, *some))))
+        return changes
 
     def _listed(self, directory: str, *names: str) -> InDirectory:
         return InDirectory(self.id, directory or ROOT, names)
@@ -212,16 +194,18 @@ class FileManager:
 
 @dataclass(frozen=True)
 class InDirectory:
-    """A directory lists one of these names."""
+    """A directory lists one of these names, with this size if one is given."""
 
     service_id: str
     directory: str
     names: tuple[str, ...]
+    size: int | None = None
 
     def found(self, account: Account) -> list[FileEntry]:
         """Return the entries."""
         listed = account.files(self.service_id, self.directory)
-        return [entry for entry in listed if entry.name in self.names]
+        named = [entry for entry in listed if entry.name in self.names]
+        return [entry for entry in named if self.size is None or entry.size in (None, self.size)]
 
 
 @dataclass(frozen=True)

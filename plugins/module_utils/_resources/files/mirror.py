@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import posixpath
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -33,8 +32,8 @@ from ..._sftp.server_features import FIRST_TIME, ServerFeatures, detect_refusals
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Side
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
-from ..shared.controller_state import PLAYBOOK_FOLDER
 from ..shared.plan import Plan, Step, Task
+from ..shared.store import PLAYBOOK_FOLDER
 from ..shared.task_errors import NoSuchItem
 from .guards import SftpSyncOptions
 
@@ -69,8 +68,6 @@ class MirrorWork:
 
     async def compare(self) -> None:
         """Find out what is to be done, without what the server refuses outright."""
-        await self.mirror.align(self.source, self.target)
-        self._warn_of_spelling()
         if self.task.options.checksum:
             await self._read(self.source.entries)
         self._compare()
@@ -117,8 +114,7 @@ class MirrorWork:
     def _foreseen(self) -> dict[str, str]:
         """Return the failures that show before anything is changed, by path."""
         sides = ((self.mirror.source, self.source), (self.mirror.target, self.target))
-        found = {path: why for side, tree in sides for path, why in describe_unreadable(side, tree).items()}
-        return {**found, **describe_taken(self.mirror.target, self.target)}
+        return {path: why for side, tree in sides for path, why in describe_unreadable(side, tree).items()}
 
     def _run(self, plan: Plan) -> None:
         task, mirror = self.task, self.mirror
@@ -128,37 +124,17 @@ class MirrorWork:
             if mirror.failures:
                 raise self._failed(mirror.failures)
         except BaseException:
-            task.effects.facts.update(changed=bool(mirror.done), finished=self._finished())
+            finished = sorted_paths(set(mirror.done) - mirror.failures.keys())
+            task.effects.facts.update(changed=bool(mirror.done), finished=finished)
             if mirror.failures:  # there may be some before the one that ended it
                 task.effects.facts["failures"] = failures_as_list(mirror.failures)
             raise
         finally:
             self._warn()
-            self._warn_of_spelling()
         said = self.describe()
         task.effects.nothing_changed = not mirror.done
         task.effects.facts["actions"] = [said] if mirror.done else []
         plan.before, plan.after = before_and_after(self.changes, self.target)
-
-    def _finished(self) -> list[str]:
-        return sorted_paths(set(self.mirror.done) - self.mirror.failures.keys())
-
-    def _warn_of_spelling(self) -> None:
-        """Say what has another name on the other side. Below a directory that has one, that says it all."""
-        kept = {
-            path: there
-            for path, there in self.mirror.respelled.items()
-            if posixpath.basename(path) != posixpath.basename(there)
-        }
-        if kept:
-            named = [
-                f"{printable_path(there)} is {printable_path(path)} at the source"
-                for path, there in sorted(kept.items())
-            ]
-            self.task.warn(
-                f"some names have another spelling {self.mirror.target.where}, where both lead to the same: "
-                f"{first_of(named, MAX_NAMED_PATHS)}; rename one of each, so that both sides agree"
-            )
 
     def describe(self) -> str:
         """Say in one line what is done."""
@@ -208,10 +184,7 @@ def pushes(direction: str | None) -> bool:
 
 
 async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Patterns) -> Tree:
-    """Read the tree that the other one follows, and warn of what is left out.
-
-    :raises NoSuchItem: when there is none.
-    """
+    """Read the tree that the other one follows, and warn of what is left out."""
     skipped: dict[str, str] = {}
     source = without_stray_links(await side.tree(patterns, skipped.__setitem__), skipped.__setitem__)
     if ROOT not in source:
@@ -260,9 +233,9 @@ def with_known_times(task: Task[SftpSyncOptions], source: Tree) -> Tree:
     near = {
         path: replace(entry, mtime=min(max(entry.mtime, FIRST_TIME), LAST_TIME))
         for path, entry in source.entries.items()
-        if not 0 <= entry.mtime <= LAST_TIME
+        if not FIRST_TIME <= entry.mtime <= LAST_TIME
     }
-    files = [path for path, entry in near.items() if entry.kind is Kind.FILE]
+    files = [path for path, entry in near.items() if entry.kind is Kind.FILE and source.entries[path].mtime]
     if files:
         task.warn(
             "SFTP cannot store times before 1970 or after 2106, so these get the nearest one: "
@@ -280,32 +253,9 @@ def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
 
 
 def check_readable(side: Side, tree: Tree) -> None:
-    """Refuse a tree of which not all can be read.
-
-    :raises TransferFailed: naming what cannot be.
-    """
+    """Refuse a tree of which not all can be read."""
     if tree.unreadable:
         raise TransferFailed(describe_failures(describe_unreadable(side, tree)))
-
-
-def describe_taken(side: Side, tree: Tree) -> dict[str, str]:
-    """Return what is said of the paths that lead to something that is excluded there, by path."""
-
-    def why(path: str, there: str) -> str:
-        if path == there:
-            return (
-                "a directory has this name there, which exclude leaves alone; rename it at the source, or "
-                "leave out the slash at the end of the pattern to exclude both"
-            )
-        return (
-            f"it is the same as {printable_path(there)} there, which exclude leaves alone; exclude both "
-            "spellings, or rename it at the source"
-        )
-
-    return {
-        path: f"cannot write {printable_path(side.at(path))} {side.where}: {why(path, there)}"
-        for path, there in tree.taken.items()
-    }
 
 
 def describe_failures(failures: Mapping[str, str]) -> str:
@@ -328,19 +278,12 @@ def first_paths(paths: Collection[str]) -> str:
 def rules_of(task: Task[SftpSyncOptions], modes: Mapping[str, int | None], equal: Collection[str]) -> Rules:
     """Return what the mirror is to be. ``equal`` are files whose content was compared and is the same."""
     by_content = task.options.checksum
-    push = pushes(task.options.direction)
 
     def same(path: str, wished: TreeEntry, there: TreeEntry) -> bool:
-        if path in equal:
-            return True
-        return not by_content and wished.size == there.size and is_same_time(wished.mtime, there.mtime, push)
+        alike = (wished.size, wished.mtime) == (there.size, there.mtime)
+        return path in equal or (alike and not by_content)
 
     return Rules(same, task.options.delete, task.options.preserve_modes, **modes)
-
-
-def is_same_time(wished: int, there: int, push: bool) -> bool:
-    """Tell whether a file has the time that it is to have, or what a server has in the place of 0."""
-    return wished == there or (push and (wished, there) == (0, FIRST_TIME))
 
 
 def plan_expected(
@@ -356,7 +299,6 @@ def plan_expected(
     """Plan for a service that does not exist yet, or shows nothing yet: everything is created.
 
     :param target: what is there all the same; the root alone if not given.
-    :raises TransferFailed: naming what of the source cannot be read.
     """
     check_readable(side, source)
     target = Tree({ROOT: TreeEntry(Kind.DIRECTORY)}) if target is None else target

@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from ..._api.decoding import describe_type
+from ..._api.text import describe_type
 from ..shared.selectors import check_text
 from ..shared.task_errors import Invalid
 from .paths import relative_path
 
-LEFT_OUT = object()
-"""Stands for a path that is not given. An empty one may be a variable without a value, and is refused."""
 HIGHEST_PORT = 65535
 KEYS = (
     {"host": "host", "port": "port", "user": "username"},
@@ -25,7 +24,7 @@ KEYS = (
 """The keys of an SFTP access as the API and the modules show it, and those of a host's variables."""
 
 
-def sftp_url(source: Any, path: Any = LEFT_OUT) -> str:
+def sftp_url(source: Any, path: Any = ".") -> str:
     """Return the URL of a path on a service, or of its root.
 
     ``source`` is a result of sftp_info, a service of service_info with its SFTP access, or the variables of a
@@ -33,16 +32,13 @@ def sftp_url(source: Any, path: Any = LEFT_OUT) -> str:
 
     :raises Invalid: when it leads to no SFTP server, or the path leads out of the service.
     """
-    if path is not LEFT_OUT and not isinstance(path, str):
+    if not isinstance(path, str):
         raise Invalid(f"path is {describe_type(path)}; it must be a string")
-    server = authority(access_from(source))
-    if path is LEFT_OUT:
-        path = ""
-    else:
-        check_text("path", path)
-    below = relative_path("path", path)
+    check_text("path", path)  # an empty one may be a variable without a value, and is not the root
+    access, below = access_from(source), relative_path("path", path)
+    login = f"{quote(str(access['user']), safe='')}@" if access["user"] else ""
     folder = "/" if below and path.endswith("/") else ""
-    return f"sftp://{server}/{quote(below)}{folder}"
+    return f"sftp://{login}{in_url(str(access['host']))}{port_of(access['port'])}/{quote(below)}{folder}"
 
 
 def access_from(source: Any) -> dict[str, Any]:
@@ -66,13 +62,6 @@ WAYS = (
 )
 
 
-def authority(access: Mapping[str, Any]) -> str:
-    """Return the part of a URL that names user, server and port."""
-    host, user = str(access["host"]), access["user"]
-    login = f"{quote(str(user), safe='')}@" if user else ""
-    return f"{login}{in_url(host)}{port_of(access['port'])}"
-
-
 def in_url(host: str) -> str:
     """Return a host name or an address as a URL writes it: that of IPv6 in brackets."""
     bare, zone_sign, zone = host.removeprefix("[").removesuffix("]").partition("%")
@@ -91,12 +80,7 @@ def port_of(port: Any) -> str:
     """Return the port as a URL writes it; nothing when there is none."""
     if port in (None, ""):
         return ""
-    text = str(port)
-    if (
-        isinstance(port, bool)
-        or not text.isascii()
-        or not text.isdigit()
-        or not 0 < int(text) <= HIGHEST_PORT
-    ):
+    number = int(port) if re.fullmatch("[0-9]{1,5}", str(port)) else 0
+    if not 0 < number <= HIGHEST_PORT:
         raise Invalid(f"the port is {port!r}; it must be a number from 1 to {HIGHEST_PORT}")
-    return f":{int(text)}"
+    return f":{number}"

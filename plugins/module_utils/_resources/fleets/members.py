@@ -16,9 +16,8 @@ from ..services.power import wait_while_stopping
 from ..shared.currency import currency_of
 from ..shared.effects import Effects
 from ..shared.money import Cost
-from ..shared.options import shared_arguments
 from ..shared.pending import COMMAND, Pending
-from ..shared.plan import Plan, Resource, Task
+from ..shared.plan import Plan, Resource, Task, plan_with
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import current_time
 from ..shared.waiting import poll_for
@@ -205,7 +204,7 @@ class Member:
                 raise Invalid(
                     f"{self.job.label} is no application, so release {options.tag!r} cannot be deployed to it"
                 )
-            return plan_with(self.modules.app_deploy, task, {"slug": slug, "tag": options.tag})
+            return plan_with(task, self.modules.app_deploy, {"slug": slug, "tag": options.tag})
         given = {"command": options.command, "dimensions": options.dimensions}
         settings = {name: value for name, value in given.items() if value is not None}
         trial = self.plan_service(replace(task, warnings=[]), state="present", **settings)
@@ -222,7 +221,7 @@ class Member:
         dimensions = given.get("dimensions")
         arguments = {**given, "id": self.id, "dimensions": dimensions and dimensions.as_dict()}
         arguments |= {"max_monthly": task.options.max_monthly, "resume": task.options.resume}
-        return plan_with(self.modules.service, task, arguments)
+        return plan_with(task, self.modules.service, arguments)
 
     # --- Results ------------------------------------------------------------------------------------
 
@@ -258,10 +257,3 @@ def status_of(shown: Any) -> Any:
 def command_of(state: Mapping[str, Any] | str) -> Any:
     """Return the launch command in the state that a plan shows."""
     return state.get("command") if isinstance(state, Mapping) else None
-
-
-def plan_with(resource: Resource[Any], task: Task[FleetOptions], arguments: Mapping[str, Any]) -> Plan:
-    """Return the plan of another module for one service of the task."""
-    given = {**shared_arguments(task.options), **arguments}
-    composition = replace(task.composition, part=True)
-    return resource.plan(replace(task, options=resource.read_options(given), composition=composition))

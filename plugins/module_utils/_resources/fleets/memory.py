@@ -10,15 +10,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..shared.record_file import RecordFile, as_json
 from ..shared.runs import Run
+from ..shared.store import Kind, Record
 from ..shared.time_zones import current_time
-
-FOLDER = "fleets"
 
 
 @dataclass
-class Record:
+class FleetRecord:
     """What is remembered of a fleet. Services are known by their ids."""
 
     ran: dict[str, bool] = field(default_factory=dict)
@@ -70,35 +68,30 @@ class Record:
         self.done = set()
 
 
+FLEETS = Kind("fleets", FleetRecord, "what the fleet remembers")
+
+
 @dataclass
 class Memory:
     """The file that holds the record of a fleet. Threads share it."""
 
-    file: RecordFile
+    file: Record[FleetRecord]
     lock: threading.Lock = field(default_factory=threading.Lock)
-    record: Record = field(init=False)
+    record: FleetRecord = field(init=False)
 
     def __post_init__(self) -> None:
-        self.record = self.file.load(Record)
+        self.record = self.file.read()
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, name: str) -> Memory:
-        """Return the memory of a fleet on a platform, read from its file.
-
-        :raises Invalid: if it is damaged.
-        """
-        return cls(RecordFile.of(FOLDER, "what the fleet remembers", state_dir, base_url, name))
+        return cls(FLEETS.of(base_url, name, state_dir))
 
     def is_stale(self) -> bool:
         """Tell whether another run has changed the file since it was read."""
-        return self.file.load(Record) != self.record
+        return self.file.read() != self.record
 
     def write(self) -> None:
-        """Replace the file by the record. Hold the lock where threads may change it.
-
-        :raises Invalid: if it cannot be written.
-        """
-        self.file.write(as_json(self.record))
+        self.file.write(self.record)
 
     def note_begun(self, id: str, *, runs: bool) -> None:
         """Remember that a service is about to be changed, unless an earlier run began it and is not done."""

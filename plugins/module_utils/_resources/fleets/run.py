@@ -16,11 +16,11 @@ from ..._api.errors import HostedError
 from ..._api.values import ServiceStatus
 from ..services.many_services import ServiceJob, name_services, read_job, select_jobs, work_on
 from ..services.start_order import explicit_references, read_order
-from ..shared.controller_state import one_at_a_time
 from ..shared.identify import find_service
 from ..shared.options import state_dir_of
 from ..shared.plan import Expansion, Plan, Step, Task
 from ..shared.runs import Run
+from ..shared.store import one_at_a_time
 from ..shared.task_errors import Invalid
 from .health import Health
 from .members import ACT, Member, Modules

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -85,14 +85,10 @@ class FileContent:
         self.count, self.size = len(sizes), sum(sizes)
 
     def describe(self) -> str:
-        """Return what is copied, for people."""
         return f"{counted(self.count, 'file')} ({counted(self.size, 'byte')})"
 
     def write(self, folder: str, before: str | None) -> None:
-        """Pull the files, sharing those that an earlier copy, ``before``, has by hard links.
-
-        :raises TransferFailed: if anything cannot be copied.
-        """
+        """Pull the files, sharing those that an earlier copy, ``before``, has by hard links."""
         self.sftp_session.run(self._write(folder, before))
 
     async def _write(self, folder: str, before: str | None) -> None:
@@ -128,8 +124,6 @@ class FileContent:
         """Compare every file with the service, and then see that the service has not changed since.
 
         Return what the copy holds.
-
-        :raises TransferFailed: on any difference.
         """
         return self.sftp_session.run(self._verify(folder))
 
@@ -141,16 +135,15 @@ class FileContent:
                  if outline(self.source.entries.get(path)) != outline(there.get(path))]  # fmt: skip
         if wrong:
             raise TransferFailed(f"the copy does not have what the service has: {name_some(sorted(wrong))}")
-        equal = await mirror.same_content(self.source.entries, there)
-        differing = sorted(
-            path
-            for path, entry in self.source.entries.items()
-            if entry.kind is Kind.FILE and path not in equal
-        )
-        if differing:
+        if differing := await differing_files(mirror, self.source, there):
             raise TransferFailed(changed_message(f"these differ from their copies: {name_some(differing)}"))
         await self._check_unchanged()
-        return [self._entry(folder, path) for path in sorted(self.source.entries)]
+        entries = []
+        for path in sorted(self.source.entries):
+            original = self.tree.entries[path]  # whose permissions and time the copy may not have
+            copied = entry_on_disk(folder, os.path.join(FILES, path) if path else FILES)
+            entries.append(replace(copied, mode=f"{original.mode or 0:04o}", mtime=original.mtime))
+        return entries
 
     async def _check_unchanged(self) -> None:
         now = await self.remote.tree(Patterns(), lambda path, why: None)
@@ -161,18 +154,14 @@ class FileContent:
         if changed:
             raise TransferFailed(changed_message(f"these are not as they were: {name_some(changed)}"))
 
-    def _entry(self, folder: str, path: str) -> Entry:
-        """Return one entry of the copy, with the permissions and the time that the service has."""
-        there = self.tree.entries[path]
-        copied = entry_on_disk(folder, os.path.join(FILES, path) if path else FILES)
-        return replace(copied, mode=f"{there.mode or 0:04o}", mtime=there.mtime)
+
+async def differing_files(mirror: Mirror, source: Tree, there: Mapping[str, TreeEntry]) -> list[str]:
+    """Read the files of both sides of a mirror, and return those whose content is not the same."""
+    files = {path: entry for path, entry in source.entries.items() if entry.kind is Kind.FILE}
+    return sorted(files.keys() - await mirror.same_content(files, there))
 
 
 def check_readable(remote: Remote, tree: Tree) -> None:
-    """Refuse a service of which not all can be read.
-
-    :raises TransferFailed: naming what cannot be.
-    """
     if tree.unreadable:
         said = describe_failures(describe_unreadable(remote, tree))
         raise TransferFailed(
@@ -230,47 +219,41 @@ class DumpContent:
     source: Source
 
     def describe(self) -> str:
-        """Return what is copied, for people."""
         return f"a dump of database {self.source.login.database!r}"
 
     def write(self, folder: str, before: str | None) -> None:
-        """Dump the database."""
-        self._dump(folder)
-
-    def _dump(self, folder: str) -> Path:
-        try:
-            return dump_from(Path(folder), self.source)
-        except NoDumpError as error:
-            raise TransferFailed(str(error)) from None
+        with as_failure():
+            dump_from(Path(folder), self.source)
 
     def verify(self, folder: str) -> Sequence[Entry]:
         """Read the dump to its end, and see that a second dump has the same content."""
-        name, again = self.source.engine.file, os.path.join(folder, AGAIN)
-        first = self._digest(Path(folder, name))
-        os.mkdir(again, ENTERED)
-        try:
-            second = self._digest(self._dump(again))
-        finally:
-            shutil.rmtree(again)
+        engine, again = self.source.engine, os.path.join(folder, AGAIN)
+        with as_failure():
+            first = content_digest(Path(folder, engine.file), engine, elsewhere=False)
+            os.mkdir(again, ENTERED)
+            try:
+                second = content_digest(dump_from(Path(again), self.source), engine, elsewhere=False)
+            finally:
+                shutil.rmtree(again)
         if first != second:
             raise TransferFailed(changed_message("a second dump differs from the first one"))
-        return [replace(entry_on_disk(folder, name), mode=None)]
+        return [entry_on_disk(folder, engine.file)]
 
-    def _digest(self, dump: Path) -> str:
-        try:
-            return content_digest(dump, self.source.engine)
-        except NoDumpError as error:
-            raise TransferFailed(str(error)) from None
+
+@contextmanager
+def as_failure(what: str = "", advice: str = "") -> Iterator[None]:
+    """Raise the reason why there is no dump as a transfer that failed, which says what helps."""
+    try:
+        yield
+    except NoDumpError as error:
+        raise TransferFailed(f"{what}: {error}. {advice}" if what else str(error)) from None
 
 
 Content: TypeAlias = "FileContent | DumpContent"
 
 
 def check_room(content: Content, root: str, shared: bool) -> None:
-    """Refuse a copy that does not fit on the disk, unless an earlier one shares its files.
-
-    :raises Invalid: with both figures.
-    """
+    """Refuse a copy that does not fit on the disk, unless an earlier one shares its files."""
     root, free = room_at(root)
     if content.size is not None and content.size > free and not shared:
         raise Invalid(

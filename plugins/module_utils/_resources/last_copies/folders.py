@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, count
 
 from ..._api.private_folder import PRIVATE_FOLDER, make_private_folder, refuse_strangers
 from ..._sftp.errors import TransferFailed
@@ -54,10 +55,7 @@ class CopyFolder:
     """Whether it is the collection's own, which is made with the folders above it."""
 
     def begin(self) -> str:
-        """Make the folder for a new copy, and remove what runs that were cut off have left; return its path.
-
-        :raises TransferFailed: where that is not possible.
-        """
+        """Make the folder for a new copy, and remove what runs that were cut off have left."""
         try:
             if self.own:
                 make_private_folder(self.root)
@@ -65,16 +63,13 @@ class CopyFolder:
             make_private(self.path)
             for name in os.listdir(self.path):
                 if name.startswith(PARTIAL):
-                    remove_tree(os.path.join(self.path, name))
+                    shutil.rmtree(os.path.join(self.path, name), ignore_errors=True)
             return tempfile.mkdtemp(prefix=PARTIAL, dir=self.path)
         except OSError as error:
             raise unwritable(self.path, error) from None
 
     def place(self, partial: str, made_at: float) -> str:
-        """Give a verified copy its name, for good; return its path.
-
-        :raises TransferFailed: where that is not possible.
-        """
+        """Give a verified copy its name, for good; return its path."""
         final = self.free_path(made_at)
         try:
             os.rename(partial, final)
@@ -86,12 +81,9 @@ class CopyFolder:
 
     def free_path(self, made_at: float) -> str:
         """Return the path of a copy that was made at this time; a number tells it from another."""
-        first = path = os.path.join(self.path, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(made_at)))
-        number = 1
-        while os.path.lexists(path):
-            number += 1
-            path = f"{first}-{number}"
-        return path
+        first = os.path.join(self.path, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(made_at)))
+        names = chain([first], (f"{first}-{number}" for number in count(2)))
+        return next(name for name in names if not os.path.lexists(name))
 
     def copies(self) -> Iterator[str]:
         """Yield the paths of the copies that are there, the newest first."""
@@ -106,7 +98,6 @@ def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder
     """Return where the copies of a service go, if they can be written there. Writes nothing.
 
     :param own: whether it is the collection's own folder. Those above any other one have to be there.
-    :raises Invalid: saying what is wrong with the folder.
     """
     root = os.path.realpath(os.path.abspath(os.path.expanduser(path)))
     check_no_system_folder(path, root)
@@ -114,15 +105,11 @@ def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder
         check_writable_folder(path, root)
     else:
         parent = nearest_folder(path) if own else os.path.dirname(root)
-        if os.path.islink(os.path.expanduser(path)):
+        missing = root if os.path.islink(os.path.expanduser(path)) else parent
+        if not os.path.isdir(missing):  # a link, or the folder above
             raise Invalid(
-                f"keep_copy is {path!r}, a link to {root!r}, which does not exist. Is a disk not mounted? "
-                "Create it, or name another folder. Nothing was deleted"
-            )
-        if not os.path.isdir(parent):
-            raise Invalid(
-                f"keep_copy is {path!r}, and the folder above it, {parent!r}, does not exist. Is a disk not "
-                "mounted? Create it, or name another folder. Nothing was deleted"
+                f"keep_copy is {path!r}, and {missing!r} does not exist. Is a disk not mounted? Create it, "
+                "or name another folder. Nothing was deleted"
             )
         check_writable_folder(path, parent)
     folder = CopyFolder(root, os.path.join(root, folder_name(name, id)), own)
@@ -214,12 +201,6 @@ def flush_entry(path: str) -> None:
         os.close(handle)
 
 
-def remove_tree(path: str) -> None:
-    """Remove what is no copy. The next run removes what is left of it; it is never taken for one."""
-    shutil.rmtree(path, ignore_errors=True)
-
-
 def unwritable(path: str, error: OSError) -> TransferFailed:
-    """Return the error for a place that cannot be written to."""
     place = printable_path(os.fsdecode(error.filename or path))
     return TransferFailed(f"cannot write {place}: {error.strerror or error}")

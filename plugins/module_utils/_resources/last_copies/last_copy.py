@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api.errors import HostedError, Refused, TokenRejected
-from ..._api.models import App, Service, Settings, SftpAccess
+from ..._api.models import App, Settings
 from ..._api.text import in_one_line
 from ..._api.values import ContainerState, Family
 from ..._sftp.errors import TransferFailed
@@ -22,12 +24,12 @@ from ..services.options import ServiceOptions
 from ..services.removal import Kept, own_copies_folder, uncopyable
 from ..services.settings import carried
 from ..services.view import View, read_settings, read_state
-from ..shared.controller_state import atomic_file, one_at_a_time
 from ..shared.plan import Step, Task
+from ..shared.store import atomic_file, one_at_a_time
 from ..shared.task_errors import Invalid
 from ..shared.yaml_text import as_yaml
 from .content import Content, DumpContent, FileContent, check_room
-from .folders import CopyFolder, check_folder, flush_tree, remove_tree, unwritable
+from .folders import CopyFolder, check_folder, flush_tree, unwritable
 from .manifest import Manifest, check_copy, entry_on_disk, read_manifest
 
 DESCRIPTION = "service.yml"
@@ -53,12 +55,6 @@ class LastCopy:
     content: Content
     description: str
     made_at: float
-
-    @property
-    def summary(self) -> str:
-        """What is done, in one line."""
-        what = self.content.describe()
-        return f"copy {what} of {self.view.label} to {printable_path(self.folder.path)}, and verify the copy"
 
     def facts(self, path: str, verified: Manifest | None = None) -> dict[str, Any]:
         """Return what the result says of it."""
@@ -95,10 +91,10 @@ class LastCopy:
             manifest = self._verify(partial)
             path = self.folder.place(partial, self.made_at)
         except OSError as error:
-            remove_tree(partial)
+            shutil.rmtree(partial, ignore_errors=True)
             raise unwritable(partial, error) from None
         except BaseException:
-            remove_tree(partial)
+            shutil.rmtree(partial, ignore_errors=True)
             raise
         return path, manifest
 
@@ -135,21 +131,20 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
     for left, why in sorted(content.left_out.items()):
         task.warn(f"{printable_path(left)} is not in the last copy of {view.label}: {why}")
     made_at = time.time()
-    app = own_application(task, view) if content.kind != DumpContent.kind else None
-    described = replace(view, state=known_state(task, view))
-    description = describe_service(task, described, settings, app, stamp(made_at))
+    may_be_app = service.family == Family.APP and content.kind != DumpContent.kind
+    app = task.account.apps_by_id().get(service.id) if may_be_app else None
+    state = None
+    with suppress(HostedError):  # the copy does without it
+        state = read_state(task, service.id)
+    description = describe_service(task, replace(view, state=state), settings, app, stamp(made_at))
     copy = LastCopy(task, view, folder, content, description, made_at)
-    facts = copy.facts(folder.free_path(made_at))
-    task.effects.facts["copy"] = facts
-    shown = {"last copy": folder.path, "content": content.describe()}
-    return Kept(Step(copy.summary, copy.make), shown)
+    task.effects.facts["copy"] = copy.facts(folder.free_path(made_at))
+    what = content.describe()
+    summary = f"copy {what} of {view.label} to {printable_path(folder.path)}, and verify the copy"
+    return Kept(Step(summary, copy.make), {"last copy": folder.path, "content": what})
 
 
 def read_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> Content:
-    """Return what there is to copy of a service.
-
-    :raises Invalid: if there is nothing that could be copied.
-    """
     service = view.service
     if service.family == Family.APP and (dump := dump_content(task, view, settings)):
         return dump
@@ -163,19 +158,6 @@ def read_content(task: Task[ServiceOptions], view: View, settings: Settings | No
         raise
     except Refused as error:
         raise uncopyable(view, f"it has no SFTP access: {error.message}", other) from None
-    return open_files(task, view, access)
-
-
-def known_state(task: Task[ServiceOptions], view: View) -> str | None:
-    """Return the state of the container of a service; ``None`` if it is not known, which no copy needs."""
-    try:
-        return read_state(task, view.service.id)
-    except HostedError:
-        return None
-
-
-def open_files(task: Task[ServiceOptions], view: View, access: SftpAccess) -> FileContent:
-    """Log in to a service and read what files it has."""
     try:
         return FileContent.open(task, access)
     except HostedError as error:
@@ -184,10 +166,7 @@ def open_files(task: Task[ServiceOptions], view: View, access: SftpAccess) -> Fi
 
 
 def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> DumpContent | None:
-    """Return the dump of a database that this machine reaches; ``None`` for a service that is none.
-
-    :raises Invalid: if it cannot be dumped from here, or the product is a database all the same.
-    """
+    """Return the dump of a database that this machine reaches; ``None`` for a service that is none."""
     try:
         connection = find_connection(task.account, view.service)
     except Invalid as error:
@@ -201,15 +180,7 @@ def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | No
         raise uncopyable(view, str(error), other) from None
 
 
-def own_application(task: Task[ServiceOptions], view: View) -> App | None:
-    """Return the application that a service is, if the account made it from an image of its own."""
-    if view.service.family != Family.APP:
-        return None
-    return task.account.apps_by_id().get(view.service.id)
-
-
 def newest_copy(folder: CopyFolder, kind: str) -> str | None:
-    """Return the newest whole copy of this kind that is there."""
     for path in folder.copies():
         try:
             if read_manifest(path).kind == kind:
@@ -220,7 +191,6 @@ def newest_copy(folder: CopyFolder, kind: str) -> str | None:
 
 
 def stamp(moment: float) -> str:
-    """Return a moment in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
 
 
@@ -235,10 +205,22 @@ def describe_service(
     It has all that the platform tells of the service and no secrets. What it lacks is named in it.
     """
     service = view.service
+    options: dict[str, Any] = {
+        **({"slug": app.slug} if app else {"name": service.name}),
+        "project": task.account.project_name(service.project_id) or service.project_id,
+        "host": service.host.id if service.host else None,
+    }
     if app is not None:
-        module, options = "app", app_options(task, service, app)
+        options["dimensions"] = carried(service, None)["dimensions"]
     else:
-        module, options = "service", service_options(task, view, settings)
+        options |= {
+            "family": service.family,
+            "product": service.product.slug if service.product else None,
+            "runtime": service.runtime.id if service.runtime else None,
+            **carried(service, settings),
+            "state": "stopped" if view.state == ContainerState.STOPPED else "present",
+        }
+    module = "app" if app else "service"
     known = {name: value for name, value in options.items() if value is not None}
     tasks = [{"name": f"Order service {service.name} again", f"hosted.services.{module}": known}]
     lines = heading(view, app, options, made_at)
@@ -271,28 +253,3 @@ def heading(view: View, app: App | None, options: dict[str, Any], made_at: str) 
     if missing:
         lines.append(f"The platform did not tell {' and '.join(missing)} either; add what is missing.")
     return lines
-
-
-def service_options(task: Task[Any], view: View, settings: Settings | None) -> dict[str, Any]:
-    """Return what orders a service, in the options of the module."""
-    service = view.service
-    return {
-        "name": service.name,
-        "project": task.account.project_name(service.project_id) or service.project_id,
-        "family": service.family,
-        "product": service.product.slug if service.product else None,
-        "runtime": service.runtime.id if service.runtime else None,
-        "host": service.host.id if service.host else None,
-        **carried(service, settings),
-        "state": "stopped" if view.state == ContainerState.STOPPED else "present",
-    }
-
-
-def app_options(task: Task[Any], service: Service, app: App) -> dict[str, Any]:
-    """Return what creates an application, in the options of the module."""
-    return {
-        "slug": app.slug,
-        "project": task.account.project_name(service.project_id) or service.project_id,
-        "host": service.host.id if service.host else None,
-        "dimensions": carried(service, None)["dimensions"],
-    }

@@ -10,13 +10,13 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ..._api.text import first_of
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
-from ..shared.controller_state import write_json
+from ..shared.store import write_json
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -49,7 +49,6 @@ class Manifest:
 
     @property
     def files(self) -> int:
-        """The number of files."""
         return sum(entry.kind == FILE for entry in self.entries)
 
     @property
@@ -58,19 +57,13 @@ class Manifest:
         return sum(entry.size for entry in self.entries if entry.kind == FILE)
 
     def write(self, folder: str) -> None:
-        """Write the list into the folder of its copy, with mode 0600.
-
-        :raises OSError: if that fails.
-        """
+        """Write the list into the folder of its copy, with mode 0600."""
         content = {**asdict(self), "format": FORMAT, "files": self.files, "bytes": self.bytes}
         write_json(os.path.join(folder, MANIFEST), content)
 
 
 def read_manifest(folder: str) -> Manifest:
-    """Read the list of a copy back.
-
-    :raises TransferFailed: if there is none, or not a whole one.
-    """
+    """Read the list of a copy back."""
     try:
         with open(os.path.join(folder, MANIFEST), encoding="utf-8") as file:
             content = json.load(file)
@@ -86,28 +79,15 @@ def read_manifest(folder: str) -> Manifest:
 
 
 def check_copy(folder: str, expected: Manifest) -> None:
-    """Read a copy back from the disk, list included, and compare it with what it is to hold.
-
-    :raises TransferFailed: naming what is missing, is too much, or differs.
-    """
+    """Read a copy back from the disk, list included, and compare it with what it is to hold."""
     if read_manifest(folder) != expected:
         raise TransferFailed(f"the list {MANIFEST} of the copy is not the one that was written")
-    wanted = {entry.path: entry for entry in expected.entries}
+    wanted = {entry.path: replace(entry, mode=None, mtime=None) for entry in expected.entries}
     there = dict(entries_on_disk(folder))
     there.pop(MANIFEST, None)
-    wrong = sorted(
-        path for path in wanted.keys() | there.keys() if not same(wanted.get(path), there.get(path))
-    )
+    wrong = sorted(path for path in wanted.keys() | there.keys() if wanted.get(path) != there.get(path))
     if wrong:
         raise TransferFailed(f"the copy on the disk is not what was written: {name_some(wrong)}")
-
-
-def same(wanted: Entry | None, there: Entry | None) -> bool:
-    """Tell whether the disk has what the list says."""
-    if wanted is None or there is None:
-        return False
-    facts = [(entry.kind, entry.size, entry.sha256, entry.target) for entry in (wanted, there)]
-    return facts[0] == facts[1]
 
 
 def name_some(paths: Sequence[str]) -> str:
@@ -116,10 +96,7 @@ def name_some(paths: Sequence[str]) -> str:
 
 
 def entries_on_disk(root: str, below: str = "") -> Iterator[tuple[str, Entry]]:
-    """Yield everything below a folder, with checksums. Links are not followed.
-
-    :raises TransferFailed: if something cannot be read.
-    """
+    """Yield everything below a folder, with checksums. Links are not followed."""
     try:
         for name in os.listdir(os.path.join(root, below)):
             path = os.path.join(below, name)

@@ -13,17 +13,18 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..._api.text import counted, first_of
+from ..clones.source import Wanted
 from ..databases.dump import ENGINES
 from ..restore_points.off_site import moment_in
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-from .record import Span
+from .target import Span
 
 DESCRIPTION = "service.json"
 LONGEST_DESCRIPTION = 16_000_000
@@ -48,15 +49,6 @@ class Copy:
         """The name of the backup that it was made with."""
         return os.path.basename(self.path)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no file is in it; folders alone are no content."""
-        return not any(files for _folder, _folders, files in os.walk(self.path))
-
-    def age(self, now: datetime) -> int:
-        """Return how many seconds ago it was made."""
-        return max(0, round((now - self.moment).total_seconds()))
-
 
 @dataclass(frozen=True)
 class Shelf:
@@ -72,7 +64,6 @@ class Shelf:
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         names = [str(self.about[name]) for name in ("project", "slug", "name") if self.about.get(name)]
         other = self.about.get("id", self.id)
         if other != self.id:
@@ -94,10 +85,10 @@ class Shelf:
         found = self.about.get("excluded")
         return found if isinstance(found, dict) else {}
 
-    def is_of(self, projects: Iterable[str], name: str, is_app: bool) -> bool:
+    def is_of(self, projects: Iterable[str], wanted: Wanted) -> bool:
         """Tell whether it is that of a service of these projects."""
         slug = self.about.get("slug")
-        same = slug == name if is_app else not slug and self.about.get("name") == name
+        same = slug == wanted.was if wanted.is_app else not slug and self.about.get("name") == wanted.was
         return same and self.about.get("project") in set(projects)
 
 
@@ -123,10 +114,6 @@ class Chosen:
 
 
 def read_shelves(folder: str) -> list[Shelf]:
-    """Return what is in a folder of copies.
-
-    :raises NoSuchItem: if there is no such folder, or nothing in it.
-    """
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -162,18 +149,14 @@ def read_shelf(path: str) -> Shelf:
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             about = json.loads(file.read(LONGEST_DESCRIPTION))
     copies.sort(key=lambda each: (each.moment, each.name))
-    return Shelf(id := os.path.basename(path), copies, undated, description_of(id, about))
-
-
-def description_of(id: str, about: Any) -> dict[str, Any]:
-    """Return what the description of a shelf says; of one that belongs to another shelf, only that."""
-    if not isinstance(about, dict):
-        return {}
-    return about if about.get("id", id) == id else {"id": about["id"]}
+    id = os.path.basename(path)
+    about = about if isinstance(about, dict) else {}
+    if about.get("id", id) != id:  # it belongs to another shelf, and says nothing of this one
+        about = {"id": about["id"]}
+    return Shelf(id, copies, undated, about)
 
 
 def patterns_of(found: Any) -> list[str]:
-    """Return the patterns of a list in a description."""
     return [str(each) for each in found if each] if isinstance(found, list) else []
 
 
@@ -198,10 +181,7 @@ class Choice:
         return [each for each in shelf.copies if each.moment <= latest]
 
     def given(self, label: str, wanted: str) -> Chosen:
-        """Return the copy that a user names, by its shelf or as SHELF/COPY.
-
-        :raises NoSuchItem: if it is not there.
-        """
+        """Return the copy that a user names, by its shelf or as SHELF/COPY."""
         id, _slash, name = wanted.partition("/")
         shelf = next((each for each in self.shelves if each.id == id), None)
         if shelf is None:
@@ -215,13 +195,10 @@ class Choice:
             raise NoSuchItem(f"copies_of: {label} is to get {wanted!r}; {shelf.label} has {known}")
         return Chosen(shelf, copy)
 
-    def known(self, label: str, projects: Sequence[str], name: str, is_app: bool) -> Chosen:
-        """Return the newest copy of a service that the descriptions of the shelves name.
-
-        :raises NoSuchItem: if there is none.
-        :raises Ambiguous: if it may be that of another service.
-        """
-        own = [each for each in self.shelves if each.is_of(projects, name, is_app)]
+    def known(self, wanted: Wanted, projects: Sequence[str]) -> Chosen:
+        """Return the newest copy of a service that the descriptions of the shelves name."""
+        label = wanted.label
+        own = [each for each in self.shelves if each.is_of(projects, wanted)]
         if not own:
             raise NoSuchItem(f"there is no copy of {label}; there are {self.list_shelves()}")
         own = self.filled(label, own)
@@ -247,14 +224,16 @@ class Choice:
         return chosen
 
     def filled(self, label: str, own: Iterable[Shelf]) -> list[Shelf]:
-        """Return shelves without the copies of what this recovery itself had not filled yet.
-
-        :raises NoSuchItem: if nothing is left.
-        """
+        """Return shelves without the copies of what this recovery itself had not filled yet."""
         found, left_out = [], []
         for shelf in own:
-            rest = [each for each in shelf.copies if not self._lacked(shelf, each)]
-            lacking = [each for each in shelf.copies if each not in rest]
+            lacking = [
+                each
+                for each in shelf.copies
+                for since, until in self.unfilled.get(shelf.id, ())
+                if not ((since and each.moment < since) or (until and until <= each.moment))
+            ]
+            rest = [each for each in shelf.copies if each not in lacking]
             if lacking:
                 left_out.append(
                     f"copies of {shelf.label} do not count, such as {lacking[-1].name}: they were made "
@@ -268,16 +247,8 @@ class Choice:
         self.remarks += left_out
         return found
 
-    def _lacked(self, shelf: Shelf, copy: Copy) -> bool:
-        """Tell whether a service lacked its content when a copy of it was made."""
-        spans = self.unfilled.get(shelf.id, ())
-        return any(since <= copy.moment and not (until and until <= copy.moment) for since, until in spans)
-
     def newest(self, label: str, shelf: Shelf) -> Chosen:
-        """Return the newest copy of a shelf that counts.
-
-        :raises NoSuchItem: if there is none.
-        """
+        """Return the newest copy of a shelf that counts."""
         found = self.counting(shelf)
         if not shelf.copies:
             there = ", ".join(each.name for each in shelf.undated)
@@ -297,7 +268,7 @@ class Choice:
             self.remarks.append(
                 f"{label}: copies that are dated in the future do not count: {', '.join(ahead)}"
             )
-        filled = [each for each in found if not each.is_empty]
+        filled = [each for each in found if any(files for _folder, _folders, files in os.walk(each.path))]
         if filled and filled[-1] is not found[-1]:
             self.remarks.append(
                 f"{label}: the newest copy, {found[-1].name}, is empty; {filled[-1].name} is taken. If the "
@@ -311,20 +282,21 @@ class Choice:
         return Chosen(shelf, (filled or found)[-1])
 
     def warn_of_newer(
-        self, own: Iterable[Shelf], known: Callable[[Shelf], bool], projects: Sequence[str]
+        self, own: Iterable[Shelf], described: Sequence[Wanted], projects: Sequence[str]
     ) -> None:
         """Note shelves of the same projects that nobody gets, with newer copies than those that are taken.
 
         A service that was relocated or ordered anew under another name has such a shelf.
 
         :param own: the shelves of which a copy is taken.
-        :param known: whether a shelf is that of an entry of the blueprint.
+        :param described: what the blueprint describes.
         """
         taken = {each.id: self.counting(each) for each in own}
         oldest = min((copies[-1].moment for copies in taken.values() if copies), default=self.now)
         for shelf in self.shelves:
             copies = self.counting(shelf)
-            is_other = shelf.id not in taken and shelf.about.get("project") in projects and not known(shelf)
+            known = shelf.id in taken or any(shelf.is_of(projects, each) for each in described)
+            is_other = not known and shelf.about.get("project") in projects
             if is_other and copies and copies[-1].moment > oldest:
                 self.remarks.append(
                     f"nothing in the blueprint gets the copies of {shelf.label}, the newest of which was "
@@ -334,7 +306,15 @@ class Choice:
 
     def warn_of_writable(self, folder: str, chosen: Iterable[Chosen]) -> None:
         """Note what every user of this machine could have written to: it decides what is restored."""
-        writable = dict.fromkeys(path for each in chosen for path in writable_by_all(folder, each))
+        writable: dict[str, None] = {}
+        for each in chosen:
+            places = [folder, os.path.join(folder, each.shelf.id), each.copy.path]
+            for path in places if each.dump is None else [*places, each.dump]:
+                mode = os.stat(path).st_mode
+                if mode & stat.S_IWOTH:
+                    writable[path] = None
+                if not mode & stat.S_IXOTH:  # which closes what is in it
+                    break
         if writable:
             self.remarks.append(
                 f"every user of this machine can write to {', '.join(writable)}, and so to what is restored. "
@@ -342,19 +322,7 @@ class Choice:
             )
 
     def list_shelves(self) -> str:
-        """Return the shelves for messages."""
         return f"copies of {first_of([each.label for each in self.shelves], NAMED)}"
-
-
-def writable_by_all(folder: str, chosen: Chosen) -> Iterator[str]:
-    """Yield the folders of a copy, and its dump, that all users can reach and write to."""
-    shelf = os.path.join(folder, chosen.shelf.id)
-    for path in (folder, shelf, chosen.copy.path, *filter(None, [chosen.dump])):
-        mode = os.stat(path).st_mode
-        if mode & stat.S_IWOTH:
-            yield path
-        if not mode & stat.S_IXOTH:
-            return
 
 
 def check_content(chosen: Chosen, product: str | None) -> None:
@@ -363,19 +331,13 @@ def check_content(chosen: Chosen, product: str | None) -> None:
     Role `backups` copies a database as a dump or not at all.
 
     :param product: what the blueprint orders for it.
-    :raises Invalid: naming the copy.
     """
     engine = chosen.shelf.about.get("engine")
     other = "; name another copy in copies_of"
     if chosen.dump is None:
-        kind = str(engine) if engine else product if is_dumped(product) else None
+        kind = engine or next((product for name in ENGINES if name in (product or "").lower()), None)
         if kind is not None:
             raise Invalid(f"{chosen.copy.path} holds no dump, and the service is a {kind} database{other}")
         return
     if not os.path.getsize(chosen.dump):
         raise Invalid(f"{chosen.dump} is empty, so it is no dump{other}")
-
-
-def is_dumped(product: str | None) -> bool:
-    """Tell whether a product is a database that is copied as a dump."""
-    return product is not None and any(engine in product.lower() for engine in ENGINES)

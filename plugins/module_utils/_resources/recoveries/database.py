@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,28 +16,25 @@ from typing import Any
 from ..._api.models import Service
 from ..._api.text import counted
 from ..._api.values import Family
-from ..clones.database import address_of, explained, holds, warn_if_closed
-from ..databases.dump import MARIADB, POSTGRESQL, Engine, find_source
+from ..clones.database import RestoreOptions, address_of, holds, plan_foreseen
+from ..databases.dump import MARIADB, POSTGRESQL, find_source
 from ..databases.engine import find_connection
 from ..databases.restore import HeldDump, check_client, count_rows, kept_dump, restore
+from ..last_copies.content import as_failure
 from ..shared.identify import label
-from ..shared.options import WaitOptions, required
+from ..shared.options import required
 from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.task_errors import Invalid, NoSuchItem
 from .target import Target
 
 
 @dataclass(frozen=True, kw_only=True)
-class DumpOptions(WaitOptions):
+class DumpOptions(RestoreOptions):
     """From which dump to which service."""
 
     key: str = required()
     name: str = required()
     dump: str = required()
-    service: str | None = None
-    project_id: str | None = None
-    public: bool = False
-    """Whether the service will be open to the Internet."""
     existing: str = "refuse"
     """What becomes of rows that somebody else may have written: ``replace``, as in a drill, or refused."""
 
@@ -51,21 +48,17 @@ class RecoveredDatabase(Resource[DumpOptions]):
         self._target = target
 
     def plan(self, task: Task[DumpOptions]) -> Plan:
-        """Read the dump to its end, and plan to restore it.
-
-        :raises HostedError: if it is not whole, or if the database is not to be written to.
-        """
+        """Read the dump to its end, and plan to restore it."""
         options = task.options
-        engine = engine_of_dump(options.dump)
+        engine = POSTGRESQL if options.dump.endswith(POSTGRESQL.file) else MARIADB
         held = task.closing.enter_context(ExitStack())
         with restoring(options):
             check_client(engine)
             dump = held.enter_context(kept_dump(Path(options.dump), engine))
         if options.service is None:
-            warn_if_closed(task, f"service {options.name!r}", options.public)
-            said = f"restore {described(options, dump)}"
+            summary = f"restore {described(options, dump)}"
             held.close()
-            return Plan(result=None, steps=[Step(said, lambda: None)], after={"content": options.dump})
+            return plan_foreseen(task, f"service {options.name!r}", summary, options.dump)
         service = self._target.read_own(task)
         return self._plan_restore(task, service, dump)
 
@@ -112,17 +105,15 @@ class RecoveredDatabase(Resource[DumpOptions]):
         return Plan(result=result, steps=steps, before=state if same else {"content": "another"}, after=state)
 
     def _check_replaceable(self, options: DumpOptions, service: Service, rows: Sequence[int]) -> None:
-        """Refuse to replace what this recovery has not written itself, or what may be in use by now.
-
-        :raises Invalid: with what is there.
-        """
+        """Refuse to replace what this recovery has not written itself, or what may be in use by now."""
         key, record = options.key, self._target.record
+        in_use = record.in_use_since(key)
         if not rows or key in self._target.overwrite:
             return
         why = None
         if not record.may_replace(key, service.id):
             why = "which this recovery did not write"
-        elif options.existing != "replace" and is_past(record.in_use_since(key)):
+        elif options.existing != "replace" and in_use and in_use < datetime.now(UTC):
             why = (
                 "and this recovery began to restore it more than an hour ago, so somebody may have used it "
                 "since"
@@ -135,25 +126,14 @@ class RecoveredDatabase(Resource[DumpOptions]):
             )
 
 
-def is_past(moment: datetime | None) -> bool:
-    """Tell whether a moment is over."""
-    return moment is not None and moment < datetime.now(UTC)
-
-
-def engine_of_dump(path: str) -> Engine:
-    """Return an engine that reads a dump, by its name."""
-    return POSTGRESQL if path.endswith(POSTGRESQL.file) else MARIADB
-
-
 def described(options: DumpOptions, dump: HeldDump) -> str:
-    """Return a dump for messages."""
     copy = Path(options.dump).parent.name
     return f"the dump of {options.name!r} from copy {copy} ({counted(dump.size, 'byte')})"
 
 
 def restoring(options: DumpOptions) -> AbstractContextManager[None]:
     """Say which database cannot be recovered, where there is no dump."""
-    return explained(
+    return as_failure(
         f"the database of {options.name!r} cannot be restored from {options.dump}",
         "copies_of names another copy, and without_data lists services to recover empty",
     )
@@ -167,15 +147,20 @@ def own_address(task: Task[DumpOptions], service: Service) -> dict[str, Any]:
 
     An internal name is known only inside of a project. Where two projects have the same, it leads to that of
     the project that this machine is in.
-
-    :raises Invalid: if no address is left.
     """
-    facts = address_of(task, service)
-    others = {address for other in other_databases(task, service) for address in addresses(other)}
-    for host, port in (("host", "port"), ("public_host", "public_port")):
-        if address(facts, host, port) in others:
-            facts |= {host: None, port: None}
-    if not [*addresses(facts)]:
+    facts, others = address_of(task, service), set[tuple[str, int]]()
+    apps = task.account.apps_by_id()
+    for each in task.account.services():
+        if each.family == Family.APP and each.id not in apps and each.id != service.id:
+            with suppress(NoSuchItem, Invalid):  # it is gone, or tells nobody how to connect to it
+                other = task.account.existing_service(each.id)
+                if find_connection(task.account, other) is not None:
+                    others.update(addresses(address_of(task, other)).values())
+    own = addresses(facts)
+    for place, found in own.items():
+        if found in others:
+            facts |= dict.fromkeys(place)
+    if others.issuperset(own.values()):
         raise Invalid(
             f"every address of the database of {label(service)} is that of another service, too, so nothing "
             "was restored. Open it to the Internet: public: true in overrides"
@@ -183,25 +168,8 @@ def own_address(task: Task[DumpOptions], service: Service) -> dict[str, Any]:
     return facts
 
 
-def addresses(facts: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Yield where a database may answer."""
-    for host, port in (("host", "port"), ("public_host", "public_port")):
-        if found := address(facts, host, port):
-            yield found
-
-
-def address(facts: Mapping[str, Any], host: str, port: str) -> tuple[str, int] | None:
-    """Return an address; ``None`` if there is none."""
-    return (str(facts[host]), int(facts[port])) if facts.get(host) and facts.get(port) else None
-
-
-def other_databases(task: Task[DumpOptions], service: Service) -> Iterable[Mapping[str, Any]]:
-    """Yield how to connect to every other database of the account."""
-    apps = task.account.apps_by_id()
-    for each in task.account.services():
-        if each.family != Family.APP or each.id in apps or each.id == service.id:
-            continue
-        with suppress(NoSuchItem, Invalid):  # it is gone, or tells nobody how to connect to it
-            other = task.account.existing_service(each.id)
-            if find_connection(task.account, other) is not None:
-                yield address_of(task, other)
+def addresses(facts: Mapping[str, Any]) -> dict[tuple[str, str], tuple[str, int]]:
+    """Return where a database may answer, by the names of host and port."""
+    places = (("host", "port"), ("public_host", "public_port"))
+    known = [(host, port) for host, port in places if facts.get(host) and facts.get(port)]
+    return {(host, port): (str(facts[host]), int(facts[port])) for host, port in known}

@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from ..._api.models import Service
-from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
 from ..._sftp.session import Login, SftpSession
@@ -27,15 +25,16 @@ from ..clones.files import (
     POWER,
     CopyOptions,
     CopyWork,
+    FilesOnService,
     compared,
     plan_between,
-    plan_in_target,
-    power_steps,
     stop_steps,
 )
 from ..files.mirror import first_paths, plan_expected, read_source
+from ..last_copies.content import differing_files
+from ..shared.identify import label
 from ..shared.options import required
-from ..shared.plan import Expansion, Plan, Resource, Step, Task
+from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
 from ..shared.task_errors import EffectUnverified, Invalid
 from .target import Target
 
@@ -53,7 +52,6 @@ class PushOptions(CopyOptions):
 
     @property
     def what(self) -> str:
-        """What is done with which files, for people."""
         return f"restore the files of {self.name!r} from copy {os.path.basename(self.src)}"
 
 
@@ -63,49 +61,40 @@ class PushWork(CopyWork):
     task: Task[PushOptions]
 
     async def check(self) -> dict[str, int]:
-        """Read all files of the service, and compare their content with that of the copy.
-
-        :raises EffectUnverified: if anything differs.
-        """
+        """Read all files of the service, and compare their content with that of the copy."""
         there = await self.mirror.target.tree(Patterns(), lambda path, why: None)
-        files = {path: entry for path, entry in self.source.entries.items() if entry.kind is Kind.FILE}
-        differing = files.keys() - await self.mirror.same_content(files, there.entries)
-        if differing:
+        if differing := await differing_files(self.mirror, self.source, there.entries):
             raise EffectUnverified(
                 f"service {self.task.options.service} does not hold what its copy does: "
                 f"{first_paths(differing)}. Does something else write to it? Run this again"
             )
-        return {"files": len(files), "bytes": sum(entry.size for entry in files.values())}
+        sizes = [entry.size for entry in self.source.entries.values() if entry.kind is Kind.FILE]
+        return {"files": len(sizes), "bytes": sum(sizes)}
 
 
-class RecoveredFiles(Resource[PushOptions]):
+class RecoveredFiles(FilesOnService[PushOptions]):
     """The files of a copy, on a service."""
 
-    result_key = "files"
-
     def __init__(self, service: Resource[Any], target: Target) -> None:
-        """``service`` stops a service while its files are replaced."""
-        self._service, self._target = service, target
+        """``target`` tells what may be written to."""
+        super().__init__(service)
+        self._project = target
 
-    def plan(self, task: Task[PushOptions]) -> Plan:
-        """Read both sides and plan what makes the service like its copy.
+    def _target(self, task: Task[PushOptions], id: str) -> Service:
+        return self._project.read_own(task)
 
-        :raises HostedError: if not all of the copy can be read, or if the service is not to be written to.
-        """
-        require()
-        options = task.options
-        if options.service is None:
-            return plan_foreseen(task)
-        service = self._target.read_own(task)
-        stack = task.closing.enter_context(ExitStack())
-        over = partial(self._plan_over, task, service, stack)
-        return plan_in_target(task, stack, service.id, over, lambda: plan_foreseen(task))
+    def _foreseen(self, task: Task[PushOptions]) -> Plan:
+        local = Local(task.options.src)
+        source = asyncio.run(read_source(task, local, Patterns()))
+        plan = plan_expected(task, Login("", 0, ""), local, source, task.options.describe)
+        plan.result = {"copy": os.path.basename(task.options.src), "restored": bool(plan.steps)}
+        return plan
 
-    def _plan_over(
+    def _over(
         self, task: Task[PushOptions], service: Service, stack: ExitStack, session: SftpSession
     ) -> Plan:
-        """Plan the push over a connection, which notes where it begins and what it ended with."""
-        started, options, record = time.monotonic(), task.options, self._target.record
+        """Plan the push, which notes where it begins and what it ended with."""
+        started, options, record = time.monotonic(), task.options, self._project.record
         mirror = Mirror(Local(options.src), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
         found = session.run(compared(task, session, mirror, PushWork))
         result: dict[str, Any] = {"copy": os.path.basename(options.src), "restored": bool(found.changes)}
@@ -134,15 +123,13 @@ class RecoveredFiles(Resource[PushOptions]):
         """Tell whether somebody uses a service that never got its content, so that it is left as it is.
 
         Long after a run that failed, it may have been filled by hand, or have made a world of its own.
-
-        :raises Invalid: if it is not to be kept.
         """
-        key, record = task.options.key, self._target.record
+        key, record = task.options.key, self._project.record
         newer = written_since(found, record.in_use_since(key))
-        if newer is None or key in self._target.overwrite or task.options.existing == "replace":
+        if newer is None or key in self._project.overwrite or task.options.existing == "replace":
             return False
         said = (
-            f"service {service.name!r} ({service.id}) did not get the content of its copy when this recovery "
+            f"{label(service)} did not get the content of its copy when this recovery "
             f"made it, and files were written to it more than an hour later, such as {newer!r}"
         )
         if task.options.existing == "keep":
@@ -155,12 +142,12 @@ class RecoveredFiles(Resource[PushOptions]):
 
     def _start_steps(self, task: Task[PushOptions], service: Service) -> Sequence[Step]:
         """Return what starts a service that was stopped for its files, or whose run was killed then."""
-        runs = self._target.is_own(task.options.key) or stop_steps(task, service, self._service)
+        runs = self._project.is_own(task.options.key) or stop_steps(task, service, self._service)
         if not (task.options.start and runs) or POWER not in (service.capabilities or ()):
             return []
 
         def start() -> Sequence[Step]:
-            return power_steps(task, service, self._service, "started")
+            return plan_with(task, self._service, {"id": service.id, "state": "started"}).steps
 
         return [Expansion("start it again if it does not run", start, changes=False)]
 
@@ -176,12 +163,3 @@ def written_since(found: PushWork, moment: datetime | None) -> str | None:
         if entry.kind is Kind.FILE and entry.mtime > limit and not same and path not in found.equal:
             return path
     return None
-
-
-def plan_foreseen(task: Task[PushOptions]) -> Plan:
-    """Plan for a service that does not exist yet, or shows nothing yet: it gets everything."""
-    local = Local(task.options.src)
-    source = asyncio.run(read_source(task, local, Patterns()))
-    plan = plan_expected(task, Login("", 0, ""), local, source, task.options.describe)
-    plan.result = {"copy": os.path.basename(task.options.src), "restored": bool(plan.steps)}
-    return plan

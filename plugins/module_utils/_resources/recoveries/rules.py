@@ -1,34 +1,65 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the blueprint of a recovery: that of the file, in another project, with other names or with ids."""
+"""The options of a recovery, and the blueprint that it makes by them: that of the file, with other names."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
 
-from ..applications.lookup import check_slug
 from ..blueprints.contents import Contents
 from ..blueprints.document import Entry
 from ..blueprints.members import Member
-from ..clones.options import Rename
-from ..clones.rules import renamed, same_names
+from ..clones.options import FilledOptions, check_filled
+from ..clones.source import Wanted
+from ..shared.options import FilePath, option
+from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
-from .options import RecoverOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoverOptions(FilledOptions):
+    """The options of module recover."""
+
+    copies: FilePath | None = option(None, selects=True)
+    project: str | None = option(None, selects=True)
+    state: Literal["present", "absent"] = "present"
+    drill: bool = False
+    before: str | None = option(None, selects=True)
+    copies_of: dict[str, Any] | None = None
+    existing: Literal["refuse", "keep"] = "refuse"
+    overwrite: list[str] = option([])
+
+
+def check_options(options: RecoverOptions) -> None:
+    """Check what can be checked before anybody is asked."""
+    check_filled(options)
+    if options.drill and options.overwrite:
+        raise Invalid("a drill overwrites nothing; leave out overwrite, or drill")
+    if options.drill and options.existing == "keep":
+        raise Invalid("a drill has a project of its own; leave out existing: keep, or drill")
+    latest_of(options)
+
+
+def latest_of(options: RecoverOptions) -> datetime | None:
+    """Return the moment after which no copy counts; ``None`` if all do."""
+    if options.before is None:
+        return None
+    found = parse_moment(options.before)
+    if found is None:
+        raise Invalid(f"before is {options.before!r}, which is no moment; write it as 2026-11-24T03:00:00Z")
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def entries_of(contents: Contents) -> list[Entry]:
-    """Return what a project is made of."""
     return [*contents.services, *contents.applications]
 
 
 def key_of(contents: Contents, wanted: str, option: str) -> str:
-    """Return the key of what an option names by its key, name or slug.
-
-    :raises Invalid: if the file does not describe it.
-    """
+    """Return the key of what an option names by its key, name or slug."""
     entries = entries_of(contents)
     found = [each for each in entries if wanted == each.key] or [
         each for each in entries if wanted == each.name
@@ -39,46 +70,18 @@ def key_of(contents: Contents, wanted: str, option: str) -> str:
     return found[0].key
 
 
-def keys_of(contents: Contents, wanted: Iterable[str], option: str) -> set[str]:
-    """Return the keys of what an option lists."""
-    return {key_of(contents, each, option) for each in wanted}
-
-
-def names_of(options: RecoverOptions, contents: Contents) -> dict[str, str]:
-    """Return by key what everything is called in the project that is made.
-
-    :raises Invalid: for names that are not possible.
-    """
-    rename, entries = options.rename or Rename(), entries_of(contents)
-    own_values = overrides_of(options, contents)
-    given = {key_of(contents, each, "rename.names"): str(name) for each, name in (rename.names or {}).items()}
-    own: dict[str, str] = {}
-    for entry in entries:
-        field = "slug" if entry.section == "applications" else "name"
-        said = own_values[entry.key].get(field) or given.get(entry.key)
-        own[entry.key] = str(said or renamed(entry.name, rename))
-        if field == "slug":
-            check_slug(own[entry.key])
-    problems = same_names(own)
-    if problems:
-        raise Invalid(f"names of the recovery cannot be used: {'; '.join(problems)}")
-    return own
-
-
-def overrides_of(options: RecoverOptions, contents: Contents) -> dict[str, dict[str, Any]]:
-    """Return what ``overrides`` say, by key.
-
-    :raises Invalid: for an entry that the file does not describe.
-    """
-    own: dict[str, dict[str, Any]] = {each.key: {} for each in entries_of(contents)}
-    for wanted, values in (options.overrides or {}).items():
-        own[key_of(contents, wanted, "overrides")] = dict(values)
-    return own
+def wanted_of(contents: Contents) -> list[Wanted]:
+    """Return what there is to be of a project."""
+    return [
+        Wanted(each.key, each.key, each.name, each.section == "applications") for each in entries_of(contents)
+    ]
 
 
 def contents_of(
     options: RecoverOptions,
     file: Contents,
+    own: Mapping[str, Mapping[str, Any]],
+    *,
     names: Mapping[str, str],
     there: Mapping[str, Member],
     kept: Collection[str] = (),
@@ -87,7 +90,6 @@ def contents_of(
 
     :param kept: the keys of what is there and left as it is.
     """
-    own = overrides_of(options, file)
     states: dict[str, str] = {}
     node = {"host": options.host} if options.host else {}
 

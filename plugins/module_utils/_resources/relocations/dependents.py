@@ -10,28 +10,20 @@ whole, and what is known to be missing in it is found before anything is ordered
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service
-from ..._api.values import ContainerState, ServiceStatus
-from ..applications.environment_rules import REFERENCE, redirected
-from ..services.view import read_state
-from ..shared.fingerprints import Fingerprints, state_folder
+from ..._api.values import ServiceStatus
+from ..applications.environment_rules import REFERENCE
+from ..clones.rules import all_redirected, known_names
 from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.relocation_record import Relocation
 from ..shared.task_errors import Invalid
 from .options import RelocateOptions
 from .origin import Origin
-
-
-class Release(NamedTuple):
-    """A tag, and the digest of the image that it has to name: it may be declared again for another one."""
-
-    tag: str
-    digest: str
 
 
 @dataclass(frozen=True)
@@ -46,46 +38,29 @@ class Dependent:
 
     @property
     def slug(self) -> str:
-        """Its slug."""
         return str(self.app.slug)
 
     @property
     def label(self) -> str:
-        """What it is, for messages."""
         return f"application {self.slug!r}"
 
     @property
     def deployable(self) -> bool:
-        """Whether it can be deployed now."""
         return bool(self.app.digest) and self.app.status == ServiceStatus.ACTIVE
-
-    def refers_to(self, names: Collection[str]) -> bool:
-        """Tell whether the environment that is given refers to any of ``names``."""
-        values = [*self.plain.values(), *self.secret.values()]
-        return any(found[1] in names for each in values for found in REFERENCE.finditer(str(each)))
 
     def environment(self, names: Collection[str], alias: str) -> dict[str, Any]:
         """Return the options of its environment. References to any of ``names`` lead to an alias."""
         aliases = dict.fromkeys(names, alias)
-        plain, secret = (
-            {
-                name: redirected(each, aliases) if isinstance(each, str) else each
-                for name, each in part.items()
-            }
-            for part in (self.plain, self.secret)
-        )
+        plain, secret = (all_redirected(part, aliases) for part in (self.plain, self.secret))
         return {"slug": self.slug, "variables": plain or None, "secret_variables": secret or None}
 
 
 def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> list[Dependent]:
-    """Return the applications that refer to the old service or, on the way, to the new one.
-
-    :raises Invalid: for what refers to it and cannot be rewritten, and for variables that are not given.
-    """
+    """Return the applications that refer to the old service or, on the way, to the new one."""
     options = task.options
-    ours = {origin.id, record.content.new_id} - {None}
+    ours = {origin.id, record.new_id} - {None}
     referring = referring_to(origin.graph, ours)
-    remembered = set(record.content.dependents)
+    remembered = set(record.dependents)
     left = set(options.without_dependents)
     found, others = [], []
     remembered_ids = {app.id for app in origin.apps.values() if app.slug in remembered}
@@ -96,7 +71,11 @@ def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocat
         if app is None:
             others.append(id)
         else:
-            found.append(dependent_of(options, app, referring.get(id, set())))
+            plain, secret = (
+                {**(given or {}).get(app.id, {}), **(given or {}).get(app.slug, {})}
+                for given in (options.environments, options.secret_environments)
+            )
+            found.append(Dependent(app, frozenset(referring.get(id, ())), plain, secret))
     found = [each for each in found if each.referring or each.plain or each.secret]
     check_others(origin, others)
     check_named(options, found)
@@ -143,20 +122,8 @@ def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None
         )
 
 
-def dependent_of(options: RelocateOptions, app: App, referring: Collection[str]) -> Dependent:
-    """Return an application with the environment that the task gives it, by its slug or its id."""
-    plain, secret = (
-        {**(given or {}).get(app.id, {}), **(given or {}).get(app.slug, {})}
-        for given in (options.environments, options.secret_environments)
-    )
-    return Dependent(app, frozenset(referring), plain, secret)
-
-
 def check_others(origin: Origin, ids: Sequence[str]) -> None:
-    """Refuse if services refer to the old one that are no applications: nothing can change that.
-
-    :raises Invalid: naming them.
-    """
+    """Refuse if services refer to the old one that are no applications: nothing can change that."""
     names = {node.id: node.name for node in origin.graph.nodes or []}
     if ids:
         named = ", ".join(f"service {names.get(id) or id!r} ({id})" for id in sorted(ids))
@@ -168,10 +135,6 @@ def check_others(origin: Origin, ids: Sequence[str]) -> None:
 
 
 def check_named(options: RelocateOptions, found: Sequence[Dependent]) -> None:
-    """Refuse an environment of an application that does not refer to the service: it would not be written.
-
-    :raises Invalid: naming it, and those that do.
-    """
     known = {name for each in found for name in (each.slug, each.app.id)} | set(options.without_dependents)
     for name in ("environments", "secret_environments"):
         unknown = sorted(set(getattr(options, name) or {}) - known)
@@ -184,13 +147,9 @@ def check_named(options: RelocateOptions, found: Sequence[Dependent]) -> None:
 
 
 def check_given(task: Task[RelocateOptions], found: Sequence[Dependent]) -> None:
-    """Check that each variable that is known to be there is given.
-
-    :raises Invalid: naming all that are not.
-    """
     missing = []
     for each in found:
-        lacking = sorted(known_names(task, each) - {*each.plain, *each.secret})
+        lacking = sorted(known_names(task.options, each.app, each.referring) - {*each.plain, *each.secret})
         if lacking:
             missing.append(f"{each.label} lacks {', '.join(lacking)}")
     if missing:
@@ -203,12 +162,11 @@ def check_given(task: Task[RelocateOptions], found: Sequence[Dependent]) -> None
 
 
 def check_references(found: Sequence[Dependent], names: Collection[str], label: str) -> None:
-    """Check that each environment that is given refers to the service: it may be that of another time.
-
-    :raises Invalid: naming the application.
-    """
+    """Check that each environment that is given refers to the service: it may be that of another time."""
     for each in found:
-        if each.referring and not each.refers_to(names):
+        values = [*each.plain.values(), *each.secret.values()]
+        refers = any(found[1] in names for value in values for found in REFERENCE.finditer(str(value)))
+        if each.referring and not refers:
             known = " or ".join(f"${{{name}.FIELD}}" for name in sorted(names))
             raise Invalid(
                 f"the environment given for {each.label} does not refer to {label}, to which its "
@@ -217,39 +175,19 @@ def check_references(found: Sequence[Dependent], names: Collection[str], label: 
             )
 
 
-def known_names(task: Task[RelocateOptions], dependent: Dependent) -> set[str]:
-    """Return the variables that an application is known to have: these refer, or were written from here."""
-    options, app = task.options, dependent.app
-    last = Fingerprints.read(state_folder(options.state_dir), options.base_url, dependent.slug, app.id)
-    return {*dependent.referring, *last.prints}
+def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> dict[str, str]:
+    """Return the tag by which the image that an application runs is deployed again, and no other one.
 
-
-def as_it_runs(task: Task[RelocateOptions], dependent: Dependent) -> Dependent:
-    """Return an application with the image that it runs now: another one may have been deployed since."""
-    app = task.account.app_if_any(dependent.slug)
-    return dependent if app is None or app.digest is None else replace(dependent, app=app)
-
-
-def release_in_service(task: Task[RelocateOptions], dependent: Dependent) -> Release:
-    """Return the release by which the image that an application runs is deployed again, and no other one.
-
-    :raises Invalid: if the platform does not show one.
+    With its digest: the tag may be declared again for another one.
     """
     digest = str(dependent.app.digest)
     source = task.account.settings(dependent.app.id).source
     declared = task.account.releases(dependent.slug)
     tags = [tag for tag, release in declared.items() if release.digest == digest]
-    if source and source.tag in tags:
-        return Release(source.tag, digest)
     if tags:
-        return Release(tags[0], digest)
+        return {"tag": source.tag if source and source.tag in tags else tags[0], "digest": digest}
     raise Invalid(
         f"the platform shows no tag of the image that {dependent.label} runs, {digest}, so it could not "
         f"be deployed with its new environment. Declare {digest} with hosted.services.app_release under a "
         "tag of its own, or list it in without_dependents"
     )
-
-
-def is_running(task: Task[RelocateOptions], dependent: Dependent) -> bool:
-    """Tell whether an application runs."""
-    return read_state(task, dependent.app.id) in (ContainerState.RUNNING, ContainerState.STARTING)

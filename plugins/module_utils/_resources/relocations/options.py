@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..clones.options import check_dictionaries
 from ..fleets.options import LONGEST, HealthyOptions, ProbeOptions, check_probe
 from ..services.on_service import OneServiceOptions
 from ..services.options import CommitmentOptions, OrderOptions
@@ -22,7 +23,7 @@ STATES_OF = {
     "delete_backups": ("finished",),
     "discard_newer": ("relocated", "finished"),
 }
-"""The options that not every state uses."""
+"""The options that not every state uses. Elsewhere they are refused, as somebody may rely on them."""
 WHERE_TO = ("host", "product", "runtime", "preset", "dimensions", "options")
 """The options that make the new service another one than the old."""
 
@@ -55,10 +56,7 @@ class RelocateOptions(
 
 
 def check_options(options: RelocateOptions) -> None:
-    """Check what can be checked before anybody is asked.
-
-    :raises Invalid: naming what is wrong.
-    """
+    """Check what can be checked before anybody is asked."""
     if options.new_project is not None:
         raise Invalid(
             f"new_project is {options.new_project!r}: the platform itself moves a service between projects, "
@@ -73,18 +71,7 @@ def check_options(options: RelocateOptions) -> None:
         raise Invalid(f"keep_days is {options.keep_days}; it must be 0 to {MAX_DAYS}")
     for check in options.health_checks:
         check_probe(check)
-    for name in ("environments", "secret_environments"):
-        for slug, variables in (getattr(options, name) or {}).items():
-            if not isinstance(variables, dict):
-                raise Invalid(f"{name}: {slug!r} must have a dictionary of variables")
-    check_state(options)
-
-
-def check_state(options: RelocateOptions) -> None:
-    """Refuse options that another state uses, as somebody may rely on them.
-
-    :raises Invalid: naming them.
-    """
+    check_dictionaries(options, "environments", "secret_environments")
     for name, states in STATES_OF.items():
         if getattr(options, name) and options.state not in states:
             fitting = " or ".join(states)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -23,13 +23,12 @@ from ..shared.aliases import aliases_of
 from ..shared.effects import Effects
 from ..shared.identify import label
 from ..shared.money import Move
-from ..shared.options import shared_arguments
-from ..shared.plan import Expansion, Plan, Resource, Step, Task
+from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
 from ..shared.relocation_record import Phase, Relocation, written
 from ..shared.runner import perform_step
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import QUIET_SECONDS, poll_for
-from .dependents import Dependent, as_it_runs, is_running, release_in_service
+from .dependents import Dependent, release_in_service
 from .options import RelocateOptions
 from .origin import Origin
 
@@ -93,7 +92,6 @@ class Work:
 
     @property
     def old(self) -> Service:
-        """The service that is relocated."""
         return self.origin.service
 
     @property
@@ -102,7 +100,7 @@ class Work:
 
         :raises Invalid: if it is not known, so that nothing else is taken for it.
         """
-        id = self.record.content.new_id
+        id = self.record.new_id
         if id is None or id == self.old.id:
             raise Invalid(
                 f"which service the relocation of {self.origin.label} made is not known; nothing was done"
@@ -111,18 +109,16 @@ class Work:
 
     @property
     def new_name(self) -> str:
-        """The name of the new service, for messages."""
-        return f"service {self.record.content.new_name!r}"
+        return f"service {self.record.new_name!r}"
 
     @property
     def names(self) -> set[str]:
         """What a reference to the service may name, before and after."""
-        content, aliases = self.record.content, self.aliases()
-        known = {aliases.get(id) for id in (self.old.id, content.new_id) if id}
-        return {name for name in (*known, self.origin.alias, content.old_name, content.new_name) if name}
+        record, aliases = self.record, self.aliases()
+        known = {aliases.get(id) for id in (self.old.id, record.new_id) if id}
+        return {name for name in (*known, self.origin.alias, record.old_name, record.new_name) if name}
 
     def aliases(self) -> dict[str, str]:
-        """Return the aliases in the project."""
         return aliases_of(self.task.account.graph(str(self.old.project_id)))
 
     # --- Steps ------------------------------------------------------------------------------------------
@@ -137,7 +133,6 @@ class Work:
         return Step(summary, lambda: self.record.write(phase, **facts()), changes=False)
 
     def plan_service(self, **given: Any) -> Plan:
-        """Return the plan of module service."""
         return plan_with(self.task, self.modules.service, given)
 
     def bring(self, id: str | None, name: str, state: str, **given: Any) -> Step:
@@ -170,28 +165,35 @@ class Work:
 
     def pair(self, back: bool) -> tuple[Service, str]:
         """Return the service to copy from, and the id of the one to copy to."""
-        return (
-            (self.task.account.existing_service(self.new_id), self.old.id)
-            if back
-            else (self.old, self.new_id)
-        )
+        if back:
+            return self.task.account.existing_service(self.new_id), self.old.id
+        return self.old, self.new_id
 
     def copy_steps(self, summary: str, *, back: bool = False) -> list[Step]:
         """Return the steps that make what one service holds like what the other one does."""
-        plans = {Data.FILES: self.plan_files, Data.DATABASE: self.plan_database}
-        plan = plans.get(self.origin.data)
-        return [Expansion(summary, lambda: plan(*self.pair(back)).steps)] if plan else []
+        if self.origin.data is Data.NONE:
+            return []
+        return [Expansion(summary, lambda: self.plan_copy(*self.pair(back)).steps)]
 
-    def plan_files(self, source: Service, target: str | None) -> Plan:
-        """Plan the copy of files."""
+    def plan_copy(self, source: Service, target: str | None) -> Plan:
+        """Plan the copy of files, or the restore of a dump once the database to restore into answers.
+
+        :raises Invalid: for a suspended service, whose files and rows the platform need not show. It would
+            be left as it is, and switched to all the same.
+        """
         options = self.task.options
-        check_in_use(source)
-        self.check_writable(target)
-        given = {
-            "source_id": source.id,
+        for each in (source, self.task.account.existing_service(target) if target else source):
+            if each.status == ServiceStatus.SUSPENDED:
+                raise Invalid(f"{label(each)} was suspended meanwhile. Resume it, and run this again")
+        given: dict[str, Any] = {"source_id": source.id, "service": target}
+        given["project_id"] = self.old.project_id
+        if self.origin.data is Data.DATABASE:
+            if target is not None:
+                await_database(cast(Task[Any], self.task), target)
+            given["public"] = self.origin.public if options.public is None else options.public
+            return plan_with(self.task, self.modules.database, given, Effects())
+        given |= {
             "source_name": source.name,
-            "service": target,
-            "project_id": self.old.project_id,
             "private_key_file": options.private_key_file,
             "delete": True,
             "checksum": options.checksum,
@@ -200,35 +202,12 @@ class Work:
         }
         return plan_with(self.task, self.modules.files, given, Effects())
 
-    def plan_database(self, source: Service, target: str | None) -> Plan:
-        """Plan the restore of a dump, once the database to restore into answers."""
-        check_in_use(source)
-        self.check_writable(target)
-        public = self.origin.public if self.task.options.public is None else self.task.options.public
-        given = {
-            "source_id": source.id,
-            "service": target,
-            "project_id": self.old.project_id,
-            "public": public,
-        }
-        if target is not None:
-            await_database(cast(Task[Any], self.task), target)
-        return plan_with(self.task, self.modules.database, given, Effects())
-
-    def check_writable(self, target: str | None) -> None:
-        """Refuse to copy to a suspended service: it would be left as it is, and be switched to all the same.
-
-        :raises Invalid: saying so.
-        """
-        if target is not None:
-            check_in_use(self.task.account.existing_service(target))
-
     def compare_steps(self, *, back: bool = False) -> list[Step]:
         """Return the step that compares two databases again: nothing may write to the one that is left."""
 
         def compare() -> None:
             source, target = self.pair(back)
-            if self.plan_database(source, target).steps:
+            if self.plan_copy(source, target).steps:
                 raise EffectUnverified(
                     f"something else than the applications that refer to it writes to {label(source)} while "
                     "it is copied. Stop that, and run this again"
@@ -237,7 +216,6 @@ class Work:
         return [Step("compare both databases once more", compare, changes=False)]
 
     def healthy_step(self) -> Step:
-        """Return the step that waits until the new service is healthy."""
 
         def wait() -> None:
             service = self.task.account.existing_service(self.new_id)
@@ -304,7 +282,8 @@ class Work:
 
     def ran_until_now(self) -> list[str]:
         """Return the ids of the applications that run, or did until a run stopped them or the service."""
-        running = [each.app.id for each in self.dependents if is_running(self.task, each)]
+        ids = [each.app.id for each in self.dependents]
+        running = [id for id in ids if read_state(self.task, id) in ContainerState.UP]
         return sorted({*self.started_before(), *running})
 
     def started_before(self) -> list[str]:
@@ -312,7 +291,7 @@ class Work:
 
         Once the service is relocated, those that refer to it no more are their owner's.
         """
-        before = self.record.content.running
+        before = self.record.running
         if self.record.phase is not Phase.RELOCATED:
             return before
         return [each.app.id for each in self.dependents if each.app.id in before]
@@ -322,7 +301,7 @@ class Work:
 
         It is back, so the next run would take that for the choice of their owners.
         """
-        running = self.record.content.running
+        running = self.record.running
         try:
             return [id for id in running if read_state(self.task, id) == ContainerState.STOPPED]
         except HostedError:
@@ -381,10 +360,9 @@ class Work:
         One that stopped later may have done so because the service was away, so it is to run again.
         """
         id = dependent.app.id
-        return id not in self.record.content.running and read_state(self.task, id) == ContainerState.STOPPED
+        return id not in self.record.running and read_state(self.task, id) == ContainerState.STOPPED
 
     def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
-        """Return the steps that write one environment."""
         id = to or self.new_id
         alias = self.aliases().get(id)
         if alias is None:
@@ -400,38 +378,26 @@ class Work:
                 "takes effect when it is started or deployed"
             )
             return []
-        release = release_in_service(self.task, as_it_runs(self.task, dependent))
-        given = {"slug": dependent.slug, **release._asdict()}
+        app = self.task.account.app_if_any(dependent.slug)
+        if app is not None and app.digest is not None:  # another image may have been deployed since
+            dependent = replace(dependent, app=app)
+        release = release_in_service(self.task, dependent)
+        given = {"slug": dependent.slug, **release}
         found = plan_with(self.task, self.modules.app_deploy, given).steps
-        if not found and dependent.app.id in self.record.content.running:
+        if not found and dependent.app.id in self.record.running:
             return self.plan_service(id=dependent.app.id, state="started").steps
         return found
-
-    def hint_at_both_ways(self, error: HostedError) -> None:
-        """Say that the new service is in service, when something after the switch failed."""
-        error.append(
-            f". {self.new_name} is in service in place of {self.origin.label}, which is kept. Run this again "
-            "to complete it, or with state: returned to go back"
-        )
-
-    def hint_at_what_is_back(self, error: HostedError) -> None:
-        """Say that the old service is back, when something that refers to it could not be led to it."""
-        error.append(
-            f". {self.origin.label} is back as it was before the relocation, and {self.new_name} is left as "
-            "it is until this is run again"
-        )
 
     # --- Back again -----------------------------------------------------------------------------------------
 
     def perform(self, steps: Iterable[Step]) -> None:
-        """Do what steps say, outside of a plan."""
         for step in steps:
             perform_step(step, self.task, self.task.client)
 
     def rescue(self, error: HostedError) -> None:
         """Start the old service again, because the new one cannot take its place, and say so in the error."""
-        content = self.record.content
-        start = self.start_again() if content.ran else []
+        record = self.record
+        start = self.start_again() if record.ran else []
         try:
             self.perform(start)
             self.perform(self.unpause(self.stopped_meanwhile()))
@@ -444,33 +410,14 @@ class Work:
             return
         with suppress(HostedError):  # nobody uses it, and the next run stops it as well
             self.perform([self.bring(None, self.new_name, "stopped")])
-        state = "runs again" if content.ran else "is as it was"
+        state = "runs again" if record.ran else "is as it was"
         error.append(
             f". {self.origin.label} {state}, and nothing that refers to it was changed. {self.new_name} is "
             "billed and not in use: run this again to go on, or with state: returned to suspend it"
         )
 
 
-def check_in_use(service: Service) -> None:
-    """Refuse to copy from or to a suspended service, whose files and rows the platform need not show.
-
-    :raises Invalid: saying so.
-    """
-    if service.status == ServiceStatus.SUSPENDED:
-        raise Invalid(f"{label(service)} was suspended meanwhile. Resume it, and run this again")
-
-
-def plan_with(
-    task: Task[Any], resource: Resource[Any], given: Mapping[str, Any], effects: Effects | None = None
-) -> Plan:
-    """Return the plan of another module for a part of the task."""
-    options = resource.read_options({**shared_arguments(task.options), **given})
-    composition = replace(task.composition, part=True)
-    effects = effects or task.effects
-    return resource.plan(replace(task, options=options, composition=composition, effects=effects))
-
-
-def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], None]) -> list[Step]:
+def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], object]) -> list[Step]:
     """Return steps after whose failure something is done about it, whichever of them fails."""
 
     def wrap(step: Step) -> Step:

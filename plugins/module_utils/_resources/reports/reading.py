@@ -17,7 +17,7 @@ from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
 from ..services.listing import NOT_CREATED
 from ..shared.account import Account
 from ..shared.identify import existing
-from ..shared.restore_points import BACKUPS, backups_as_restore_points
+from ..shared.restore_points import BACKUPS, as_restore_points
 from ..shared.retention import RestorePoint
 
 LIVE = "live states and disks"
@@ -169,7 +169,7 @@ def service_jobs(facts: Facts) -> Iterator[Job]:
     """Yield what to read of each service: its full form, and what its family and status offer."""
 
     def copies(account: Account, id: str) -> list[RestorePoint]:
-        return backups_as_restore_points(account.backups(id))
+        return as_restore_points(account.backups(id))
 
     for each in facts.services or ():
         of = each.name, each.id

@@ -23,20 +23,16 @@ def plan_off_site(
     names: Iterable[str], backups: Sequence[Decision], policy: Policy, now: datetime | None
 ) -> list[Decision]:
     """Decide on the off-site copies with these names, by the policy and the decisions on all backups."""
-    copies = plan_retention(map(copy_named, names), policy, now)
+    named = [RestorePoint(name, name, BackupStatus.COMPLETED, moment_in(name)) for name in names]
+    copies = plan_retention(named, policy, now)
     for copy in copies:
         if not copy.keep and (reason := reason_of_backup(copy.copy, backups)):
             copy.keep, copy.reasons = True, [reason]
     return copies
 
 
-def copy_named(name: str) -> RestorePoint:
-    """Return the off-site copy with this name, which ends with the moment of its backup in UTC."""
-    return RestorePoint(name, name, BackupStatus.COMPLETED, moment_in(name))
-
-
 def moment_in(name: str) -> datetime | None:
-    """Return the moment at the end of a name; ``None`` if there is none."""
+    """Return the moment of its backup, in UTC, at the end of a copy's name; ``None`` if there is none."""
     found = NAMED_MOMENT.search(name)
     try:
         return datetime.strptime(found[0].upper(), "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) if found else None

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import Any, ClassVar, TypeVar
 from unicodedata import category
 
@@ -20,7 +22,7 @@ from ..._api import routes as r
 from ..._api.errors import HostedError
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.text import first_of
-from ..._api.values import ServiceStatus
+from ..._api.values import BackupStatus, ServiceStatus
 from ..services.many_services import (
     ManyServicesOptions,
     Operation,
@@ -28,18 +30,17 @@ from ..services.many_services import (
     plan_many,
 )
 from ..shared.account import Account
-from ..shared.change import Change, Gone, Listed
+from ..shared.change import Change, Gone, Listed, apply
 from ..shared.identify import label
 from ..shared.names import fits, same_name
 from ..shared.options import Options, WaitOptions, option, required
 from ..shared.plan import Plan, Resource, Task
-from ..shared.restore_points import BACKUPS, newest_complete, parse_moment
+from ..shared.restore_points import BACKUPS, as_restore_point, newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
 from ..shared.task_errors import Invalid, WaitEnded
-from ..shared.waiting import Transition, wait_through
+from ..shared.waiting import wait_through
 
 C = TypeVar("C", Backup, Snapshot)
-T = TypeVar("T")
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
 MAX_NAMED_COPIES = 5
 EVENTS_READ = 20
@@ -87,8 +88,10 @@ class RestorePointResource(Resource[RestorePointOptionsT]):
             raise Invalid(
                 f"allow_partial is for state: {self.restored_state}; leave it out with state: {state}"
             )
-        if state == "present":
-            check_new_name(task.options.name)
+        name = task.options.name
+        if state == "present" and (name != name.strip() or any(category(char) == "Cc" for char in name)):
+            tidied = "it must not begin or end with a blank, or hold a control character"
+            raise Invalid(f"name is {name!r}; {tidied}")
         operation = Operation(
             self.kind,
             self.kind,
@@ -106,20 +109,25 @@ def result_of(
     copy: Backup | Snapshot | None,
     overwrites: str | None = None,
     trace: RestoreTrace | None = None,
-    vanished: Sequence[Backup | Snapshot] = (),
+    gone: Sequence[Backup | Snapshot] = (),
 ) -> dict[str, Any]:
     """Return what the result says about a service: its copy, and what bringing that back overwrites.
 
-    ``trace`` is what a restore or a rollback left behind, where it was waited for; ``vanished`` are the
-    copies that went though the task did not delete them.
+    ``trace`` is what a restore or a rollback left behind, where it was waited for; ``gone`` are the copies
+    that vanished though the task did not delete them.
     """
     return {
         one: copy.as_dict() if copy else None,
         "overwrites": overwrites,
         "start_seen": trace.start_seen if trace else None,
         "events": trace.events if trace else None,
-        "vanished": [gone.as_dict() for gone in vanished],
+        "vanished": [copy.as_dict() for copy in gone],
     }
+
+
+def read_copies(account: Account, kind: str, service_id: str) -> Sequence[Backup | Snapshot]:
+    """Return the backups or the snapshots of a service."""
+    return account.backups(service_id) if kind == BACKUPS else account.snapshots(service_id)
 
 
 def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", busy: bool = False) -> Change:
@@ -139,38 +147,27 @@ def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", b
 
 
 def named(name: str, copies: Iterable[C]) -> list[C]:
-    """Return the copies of this name."""
     return [copy for copy in copies if same_name(copy.name, name)]
 
 
-def check_new_name(name: str) -> None:
-    """Check that a platform that tidies names would store a new one as it is sent.
+def vanished(
+    task: Task[Options], kind: str, service: Service, what: str, *, before: Iterable[C], now: Iterable[C]
+) -> list[C]:
+    """Return the copies that disappeared with ``what``, which did not delete them, and warn of them.
 
-    :raises Invalid: for blanks at its ends, and control characters.
+    Snapshots are identified by name.
     """
-    if name != name.strip() or any(category(char) == "Cc" for char in name):
-        raise Invalid(f"name is {name!r}; it must not begin or end with a blank, or hold a control character")
-
-
-def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
-    """Return the copies that no longer exist. Snapshots are identified by name."""
     there = {copy.id or copy.name for copy in now}
-    return [copy for copy in before if (copy.id or copy.name) not in there]
-
-
-def warn_of_missing(
-    task: Task[Options], kind: str, service: Service, what: str, gone: Sequence[Backup | Snapshot]
-) -> None:
-    """Warn of copies that disappeared with ``what``, though the task did not delete them."""
-    if not gone:
-        return
-    named = [f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone]
-    task.warn(
-        f"after {what}, {len(gone)} {kind}{'s' if len(gone) > 1 else ''} of {label(service)} "
-        f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {first_of(named, MAX_NAMED_COPIES)}. "
-        "This task did not delete them: the platform may have deleted them to make room, or another run may "
-        "have"
-    )
+    gone = [copy for copy in before if (copy.id or copy.name) not in there]
+    if gone:
+        named = [f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone]
+        task.warn(
+            f"after {what}, {len(gone)} {kind}{'s' if len(gone) > 1 else ''} of {label(service)} "
+            f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {first_of(named, MAX_NAMED_COPIES)}. "
+            "This task did not delete them: the platform may have deleted them to make room, or another run "
+            "may have"
+        )
+    return gone
 
 
 # --- Restores ---------------------------------------------------------------------------------------
@@ -200,20 +197,60 @@ class RestoreTrace:
     events: list[str] | None
 
 
-def observe_restore(
-    task: Task[RestorePointOptions], service: Service, status: str | None, last: Observation | None = None
-) -> Observation:
-    """Look at the journal. Where it cannot be read now, it is taken to be as it was at ``last``."""
-    event = none_on_error(lambda: next((event.id for event in task.client.events(service.id, 1)), ""))
-    return Observation(status, last.event if event is None and last else event)
+def bring_back(
+    task: Task[RestorePointOptions],
+    service: Service,
+    change: Change,
+    missed: str,
+    read_status: Callable[[], str] | None = None,
+) -> RestoreTrace | None:
+    """Restore or roll back, once. If the task waits, return what was seen once it is over.
 
+    It is over when it was seen to begin and to end, or when nothing changed for the quiet time.
 
-def none_on_error(read: Callable[[], T]) -> T | None:
-    """Read a mere sign: where it cannot be read, the others tell."""
-    try:
-        return read()
-    except HostedError:
+    :param missed: what would have shown the start.
+    :param read_status: reads the status of a COMPLETED backup, and raises if its restore failed. A snapshot
+        has none.
+    """
+    at_rest = BackupStatus.COMPLETED if read_status else None
+    before = last = Observation(at_rest, newest_event(task, service))
+    apply(task, change, wait=False)
+    if not task.options.wait:
         return None
+
+    def look() -> Observation:
+        nonlocal last
+        status = read_status() if read_status else None
+        event = (newest_event(task, service) or last.event) if status == at_rest else None
+        last = Observation(status, event)
+        return last
+
+    seen = wait_through(
+        task,
+        look,
+        lambda sight: sight.status != at_rest,
+        lambda sight: f"the backup is {sight.status}" if sight.status else "nothing shows how far it is",
+        change.what,
+        before=before,
+        quiet=quiet_seconds(task),
+    )
+    began = seen.began if at_rest else seen.moved
+    if not began:
+        task.warn(
+            f"the start of {change.what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is "
+            "assumed to be done, but that is not certain. Check the files of the service before you use it; "
+            "raise quiet_time if the platform begins later than that"
+        )
+    # An old failure is no sign, so where the newest event of before is not known, nothing is.
+    gained = None if before.event is None else events_since(task, service, before.event)
+    for kind in gained or ():
+        if kind.endswith("_FAILED"):  # it may leave everything as it was
+            raise WaitEnded(
+                f"{change.what} failed: the journal has {kind} since. The call was not sent again. Check the "
+                "files of the service before you use it",
+                events=gained,
+            )
+    return RestoreTrace(began, gained)
 
 
 def quiet_seconds(task: Task[RestorePointOptions]) -> float:
@@ -221,67 +258,19 @@ def quiet_seconds(task: Task[RestorePointOptions]) -> float:
     return float(min(task.options.quiet_time, task.options.wait_timeout / 2))
 
 
-def await_restore(
-    task: Task[RestorePointOptions],
-    what: str,
-    read: Callable[[], Observation],
-    before: Observation,
-    under_way: Callable[[Observation], bool],
-) -> Transition[Observation]:
-    """Wait until ``what`` was seen to begin and to end, or until nothing changed for the quiet time."""
-    return wait_through(
-        task, read, under_way, describe_observation, what, before=before, quiet=quiet_seconds(task)
-    )
+def newest_event(task: Task[Options], service: Service) -> str | None:
+    """Return the id of the newest event; empty if there is none, ``None`` if the journal cannot be read."""
+    with suppress(HostedError):
+        return next((event.id for event in task.client.events(service.id, 1)), "")
+    return None
 
 
-def describe_observation(sight: Observation) -> str:
-    """Say where things stand."""
-    return f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
-
-
-def warn_unseen(task: Task[RestorePointOptions], what: str, missed: str) -> None:
-    """Say that nobody saw the start, and what that means. ``missed`` is what would have shown it."""
-    task.warn(
-        f"the start of {what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is assumed to "
-        "be done, but that is not certain. Check the files of the service before you use it; raise "
-        "quiet_time if the platform begins later than that"
-    )
-
-
-def trace_of(
-    task: Task[RestorePointOptions],
-    service: Service,
-    what: str,
-    before: Observation,
-    *,
-    seen: bool,
-) -> RestoreTrace:
-    """Return what ``what`` left behind.
-
-    A restore or a rollback that failed may leave everything as it was. What would tell is an event.
-
-    :raises WaitEnded: when the journal says that it failed.
-    """
-    last = before.event  # an old failure is no sign, so where it is not known, nothing is
-    gained = None if last is None else none_on_error(lambda: events_since(task, service, last))
-    failed = [kind for kind in gained or () if kind.endswith("_FAILED")]
-    if failed:
-        raise WaitEnded(
-            f"{what} failed: the journal has {failed[0]} since. The call was not sent again. Check the "
-            "files of the service before you use it",
-            events=gained,
-        )
-    return RestoreTrace(seen, gained)
-
-
-def events_since(task: Task[RestorePointOptions], service: Service, last: str) -> list[str]:
+def events_since(task: Task[Options], service: Service, last: str) -> list[str] | None:
     """Return the types of the events after the one of the id ``last``, the newest first."""
-    types: list[str] = []
-    for event in task.client.events(service.id, EVENTS_READ):
-        if event.id == last:
-            break
-        types.append(str(event.type))
-    return types
+    with suppress(HostedError):
+        events = task.client.events(service.id, EVENTS_READ)
+        return [str(event.type) for event in takewhile(lambda event: event.id != last, events)]
+    return None
 
 
 # --- Reading ----------------------------------------------------------------------------------------
@@ -293,10 +282,6 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
     result_key = "services"
     kind: ClassVar[str]
 
-    @abstractmethod
-    def read(self, account: Account, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
-        """Return what there is, as the platform tells it and as a copy."""
-
     def plan(self, task: Task[RestorePointInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         limit, pattern = read_span(task.options.max_age), task.options.pattern
@@ -304,8 +289,8 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
         def read(own: Task[RestorePointInfoOptions], service: Service) -> Plan:
             if not service.id:  # foreseen: it may have copies by then
                 return Plan(result=blank)
-            found = self.read(own.account, service.id)
-            fitting = [pair for pair in found if fits(pair[1].name, pattern)]
+            found = read_copies(own.account, self.kind, service.id)
+            fitting = [(copy, as_restore_point(copy)) for copy in found if fits(copy.name, pattern)]
             return Plan(
                 result={
                     self.kind: [one.as_dict() for one, __ in fitting],

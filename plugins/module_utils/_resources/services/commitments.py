@@ -35,15 +35,14 @@ from ..shared.budget import (
     Guard,
     read_budget,
 )
-from ..shared.controller_state import RUN_FOLDER, lock_file, normalized_url, records_folder
 from ..shared.currency import format_price
 from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
 from ..shared.money import format_amount, rate_from
 from ..shared.names import same_name
 from ..shared.plan import Plan, Step, Task
-from ..shared.record_file import Kind, Record
 from ..shared.run_memory import remember
 from ..shared.runner import needs_of
+from ..shared.store import RUN_FOLDER, Kind, Record, lock_file, normalized_url, records_folder
 from ..shared.task_errors import Invalid
 from .options import BudgetOptions
 

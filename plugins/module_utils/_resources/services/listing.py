@@ -38,15 +38,13 @@ from ..._api.models import (
 from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.account import Account
-from ..shared.controller_state import records_folder, write_json
 from ..shared.identify import Identifiable, near_miss, with_id_or_name
 from ..shared.money import format_amount, from_millicents
 from ..shared.names import fits
-from ..shared.record_file import RecordFile
-from ..shared.task_errors import NoSuchItem
+from ..shared.store import Kind, Record, records_folder
+from ..shared.task_errors import Invalid, NoSuchItem
 from .view import billed_rate
 
-FOLDER = "inventory"
 NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
 MAX_NAMED = 3
 PART_LABELS = {"monthly": "monthly rate"}
@@ -150,6 +148,25 @@ def add_services(
     ]
 
 
+@dataclass(frozen=True)
+class Access:
+    """Where the files of a service are reached, while it had a status, and when that was read."""
+
+    status: str
+    access: Mapping[str, Any] | None
+    at: float
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The access of each service of an account."""
+
+    services: Mapping[str, Access] = field(default_factory=dict)
+
+
+ACCESSES = Kind("inventory", Accesses, "the SFTP access of services", hint=True)
+
+
 @dataclass
 class SftpRecords:
     """Where the SFTP access of each service of an account is, from one run to the next.
@@ -162,45 +179,42 @@ class SftpRecords:
     max_age: float
     reread: bool = False
     """Whether to read everything from the platform once more."""
-    records: dict[str, Mapping[str, Any]] = field(init=False)
+    records: dict[str, Access] = field(init=False)
 
     def __post_init__(self) -> None:
         self.records, now = {}, time.time()
         if self.max_age > 0:
-            with suppress(AttributeError, LookupError, TypeError):  # a damaged file is as none
-                content = RecordFile(self.path, "the SFTP access").read()
-                # one of the future comes from a clock that was set back
-                fresh = {id: each for id, each in content.items() if 0 <= now - each["at"] < self.max_age}
-                self.records = fresh
+            # One of the future comes from a clock that was set back.
+            known = self.record.read().services.items()
+            self.records = {id: each for id, each in known if 0 <= now - each.at < self.max_age}
 
     @property
-    def path(self) -> str:
-        """The file of the records."""
-        return os.path.join(records_folder(FOLDER), f"sftp-{self.account[:32]}.json")
+    def record(self) -> Record[Accesses]:
+        """What is kept of the account."""
+        return ACCESSES.at(os.path.join(records_folder(ACCESSES.folder), f"sftp-{self.account[:32]}.json"))
 
     def fill(self, services: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Put what is remembered into the services; return those whose access has to be read."""
         left = []
         for service in services:
             record = None if self.reread else self.records.get(service["id"])
-            if record is None or record["status"] != service["status"]:
+            if record is None or record.status != service["status"]:
                 left.append(service)
             else:
-                service["sftp"] = record["access"]
+                service["sftp"] = record.access
         return left
 
     def keep(self, services: Sequence[dict[str, Any]]) -> None:
         """Remember the access of services, which was just read.
 
-        :raises OSError: if the file cannot be written.
+        :raises Invalid: if the file cannot be written.
         """
         if not services or self.max_age <= 0:
             return
         at = time.time()
         for service in services:
-            access = service["sftp"]
-            self.records[service["id"]] = {"status": service["status"], "access": access, "at": at}
-        write_json(self.path, {id: record for id, record in self.records.items() if record["access"]})
+            self.records[service["id"]] = Access(service["status"], service["sftp"], at)
+        self.record.write(Accesses({id: each for id, each in self.records.items() if each.access}))
 
 
 # --- Which services -------------------------------------------------------------------------------------
@@ -325,7 +339,6 @@ def add_sftp(
     left, found = records.fill(services), dict[str, Any]()
 
     def access(own: Account, id: str) -> Any:
-        found[id] = None
         sftp = sftp_if_any(own, id)
         found[id] = sftp and checked_access(sftp)
         return found[id]
@@ -338,9 +351,8 @@ def add_sftp(
             service["sftp"] = found[service["id"]]
         try:
             records.keep(asked)
-        except OSError as error:
-            reason = error.strerror or error
-            listing.warnings.append(f"the SFTP access cannot be remembered in {records.path}: {reason}")
+        except Invalid as error:
+            listing.warnings.append(error.message)
 
 
 def sftp_if_any(account: Account, id: str) -> SftpAccess | None:

@@ -23,12 +23,11 @@ from dataclasses import dataclass
 
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS
-from ..shared.controller_state import state_key
 from ..shared.identify import existing, label, oldest_projects, with_name
 from ..shared.names import likely_meant, look_alike, same_name
 from ..shared.plan import Task
-from ..shared.record_file import Kind, Record
 from ..shared.run_memory import first_said
+from ..shared.store import Kind, Record, state_key
 from ..shared.task_errors import Invalid
 from .options import ServiceOptions
 

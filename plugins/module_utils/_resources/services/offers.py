@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..._api.models import Service
 from ..._api.values import ServiceStatus
 from ..shared.plan import Task
-from ..shared.record_file import Kind
+from ..shared.store import Kind
 from ..shared.task_errors import Invalid
 
 

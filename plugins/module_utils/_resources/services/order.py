@@ -21,7 +21,6 @@ from ..shared import secrets_file
 from ..shared.account import Account
 from ..shared.budget import Commitment
 from ..shared.change import BILLED_SECONDS, Change, call_once
-from ..shared.controller_state import one_at_a_time
 from ..shared.currency import format_price
 from ..shared.fingerprints import Fingerprints, Written
 from ..shared.identify import (
@@ -40,9 +39,9 @@ from ..shared.money import (
 )
 from ..shared.names import same_name
 from ..shared.plan import Task
-from ..shared.record_file import Kind
 from ..shared.runs import run_process
 from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call
+from ..shared.store import Kind, one_at_a_time
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import poll_for
 from .namesakes import ORDERING, check_namesakes, remember_order

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions, state_dir_of
 from ..shared.pending import Pending, until_start
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
-from ..shared.record_file import RecordFile
+from ..shared.store import Kind
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for
 from .offers import remember_offers
@@ -43,12 +43,23 @@ from .view import (
 STARTING_STATES = (ContainerState.STARTING, ContainerState.INSTALLING)
 UNDER_WAY = {"start": STARTING_STATES, "stop": (ContainerState.STOPPING,)}
 """The states that show that a signal has arrived. A kill goes to what is stopping, so that shows nothing."""
-SLEEP_RECORDS = "sleep"
-"""The folder of what sleep plans remember of services."""
 SIGNALS = ("started", "stopped", "restarted", "killed")
 """The wanted states of a container."""
 RESUMING = ("started", "resumed")
 """The wanted states that take a suspended service back into service. A restart never does."""
+
+
+@dataclass(frozen=True)
+class Asleep:
+    """What of the record of a sleep plan tells that it suspended a service."""
+
+    service: str = ""
+    plan: str = ""
+    ran: bool | None = None
+    settled: Mapping[str, Any] | None = None
+
+
+ASLEEP = Kind("sleep", Asleep, "what the plan remembers", hint=True)
 
 
 def plan_waking(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> bool:
@@ -102,11 +113,9 @@ def warn_of_resume_cost(task: Task[ServiceOptions], view: View, cost: Cost) -> N
 
 def sleep_plan_of(task: Task, id: str) -> str | None:
     """Return the sleep plan of this controller that a service is asleep by; ``None`` if there is none."""
-    files = RecordFile.all_in(SLEEP_RECORDS, "what the plan remembers", state_dir_of(task.options))
-    for found in (content for file in files if isinstance(content := file.read(), dict)):
-        asleep = found.get("ran") is not None or (found.get("settled") or {}).get("awake") is False
-        if asleep and found.get("service") == id:
-            return str(found.get("plan"))
+    for found in (record.read() for record in ASLEEP.all(state_dir_of(task.options))):
+        if found.service == id and (found.ran is not None or (found.settled or {}).get("awake") is False):
+            return found.plan
     return None
 
 

@@ -18,13 +18,13 @@ from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared.account import Account
 from ..shared.budget import Commitment
 from ..shared.change import BILLED_SECONDS, Change, Gone, apply, await_removal
-from ..shared.controller_state import records_folder
 from ..shared.identify import existing, with_name
 from ..shared.money import Move
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS, was_complete
 from ..shared.secret_notes import ORDERED, notes_on, remove_notes
+from ..shared.store import records_folder
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .namesakes import warn_of_billed

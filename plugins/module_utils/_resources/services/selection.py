@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..._api.decoding import describe_type
+from ..._api.text import describe_type
 from ..._api.values import FAMILIES
 from ..shared.identify import find_service, near_miss
 from ..shared.task_errors import Invalid, NoSuchItem

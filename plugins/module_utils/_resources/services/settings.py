@@ -24,12 +24,12 @@ from ..shared.account import Account
 from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.budget import Commitment, CommitmentKind
 from ..shared.change import Change, Shown, Unseen, call_once
-from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.currency import format_price
 from ..shared.money import Cost, Move, format_amount
 from ..shared.options import WaitOptions
 from ..shared.pending import NETWORK, Pending, write_recorded
 from ..shared.plan import Step, Task
+from ..shared.store import one_at_a_time, state_key
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for
 from .options import MaxMonthlyOptions, ServiceOptions

@@ -10,7 +10,7 @@ documented: which service answers, or whether the platform refuses.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ..._api.errors import HostedError
 from ..._api.models import ProjectGraph
@@ -50,13 +50,9 @@ def warn_of_clashes(task: Task, joining: Mapping[str, str], there: Mapping[str, 
     taken = {alias for id, alias in there.items() if id not in joining}
     clashes = sorted(set(joining.values()) & taken)
     if clashes:
+        which = ", ".join(map(repr, clashes))
+        said = f"the aliases {which} are" if clashes[1:] else f"the alias {which} is"
         task.warn(
-            f"{describe_aliases(clashes)} taken in {where}; which service answers to it there, or whether "
-            "the platform refuses, is not documented"
+            f"{said} taken in {where}; which service answers to it there, or whether the platform refuses, "
+            "is not documented"
         )
-
-
-def describe_aliases(aliases: Iterable[str]) -> str:
-    """Return aliases as the beginning of a sentence."""
-    several = [repr(alias) for alias in aliases]
-    return f"the alias {several[0]} is" if len(several) == 1 else f"the aliases {', '.join(several)} are"

@@ -27,7 +27,6 @@ from ..._api.errors import (
     Refused,
     TokenRejected,
     UnexpectedAnswer,
-    pause_asked,
 )
 from ..._api.routes import ACT, CREATE, One, Route
 from ..._api.values import ContainerState, ServiceStatus
@@ -340,7 +339,7 @@ def send(task: Task[Any], change: Change, before_each: Callable[[], None] = lamb
             )
             if not busy and not was_busy:
                 raise
-            spent, asked = time.monotonic() - begun, pause_asked(error) or 0.0
+            spent, asked = time.monotonic() - begun, error.pause_asked or 0.0
             left = task.options.wait_timeout - spent
             if left <= 0 or asked > left:
                 raise error.append(

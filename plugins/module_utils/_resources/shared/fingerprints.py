@@ -16,8 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from .controller_state import lock_file, records_folder, state_key
-from .record_file import Kind, Record
+from .store import Kind, Record, lock_file, records_folder, state_key
 from .task_errors import Invalid
 
 KEY_BYTES = 32

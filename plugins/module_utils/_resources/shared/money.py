@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import Any, Literal
 
-from ..._api.decoding import describe_type
+from ..._api.text import describe_type
 from .task_errors import Invalid
 
 MOST_DIGITS = 400

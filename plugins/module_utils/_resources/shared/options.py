@@ -200,10 +200,7 @@ def spec_entry(declaration: Field[Any], hint: Any) -> dict[str, Any]:
 
 
 def ansible_type(hint: Any) -> dict[str, Any]:
-    """Return the type of an option in Ansible's terms.
-
-    :raises TypeError: if an option cannot have the type.
-    """
+    """Return the type of an option in Ansible's terms."""
     hint = without_none(hint)
     if hint in PLAIN_TYPES:
         return {"type": PLAIN_TYPES[hint]}
@@ -264,10 +261,7 @@ def converter_of(hint: Any) -> Converter | None:
 
 
 def read_max_parallel(value: Any) -> int | None:
-    """Return how many things are worked on at the same time; ``None`` for what the platform takes.
-
-    :raises Invalid: if it is neither a number nor ``auto``.
-    """
+    """Return how many things are worked on at the same time; ``None`` for what the platform takes."""
     text = str(value).strip()
     if text == AUTO:
         return None

@@ -36,9 +36,8 @@ from functools import partial
 from typing import Any
 
 from ..._api.errors import Refused
-from .controller_state import RUN_FOLDER
 from .plan import Task
-from .record_file import Kind, Record
+from .store import RUN_FOLDER, Kind, Record
 from .task_errors import Invalid
 
 ENVIRONMENT = "environment"

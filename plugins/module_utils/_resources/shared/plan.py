@@ -30,6 +30,7 @@ from .options import (
     is_carried,
     names_with,
     read_as,
+    shared_arguments,
 )
 from .parallel import MAX_PARALLEL
 from .run_memory import foreseen
@@ -389,6 +390,16 @@ class Resource(ABC, Generic[OwnOptions]):
 
         :raises HostedError: if a rule forbids the desired state.
         """
+
+
+def plan_with(
+    task: Task[Any], resource: Resource[Any], given: Mapping[str, Any], effects: Effects | None = None
+) -> Plan:
+    """Return the plan of another module for a part of the task."""
+    options = resource.read_options({**shared_arguments(task.options), **given})
+    composition = replace(task.composition, part=True)
+    effects = effects or task.effects
+    return resource.plan(replace(task, options=options, composition=composition, effects=effects))
 
 
 def named_options(resource: type[Resource[Any]]) -> type[Options] | None:

@@ -10,20 +10,18 @@ on from there, or back.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from .controller_state import normalized_url
 from .options import Options, StateDirOptions, state_dir_of
-from .record_file import RecordFile
 from .restore_points import parse_moment
+from .store import Kind, normalized_url
 from .task_errors import Ambiguous, Invalid
 
-FOLDER = "relocations"
-WHAT = "how far the relocation is"
 DEFAULT_DAYS = 7
 """For how many days the service that is out of service is kept, unless the task says otherwise."""
 
@@ -59,8 +57,8 @@ BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
 
 
 @dataclass
-class Content:
-    """What is remembered."""
+class Relocation:
+    """What is remembered of the relocation of one service. There is none as long as its phase says so."""
 
     platform: str = ""
     old_id: str = ""
@@ -71,7 +69,7 @@ class Content:
     """``None`` until it is known: then a service of the new name that came up with the order is it."""
     sent: str | None = None
     """When the order was sent."""
-    phase: str = Phase.NONE
+    phase: Phase = Phase.NONE
     asked: dict[str, Any] | None = None
     """What was ordered; ``None`` if another task ordered it."""
     data: str | None = None
@@ -98,64 +96,51 @@ class Content:
     """The id of the one that is deleted, or about to be."""
     gone: bool = False
     """Whether it is deleted."""
-
-
-@dataclass
-class Relocation:
-    """The record of the relocation of one service."""
-
-    file: RecordFile
-    content: Content
+    path: str = ""
+    """The file of the record."""
 
     @classmethod
     def of(cls, options: StateDirOptions, old_id: str) -> Relocation:
-        """Read the record of a service. There is none as long as its phase says so.
+        """Read the record of a service.
 
         :raises Invalid: if there is one that cannot be read: what it made would be unknown.
         """
-        file = RecordFile.of(FOLDER, WHAT, options.state_dir, options.base_url, old_id)
-        content = content_from(file.read())
-        if content is None and os.path.exists(file.path):
+        path = kind().of(options.base_url, old_id, options.state_dir).path
+        found = cls.read(path)
+        if found is None and os.path.exists(path):
             raise Invalid(
-                f"the record of the relocation of service {old_id}, {file.path!r}, is damaged. Nothing was "
+                f"the record of the relocation of service {old_id}, {path!r}, is damaged. Nothing was "
                 "done. Restore it from a backup of this machine. If you delete it, the service that the "
                 "relocation made is known by its name alone, and existing: adopt takes it"
             )
-        return cls(file, content or Content(normalized_url(options.base_url or ""), old_id))
+        return found or cls(normalized_url(options.base_url or ""), old_id, path=path)
+
+    @classmethod
+    def read(cls, path: str) -> Relocation | None:
+        """Return what a file holds; ``None`` if that makes no sense."""
+        with suppress(Invalid):
+            found = kind().at(path).read()
+            return replace(found, path=path) if found.old_id else None
+        return None
 
     def write(self, phase: Phase | None = None, **changes: Any) -> None:
         """Keep the record, with another phase and other facts if they are given.
 
         :raises Invalid: if it cannot be written: without it, the next run could not go on.
         """
-        if phase is not None:
-            self.content.phase = phase
+        self.phase = phase or self.phase
         for name, value in changes.items():
-            setattr(self.content, name, value)
-        self.file.write(asdict(self.content))
-
-    @property
-    def phase(self) -> Phase:
-        """How far it is."""
-        return Phase(self.content.phase)
-
-    @property
-    def returned(self) -> bool:
-        """Whether the old service is the one in service, so that the new one is left over."""
-        return self.phase is Phase.RETURNED
+            setattr(self, name, value)
+        kind().at(self.path).write(self)
 
     @property
     def pair(self) -> tuple[str, str] | None:
         """The ids of the service that is left over, and of the one in service; ``None`` on the way."""
-        content = self.content
-        left = content.deleting
-        if left is None and self.phase is Phase.RELOCATED:
-            left = content.old_id
-        if left is None and self.returned:
-            left = content.new_id
+        by_phase = {Phase.RELOCATED: self.old_id, Phase.RETURNED: self.new_id}
+        left = self.deleting or by_phase.get(self.phase)
         if left is None:
             return None
-        return left, str(content.new_id) if left == content.old_id else content.old_id
+        return left, str(self.new_id) if left == self.old_id else self.old_id
 
     @property
     def undecided(self) -> list[str]:
@@ -163,41 +148,26 @@ class Relocation:
 
         A run may have been killed after a suspension and before the note of that, or before a resumption.
         """
-        content = self.content
         if self.phase is Phase.SWITCHED:
-            return [content.old_id]
-        return [id for id in (content.old_id, content.new_id) if id and self.phase is Phase.RETURNING]
+            return [self.old_id]
+        return [id for id in (self.old_id, self.new_id) if id and self.phase is Phase.RETURNING]
 
-    @property
-    def delete_after(self) -> datetime | None:
-        """When the one that is not in service may be deleted; ``None`` before it is suspended."""
-        begun = parse_moment(self.content.since)
-        return None if begun is None else begun + timedelta(days=self.content.keep_days)
-
-
-def content_from(found: Any) -> Content | None:
-    """Return what a file holds; ``None`` if that makes no sense. What a newer version added is left out."""
-    known = Content.__dataclass_fields__
-    try:
-        content = Content(**{name: value for name, value in found.items() if name in known})
-        Phase(content.phase)
-    except (AttributeError, TypeError, ValueError):
-        return None
-    return content if content.old_id else None
+    def delete_after(self, days: int | None = None) -> datetime | None:
+        """Return when the one that is not in service may be deleted; ``None`` before it is suspended."""
+        begun = parse_moment(self.since)
+        days = self.keep_days if days is None else days
+        return None if begun is None else begun + timedelta(days=days)
 
 
 def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
-    """Return the relocation of a service that may be gone, or that made a service, by id or name.
-
-    :raises Ambiguous: if several fit.
-    """
-    found = read_relocations(options, RecordFile.all_in(FOLDER, WHAT, options.state_dir)).relocations
-    exact = [each for each in found if wanted in (each.content.old_id, each.content.new_id)]
-    fitting = exact or [each for each in found if wanted in (each.content.old_name, each.content.new_name)]
-    unfinished = [each for each in fitting if not each.content.gone]
+    """Return the relocation of a service that may be gone, or that made a service, by id or name."""
+    found = known_relocations(options).relocations
+    exact = [each for each in found if wanted in (each.old_id, each.new_id)]
+    fitting = exact or [each for each in found if wanted in (each.old_name, each.new_name)]
+    unfinished = [each for each in fitting if not each.gone]
     fitting = unfinished or fitting
     if len(fitting) > 1:
-        ids = [each.content.old_id for each in fitting]
+        ids = [each.old_id for each in fitting]
         raise Ambiguous(
             f"{wanted!r} names the relocations of services {', '.join(ids)}; name one by id", ids=ids
         )
@@ -225,17 +195,17 @@ def left_over(options: Options, warn: Callable[[str], None]) -> LeftOver:
     for path in known.damaged:
         warn(f"{damage_of(path)}, so a service that it left over may be resumed. {MENDING}")
     found = LeftOver({}, {})
-    moves = sorted(known.relocations, key=lambda each: each.content.since or each.content.switched_at or "")
+    moves = sorted(known.relocations, key=lambda each: each.since or each.switched_at or "")
     for record in moves:
-        content, pair = record.content, record.pair
+        pair = record.pair
         if pair is None and not record.undecided:
             continue
         for part in found:
-            for id in (content.old_id, str(content.new_id)):
+            for id in (record.old_id, str(record.new_id)):
                 part.pop(id, None)
-        if pair is not None and not content.gone:
-            found.surely[pair[0]] = content.old_name
-        found.perhaps.update(dict.fromkeys(record.undecided, content.old_name))
+        if pair is not None and not record.gone:
+            found.surely[pair[0]] = record.old_name
+        found.perhaps.update(dict.fromkeys(record.undecided, record.old_name))
     return found
 
 
@@ -252,25 +222,22 @@ def known_relocations(options: Options) -> Known:
     Looks into ``state_dir`` and into the collection's own folder, because a relocation may have used either.
     """
     places = dict.fromkeys((state_dir_of(options), None))
-    files = {file.path: file for place in places for file in RecordFile.all_in(FOLDER, WHAT, place)}
-    return read_relocations(options, files.values())
-
-
-def read_relocations(options: Options, files: Iterable[RecordFile]) -> Known:
-    """Return the relocations on a platform that these files remember."""
-    platform = normalized_url(options.base_url or "")
-    known = Known([], [])
-    for file in files:
-        content = content_from(file.read())
-        if content is None and os.path.exists(file.path):
-            known.damaged.append(file.path)
-        elif content is not None and content.platform == platform:
-            known.relocations.append(Relocation(file, content))
+    known, platform = Known([], []), normalized_url(options.base_url or "")
+    for path in dict.fromkeys(record.path for place in places for record in kind().all(place)):
+        found = Relocation.read(path)
+        if found is None and os.path.exists(path):
+            known.damaged.append(path)
+        elif found is not None and found.platform == platform:
+            known.relocations.append(found)
     return known
 
 
+def kind() -> Kind[Relocation]:
+    """Return the kind of records of relocations."""
+    return Kind("relocations", Relocation, "how far the relocation is")
+
+
 def damage_of(path: str) -> str:
-    """Return the beginning of a message on a damaged record."""
     return f"the record of a relocation, {path!r}, is damaged"
 
 
@@ -309,7 +276,6 @@ def successor_of(
 
     :param exists: tells whether there is a service with an id.
     :param id: the id of the one left over; ``None`` if it is gone, so that its name tells.
-    :raises Ambiguous: if several had the name.
     """
     left = {each.left_id: each for each in map(successor_in, known_relocations(options).relocations) if each}
     fitting = [
@@ -335,25 +301,22 @@ def last_in(left: Mapping[str, Successor], found: Successor) -> Successor:
 
 def successor_in(record: Relocation) -> Successor | None:
     """Return what a relocation put in the place of what it left over, or of what it is about to suspend."""
-    content, pair = record.content, record.pair
+    pair = record.pair
     if record.phase is Phase.SWITCHED:
-        pair = content.old_id, str(content.new_id)
+        pair = record.old_id, str(record.new_id)
     if pair is None:
         return None
-    names = (content.old_name, content.new_name)
-    before, now = names if pair[0] == content.old_id else names[::-1]
-    return Successor(pair[1], now, pair[0], before, content.project_id)
+    names = (record.old_name, record.new_name)
+    before, now = names if pair[0] == record.old_id else names[::-1]
+    return Successor(pair[1], now, pair[0], before, record.project_id)
 
 
 def check_not_stopped(options: Options, id: str | None) -> None:
-    """Refuse to work on a service that a relocation has stopped: what is written to it then is lost.
-
-    :raises Invalid: with the ways on.
-    """
-    for content in (each.content for each in known_relocations(options).relocations):
-        if content.phase == Phase.STOPPED and content.old_id == id:
+    """Refuse to work on a service that a relocation has stopped: what is written to it then is lost."""
+    for record in known_relocations(options).relocations:
+        if record.phase == Phase.STOPPED and record.old_id == id:
             raise Invalid(
-                f"service {content.old_name!r} ({id}) is stopped, as its relocation to {content.new_name!r} "
+                f"service {record.old_name!r} ({id}) is stopped, as its relocation to {record.new_name!r} "
                 "is under way. Nothing was done. If no run of hosted.services.relocate is completing that, "
                 "run it again, or go back with state: returned"
             )

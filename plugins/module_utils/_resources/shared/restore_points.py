@@ -16,21 +16,20 @@ BACKUPS, SNAPSHOTS = "backups", "snapshots"
 IN_MOTION = (BackupStatus.PENDING, BackupStatus.RESTORING)
 
 
-def backups_as_restore_points(backups: Iterable[Backup]) -> list[RestorePoint]:
-    """Return backups as copies."""
-    return [
-        RestorePoint(b.id, b.name, b.status, parse_moment(b.created_at), was_complete(b)) for b in backups
-    ]
+def as_restore_points(copies: Iterable[Backup | Snapshot]) -> list[RestorePoint]:
+    """Return backups or snapshots as copies."""
+    return [as_restore_point(copy) for copy in copies]
 
 
-def snapshots_as_restore_points(snapshots: Iterable[Snapshot]) -> list[RestorePoint]:
-    """Return snapshots as copies. Their names tell them apart: the platform knows them by name.
+def as_restore_point(copy: Backup | Snapshot) -> RestorePoint:
+    """Return a backup or a snapshot as a copy.
 
-    They have no status: what is listed is complete.
+    The platform knows a snapshot by its name. It has no status: one that is listed is complete.
     """
-    return [
-        RestorePoint(s.name, s.name, BackupStatus.COMPLETED, parse_moment(s.created_at)) for s in snapshots
-    ]
+    made = parse_moment(copy.created_at)
+    if isinstance(copy, Snapshot):
+        return RestorePoint(copy.name, copy.name, BackupStatus.COMPLETED, made)
+    return RestorePoint(copy.id, copy.name, copy.status, made, was_complete(copy))
 
 
 def any_in_motion(backups: Iterable[Backup]) -> bool:

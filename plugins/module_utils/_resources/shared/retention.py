@@ -120,10 +120,7 @@ def read_policy(options: Mapping[str, Any], pattern: str, zone: tzinfo) -> Polic
 
 
 def read_span(text: str | None) -> Span | None:
-    """Parse a duration such as ``2y5m7d3h``; ``None`` for ``None``.
-
-    :raises Invalid: if it is not one, repeats a unit, or is zero.
-    """
+    """Parse a duration such as ``2y5m7d3h``; ``None`` for ``None``."""
     if text is None or not text.strip():
         return None
     parts = re.findall(r"(\d+)([ymdh])", text)
@@ -152,7 +149,9 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
     :param now: the time by the platform. What is dated later stays, and takes the place of no other one, as
         its date is wrong. Without that time, everything stays.
     """
-    decisions = [Decision(copy) for copy in sorted(copies, key=age_order, reverse=True)]
+    decisions = [Decision(copy) for copy in copies]
+    # For equal times, the greater id is newer.
+    decisions.sort(key=lambda decision: (moment_of(decision), decision.copy.id), reverse=True)
     classified = [(classify(decision, policy, now), decision) for decision in decisions]
     good = [decision for status, decision in classified if status == BackupStatus.COMPLETED]
     failed = [decision for status, decision in classified if status == BackupStatus.FAILED]
@@ -186,14 +185,12 @@ def spare_once_complete(managed: Sequence[Decision], policy: Policy) -> None:
 
 def rule_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[tuple[Decision, str]]:
     """Yield the copies that the rules keep, each with the rule; several rules may keep one."""
-    yield from within_reasons(good, policy)
+    if policy.within is not None and good:
+        border = policy.within.before(moment_of(good[0]), policy.zone)
+        young = [decision for decision in good if moment_of(decision) > border]
+        yield from ((decision, f"within {policy.within.text}") for decision in young)
     for rule, count in policy.counts.items():
         yield from newest_per_period(good, rule, count, policy.zone)
-
-
-def age_order(copy: RestorePoint) -> tuple[datetime, str]:
-    """Return the sort key for age; for equal times, the greater id is newer."""
-    return copy.created_at or datetime.min.replace(tzinfo=UTC), copy.id
 
 
 def classify(decision: Decision, policy: Policy, now: datetime | None) -> str | None:
@@ -213,16 +210,6 @@ def classify(decision: Decision, policy: Policy, now: datetime | None) -> str | 
     else:
         return copy.status
     return None
-
-
-def within_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[tuple[Decision, str]]:
-    """Yield the copies within ``keep_within`` of the newest one."""
-    if policy.within is None or not good:
-        return
-    border = policy.within.before(moment_of(good[0]), policy.zone)
-    for decision in good:
-        if moment_of(decision) > border:
-            yield decision, f"within {policy.within.text}"
 
 
 def newest_per_period(
@@ -247,15 +234,12 @@ def newest_per_period(
 
 
 def moment_of(decision: Decision) -> datetime:
-    """Return the time of a copy with a date."""
+    """Return the time of a copy; that of one without a date is the first of all."""
     return decision.copy.created_at or datetime.min.replace(tzinfo=UTC)
 
 
 def check_max_delete(decisions: Sequence[Decision], max_delete: int | None) -> None:
-    """Check that no more copies would be deleted than ``max_delete``.
-
-    :raises Invalid: with both numbers. Nothing was deleted.
-    """
+    """Check that no more copies would be deleted than ``max_delete``."""
     doomed = [decision.copy.name for decision in decisions if not decision.keep]
     if max_delete is not None and len(doomed) > max_delete:
         raise Invalid(

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..._api.client import Client
-from .controller_state import RUN_FOLDER, lock_file, state_key, write_json
+from .store import RUN_FOLDER, lock_file, state_key, write_json
 
 if TYPE_CHECKING:
     from .plan import Plan, Resource, Task

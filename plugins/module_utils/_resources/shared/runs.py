@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from .controller_state import RUN_FOLDER
+from .store import RUN_FOLDER
 
 ENDED = ("Z", "X")
 """How the system shows a process that was killed and whose parent does not look after it."""

@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from .controller_state import UNFINISHED, normalized_url, records_folder, state_key, write_json
 from .plan import Task
+from .store import UNFINISHED, normalized_url, records_folder, state_key, write_json
 
 FOLDER = "secrets"
 NOTES = f"{FOLDER}/unkept"
@@ -53,10 +53,7 @@ class SecretNote:
         return REMEDIES[self.subject.partition(":")[0]]
 
     def write(self, what: str, kept_in: str | None = None) -> None:
-        """Write the note. ``kept_in`` is the file with the secrets until the task returns them.
-
-        :raises OSError: if it cannot be written.
-        """
+        """Write the note. ``kept_in`` is the file with the secrets until the task returns them."""
         since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         content = {"endpoint": self.endpoint, "subject": self.subject, "what": what, "since": since}
         if kept_in is not None:

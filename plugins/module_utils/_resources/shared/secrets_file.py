@@ -15,13 +15,11 @@ end in the middle, the next task on the subject tells that the secrets were neve
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
 import secrets
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -30,11 +28,11 @@ from typing import Any
 
 from ..._api.errors import undone_if_nothing_happened
 from ..._api.text import harmless
-from .controller_state import atomic_file, flush_to_disk, make_folder_of, one_at_a_time, records_folder
 from .options import FilePath, Options, option
 from .plan import Task
 from .secret_notes import FOLDER, SecretNote
 from .selectors import check_path
+from .store import atomic_file, flush_to_disk, make_folder_of, one_at_a_time, records_folder
 from .task_errors import Invalid
 
 LONGEST_WRITE = 30.0
@@ -77,10 +75,7 @@ def destination(task: Task[SecretsOptions], id: str) -> str | None:
 
 
 def check_destination(path: str | None, option: str = "secrets_dest") -> None:
-    """Check that a file can be written, before any secret exists.
-
-    :raises Invalid: if its folder is missing or not writable, or the path is not a regular file.
-    """
+    """Check that a file can be written, before any secret exists."""
     if path is None:
         return
     check_path(option, path, of_file=True)
@@ -101,10 +96,7 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
 
 
 def check_folder(task: Task[SecretsOptions]) -> None:
-    """Check the destination without writing anything, as in check mode.
-
-    :raises Invalid: if secrets could not be written there.
-    """
+    """Check the destination without writing anything, as in check mode."""
     check_destination(task.options.secrets_dest, "secrets_dir" if task.composition.part else "secrets_dest")
     path = destination(task, "any")
     if path is None:
@@ -115,19 +107,6 @@ def check_folder(task: Task[SecretsOptions]) -> None:
         nearest = os.path.dirname(nearest)
     if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
         raise unwritable_error(folder, f"{nearest!r} is no directory that can be written to")
-    check_name(path)
-
-
-def check_name(path: str) -> None:
-    """Check that a file can have its name, and the longer one that it gets when it is put aside.
-
-    :raises Invalid: if it is too long for the file system.
-    """
-    try:
-        os.lstat(put_aside_path(path))
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            raise unwritable_error(path, error.strerror or str(error)) from None
 
 
 def check_writable(task: Task[SecretsOptions]) -> None:
@@ -141,21 +120,17 @@ def check_writable(task: Task[SecretsOptions]) -> None:
     if path is None:
         return
     check_destination(task.options.secrets_dest)
-    check_name(path)
-    folder = os.path.dirname(os.path.abspath(path))
+    trial = put_aside_path(os.path.abspath(path))
+    folder = os.path.dirname(trial)
     try:
         if not os.path.isdir(folder):
-            make_folder_of(os.path.abspath(path))
-        handle, trial = tempfile.mkstemp(dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
+            make_folder_of(trial)
+        with open(trial, "xb") as file:
+            try:
                 file.write(bytes(ROOM))
                 flush_to_disk(file)
-            renamed = put_aside_path(path)
-            os.rename(trial, renamed)
-            trial = renamed
-        finally:
-            os.unlink(trial)
+            finally:
+                os.unlink(trial)
     except OSError as error:
         raise unwritable_error(folder, error.strerror or str(error)) from None
 
@@ -174,8 +149,6 @@ def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterato
 
     The note is removed once the secrets are saved, or if the platform did not act. Otherwise, for example if
     the run is killed, it stays for the next task.
-
-    :raises Invalid: before the call, if secrets could not be saved.
     """
     check_writable(task)
     kept = SecretWriter(task, SecretNote.of(task.options.base_url, subject))
@@ -221,20 +194,30 @@ class SecretWriter:
         if path is None:
             self._keep_until_returned(id, content, labels)
             return True
-        try:
-            self._write(path, content)
-        except Exception as error:  # whatever it is: nobody shows the secrets a second time
-            failure = f"{labels} could not be written to {path}: {reason(error)}"
-            return self._write_elsewhere(id, content, failure)
-        if not options.secrets_dest:
-            advice = "" if self.task.composition.part else ". Set secrets_dest to choose the place"
-            self.task.warn(f"{labels} can be read only once; kept in {path}{advice}")
+        failure = ""
+        for place in (path, default_path(id)):
+            try:
+                if failure:
+                    make_folder_of(place)
+                write_private(place, content)
+            except Exception as error:  # whatever it is: nobody shows the secrets a second time
+                said = ", nor" if failure else f"{labels} could not be written"
+                failure += f"{said} to {place}: {reason(error)}"
+                continue
+            self.task.effects.facts["secrets_file"] = place
+            if failure:
+                self.task.warn(f"{failure}. They were kept in {place} instead")
+            elif not options.secrets_dest:
+                advice = "" if self.task.composition.part else ". Set secrets_dest to choose the place"
+                self.task.warn(f"{labels} can be read only once; kept in {place}{advice}")
+            self.discard()
+            return True
+        if not options.return_secrets:
+            self.task.warn(f"{failure}. They are lost: {self.note.remedy}")
+            return False
+        self.task.warn(f"{failure}. They are only in the result, because return_secrets is set")
         self.discard()
         return True
-
-    def _write(self, path: str, content: dict[str, Any]) -> None:
-        write_private(path, content)
-        self.task.effects.facts["secrets_file"] = path
 
     def _keep_until_returned(self, id: str, content: dict[str, Any], labels: str) -> None:
         """Keep secrets that go into the result alone on disk until the task ends: it may be killed before.
@@ -255,24 +238,6 @@ class SecretWriter:
 
         self.task.closing.push(end)
 
-    def _write_elsewhere(self, id: str, content: dict[str, Any], failure: str) -> bool:
-        """Write secrets to the default place after all. Where that fails too, say that they are lost."""
-        path = default_path(id)
-        try:
-            make_folder_of(path)
-            self._write(path, content)
-        except Exception as error:
-            if not self.task.options.return_secrets:
-                self.task.warn(
-                    f"{failure}, nor to {path}: {reason(error)}. They are lost: {self.note.remedy}"
-                )
-                return False
-            self.task.warn(f"{failure}. They are only in the result, because return_secrets is set")
-        else:
-            self.task.warn(f"{failure}. They were kept in {path} instead")
-        self.discard()
-        return True
-
 
 def reason(error: Exception) -> str:
     """Return why secrets could not be written. Only the text of the system's errors is sure to hold none."""
@@ -289,8 +254,6 @@ def write_private(path: str, content: dict[str, Any]) -> None:
     """Write JSON atomically with mode 0600. An existing file is renamed first.
 
     Several hosts of a play may name one file: each renames what the previous one wrote.
-
-    :raises OSError: if that fails.
     """
     turn = one_at_a_time(f"file:{os.path.realpath(path)}", "writing this file", LONGEST_WRITE)
     with turn, atomic_file(path) as file:

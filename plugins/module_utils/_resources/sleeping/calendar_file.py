@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any, TypeVar
 
-from ..._api.call_thread import CallThread
+from ..._api.bounded_call import run_bounded
 from ..._api.libraries import require_for
 from ..shared.task_errors import Invalid
 from .zones import DAY, Interval, first_shown, last_shown, midnight
@@ -70,9 +70,8 @@ def worked_out(path: str, work: Callable[[], T], doubt: str = "the events of {!r
 
     :raises Invalid: if the calendar contradicts itself, or that takes too long.
     """
-    thread = CallThread()
     try:
-        return thread.run(MOST_SECONDS, work)
+        return run_bounded(MOST_SECONDS, work)
     except TimeoutError:
         raise Invalid(
             f"the events of {path!r} are not worked out within {MOST_SECONDS} seconds; look for rules that "
@@ -82,8 +81,6 @@ def worked_out(path: str, work: Callable[[], T], doubt: str = "the events of {!r
         raise Invalid(f"the calendar {path!r} cannot be read: {error.strerror or error}") from None
     except Exception as error:  # the libraries raise whatever a file or a rule provokes
         raise Invalid(f"{doubt.format(path)}: {type(error).__name__}: {error}") from None
-    finally:
-        thread.stop()
 
 
 def read_calendar(path: str, zone: tzinfo) -> CalendarFile:

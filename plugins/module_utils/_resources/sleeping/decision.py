@@ -15,7 +15,7 @@ from ..shared.retention import read_span
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import utc_text
 from .load import Load
-from .memory import Due, Keep, Record
+from .memory import Due, Keep, SleepRecord
 from .schedule import Period, read_time
 from .zones import DAY, first_shown, last_shown, midnight
 
@@ -34,13 +34,13 @@ class Verdict:
     awake: bool
     """Whether it is to be awake, all in all."""
     why: str
-    record: Record
+    record: SleepRecord
     due: Due | None = None
     """What it is settled in once it is that way; ``None`` if the record stays as it is."""
     delayed: bool = False
 
     @property
-    def after(self) -> Record:
+    def after(self) -> SleepRecord:
         """The record once the service is as it should be."""
         return self.record if self.due is None else replace(self.record, settled=self.due, delayed=None)
 
@@ -51,7 +51,7 @@ class Situation:
 
     now: datetime
     period: Period
-    record: Record
+    record: SleepRecord
     suspended: bool
     keep: Keep | None = None
     """The wish to keep it awake, its own or that of a service which needs it."""
@@ -86,7 +86,7 @@ def decide(case: Situation) -> Verdict:
     return Verdict("resume", True, why, record, due)
 
 
-def decide_suspension(case: Situation, due: Due, why: str, record: Record) -> Verdict:
+def decide_suspension(case: Situation, due: Due, why: str, record: SleepRecord) -> Verdict:
     """Return whether to suspend a service that should sleep, or wait because it is busy."""
     load = case.load
     if load is None or load.busy is False:
@@ -116,7 +116,7 @@ def hold_for_backup(verdict: Verdict, id: str, in_progress: str, now: datetime) 
     return Verdict("nothing", True, in_progress, record, delayed=True)
 
 
-def longest_keep(records: Iterable[Record], now: datetime) -> Keep | None:
+def longest_keep(records: Iterable[SleepRecord], now: datetime) -> Keep | None:
     """Return the wish that keeps a service awake longest, of its own and of those that need it."""
     keeps = [record.keep for record in records if record.keep is not None and record.keep.until > now]
     return max(keeps, key=lambda keep: keep.until, default=None)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
 from decimal import Decimal
 
-from ..services.power import SLEEP_RECORDS
-from ..shared.record_file import RecordFile, as_json
+from ..services.power import ASLEEP
+from ..shared.store import Kind, Record
 from .load import Sample
 
 
@@ -46,7 +46,7 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Record:
+class SleepRecord:
     """What is remembered of one service."""
 
     settled: Due | None = None
@@ -60,55 +60,51 @@ class Record:
     was told, or if somebody else suspended it."""
     samples: tuple[Sample, ...] = field(default=())
     saved: Saved | None = None
+    plan: str = ""
+    service: str = ""
+    """The id of the service. A start by hand tells of its plan by both."""
 
     @property
     def is_asleep_by_plan(self) -> bool:
         """Whether the plan suspended the service, or saw it asleep in time, if it is suspended now."""
         return self.ran is not None or (self.settled is not None and not self.settled.awake)
 
-    def with_keep(self, keep: Keep | None) -> Record:
+    def with_keep(self, keep: Keep | None) -> SleepRecord:
         """Return the record with another wish to keep the service awake: the next period begins now."""
         return replace(self, keep=keep, settled=None, delayed=None)
 
-    def with_changes(self, before: Record, after: Record) -> Record:
+    def with_changes(self, before: SleepRecord, after: SleepRecord) -> SleepRecord:
         """Return the record with what a run changed in it that read it as ``before``.
 
         Another run may have written it since. A wish or a release that came in meanwhile stays.
         """
-        parts = {each.name: getattr(after, each.name) for each in fields(Record)}
+        parts = {each.name: getattr(after, each.name) for each in fields(SleepRecord)}
         changed = {name: part for name, part in parts.items() if part != getattr(before, name)}
         if self.keep != before.keep:
             changed.pop("keep", None)
         return replace(self, **changed)
 
 
+SLEEP = Kind(ASLEEP.folder, SleepRecord, "what the plan remembers")
+
+
 @dataclass(frozen=True)
 class Memory:
     """The file that holds the record of one service in one plan."""
 
-    file: RecordFile
+    record: Record[SleepRecord]
     plan: str
     id: str
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, plan: str, id: str) -> Memory:
-        """Return the memory of a service in a plan; its file is not read yet."""
         subject = f"{plan}{chr(10)}{id}"
-        return cls(
-            RecordFile.of(SLEEP_RECORDS, "what the plan remembers", state_dir, base_url, subject), plan, id
-        )
+        return cls(SLEEP.of(base_url, subject, state_dir), plan, id)
 
-    def read(self) -> Record:
-        """Return the record; an empty one if there is none.
+    def read(self) -> SleepRecord:
+        """Return the record; an empty one if there is none."""
+        return self.record.read()
 
-        :raises Invalid: if it is damaged.
-        """
-        return self.file.load(Record)
-
-    def update(self, change: Callable[[Record], Record]) -> None:
-        """Replace the record by what ``change`` makes of it as it is by now.
-
-        :raises Invalid: if it is damaged, or cannot be written.
-        """
-        named = {"plan": self.plan, "service": self.id}  # for a start by hand, which tells of the plan
-        self.file.update(lambda _content: {**as_json(change(self.read())), **named})
+    def update(self, change: Callable[[SleepRecord], SleepRecord]) -> None:
+        """Replace the record by what ``change`` makes of it as it is by now."""
+        self.record.edit(lambda found: replace(change(found), plan=self.plan, service=self.id))

@@ -23,7 +23,7 @@ from ..shared.options import shared_arguments
 from ..shared.plan import NOTHING_DONE, Expansion, Plan, Step, Task
 from ..shared.time_zones import utc_text
 from .decision import KEPT, Verdict
-from .memory import Keep, Memory, Record
+from .memory import Keep, Memory, SleepRecord
 
 
 @dataclass
@@ -33,9 +33,9 @@ class Sleeper:
     job: ServiceJob
     service: Service
     memory: Memory
-    before: Record
+    before: SleepRecord
     """The record as it was read."""
-    record: Record
+    record: SleepRecord
     """The record with what this run has seen."""
     metrics: Metrics | None = None
     verdict: Verdict = field(init=False)
@@ -116,7 +116,7 @@ def unless_kept(sleeper: Sleeper, step: Step, keep_by_now: Callable[[], Keep | N
     return Expansion(step.summary, go_on, move=step.move, expects=step.commits)
 
 
-def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record: Record) -> None:
+def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record: SleepRecord) -> None:
     """Plan the resumption, and a start unless the container did not run before it was suspended."""
     rates = rates_of(view.service)
     check_max_monthly(task, rates.full, f"{view.label}, resumed,")
@@ -157,7 +157,7 @@ def memory_steps(sleeper: Sleeper) -> list[Step]:
     return [Step(f"remember how {sleeper.job.label} is", remember, changes=False)]
 
 
-def record_after(sleeper: Sleeper) -> Record:
+def record_after(sleeper: Sleeper) -> SleepRecord:
     """Return the record of a service once its verdict is carried out.
 
     Whether the container ran before one suspension says nothing of the next one, which may be by hand. So it

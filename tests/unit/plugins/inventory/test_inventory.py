@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
+from ansible_collections.hosted.services.plugins.doc_fragments.connection import ModuleDocFragment
 from ansible_collections.hosted.services.plugins.inventory.inventory import (
     DOCUMENTATION,
     KNOWN,
@@ -28,7 +28,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.values import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import ServiceQuery
 
-OPTIONS = yaml.safe_load(ModuleDocFragment.INVENTORY_CONNECTION)["options"]
+OPTIONS = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
+ENVIRONMENT = yaml.safe_load(ModuleDocFragment.ENVIRONMENT)["options"]
 
 
 @pytest.mark.parametrize(
@@ -50,12 +51,12 @@ def test_connection_options_are_those_of_the_modules(name: str) -> None:
     variables = option["fallback"][1][:1]
     assert OPTIONS[name]["type"] == option["type"]
     assert OPTIONS[name].get("default") == option.get("default")
-    assert [entry["name"] for entry in OPTIONS[name]["env"]] == variables
+    assert [entry["name"] for entry in ENVIRONMENT[name]["env"]] == variables
 
 
 def test_no_other_connection_options() -> None:
     """None is documented that the modules do not have."""
-    assert set(OPTIONS) == set(CONNECTION_SPEC)
+    assert set(OPTIONS) == set(ENVIRONMENT) == set(CONNECTION_SPEC)
 
 
 @pytest.mark.parametrize("names", [("token", "token_env"), ("token_env", "token_variable")])

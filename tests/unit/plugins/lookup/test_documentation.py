@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
+from ansible_collections.hosted.services.plugins.doc_fragments.connection import ModuleDocFragment
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import (
     OneServiceOptions,
@@ -32,7 +32,8 @@ def test_the_name_is_that_of_the_file(name: str) -> None:
     assert documented["name"] == name
     fragments = documented["extends_documentation_fragment"]
     assert [fragment.rpartition(".")[2] for fragment in fragments] == [
-        "inventory_connection",
+        "connection",
+        "environment",
         "lookup_variables",
     ]
 

@@ -33,7 +33,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
     Response,
     Transport,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
@@ -115,9 +114,7 @@ def run(
     transport: Transport | None = None,
     **around: Any,
 ) -> dict[str, Any]:
-    context = RunContext(
-        connect=lambda settings, log: Client(Session(settings, log, transport or Echo())), **around
-    )
+    context = RunContext(connect=lambda settings, log: Client(settings, log, transport or Echo()), **around)
     return Result(execute(Thing(make), {**OPTIONS, **(options or {})}, context))
 
 
@@ -415,11 +412,10 @@ def test_an_echo_is_hidden_before_it_is_put_on_one_line_and_cut(
 
 def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
     """Connections are kept from task to task, and what the next one says is not to be damaged."""
-    kept: list[Session] = []
+    transport = Echo()
 
     def connect(settings: Connection, log: Any) -> Client:
-        kept.append(kept[0] if kept else Session(settings, log, Echo()))
-        return Client(kept[-1])
+        return Client(settings, log, transport)
 
     def make(task: Task[ThingOptions]) -> Plan:
         task.client.send(r.APP_ENVIRONMENT, body={"environment": {"KEY": "painless"}}, slug="shop")
@@ -502,7 +498,7 @@ def test_what_a_resource_redacts_is_nowhere_in_its_result_and_progress() -> None
 
     said: list[str] = []
     options = {**OPTIONS, "variables": None}
-    context = RunContext(connect=lambda settings, log: Client(Session(settings, log, Echo())))
+    context = RunContext(connect=lambda settings, log: Client(settings, log, Echo()))
     result = execute(Decrypting(make), options, replace(context, progress=said.append))
     assert result["thing"] == {"said": [f"{HIDDEN} are on"]}
     assert said == [f"{HIDDEN} are on"]
@@ -524,3 +520,12 @@ def test_only_values_that_tell_something_are_redacted(value: Any, hidden: bool) 
     said = [f"it is {value}", {"text": str(value), "number": 5}]
     shown = Secrets(ENVIRONMENT, options).without(said)
     assert shown == ([f"it is {HIDDEN}", {"text": HIDDEN, "number": 5}] if hidden else said)
+
+
+@pytest.mark.parametrize("name", ["wait_timeout", "wait_interval", "quiet_time"])
+def test_a_wait_has_an_end_and_no_past(name: str) -> None:
+    for value in (0, 0.5, 600, None):
+        assert "failed" not in run(lambda task: Plan(result=None), {name: value})
+    for value in (-1, float("inf"), float("nan")):
+        said = run(lambda task: Plan(result=None), {name: value})["msg"]
+        assert said == f"{name} is {value:g}; it must be a number of seconds of 0 or more"

@@ -23,13 +23,12 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
     checked_arguments,
     validate,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._sftp import session
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import ConnectionBroken
 from cases import by_module
 from unit.plugins.fakes import Clock
-from unit.plugins.hostile import HostileTransport
+from unit.plugins.hostile import HostileClient
 from unit.plugins.resources import RESOURCES, SETTINGS
 from unit.plugins.results import Result
 
@@ -115,8 +114,8 @@ def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any
         return {"failed": True, "msg": error.message}
     if validation.error_messages:
         return {"failed": True, "msg": validation.errors.msg}
-    sender = HostileTransport(1, 0.0)
-    context = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(sender))
+    sender = HostileClient(1, 0.0)
+    context = RunContext(check_mode, diff=True, connect=lambda settings, log: sender)
     return Result(execute(resource, validation.validated_parameters, context))
 
 

@@ -13,11 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HARMLESS
 from cases import by_module
 from unit.plugins.fakes import Clock
-from unit.plugins.hostile import HostileTransport
+from unit.plugins.hostile import HostileClient
 from unit.plugins.resources import RESOURCES, all_options
 
 ELSEWHERE = {"sftp_sync", "sftp_host_key"}
@@ -44,8 +43,8 @@ def test_any_answer_ends_in_a_result_or_in_an_error_of_ours(
     case: tuple[str, int], seed: int, wildness: float, check_mode: bool, home: Path
 ) -> None:
     name, number = case
-    sender = HostileTransport(seed, wildness)
-    context = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(sender))
+    sender = HostileClient(seed, wildness)
+    context = RunContext(check_mode, diff=True, connect=lambda settings, log: sender)
     result = execute(RESOURCES[name], all_options(RESOURCES[name], SAMPLES[name][number]), context)
     assert "defect" not in result.get("msg", ""), result
     json.dumps(result, ensure_ascii=False).encode()

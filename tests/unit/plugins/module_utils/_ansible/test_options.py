@@ -16,7 +16,6 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
     CONNECTION_SPEC,
     WAITING_SPEC,
     argument_spec,
-    check_waiting,
     checked_arguments,
     find_invalid_argument,
     validate,
@@ -188,15 +187,6 @@ def test_a_dictionary_may_be_text(size: Any) -> None:
 def test_a_number_with_a_fraction_is_an_amount() -> None:
     given = {"name": "web", "max_monthly": 12.5}
     assert checked_arguments(SERVICE, given) == given
-
-
-@pytest.mark.parametrize("name", ["wait_timeout", "wait_interval", "quiet_time"])
-def test_a_wait_has_an_end_and_no_past(name: str) -> None:
-    for value in (0, 0.5, 600, None):
-        check_waiting({name: value})
-    for value in (-1, float("inf"), float("nan")):
-        with pytest.raises(ConfigurationError, match=f"{name} is {value:g}; it must be a number of seconds"):
-            check_waiting({name: value})
 
 
 def test_the_argument_that_ansible_cannot_convert_is_named() -> None:

@@ -18,20 +18,20 @@ from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import Route
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 
 
-class Script:
-    """A transport that notes what is sent and answers from a list; an exception in it is raised."""
+class Script(Client):
+    """A client that notes what it would send and answers from a list; an exception in it is raised."""
 
     def __init__(self, answers: Iterable[Any]) -> None:
+        super().__init__(Connection("https://api.example.com", "token"))
         self.answers = iter(answers)
         self.sent: list[tuple[str, Any, Any]] = []
-        self.attempts_of_call = 1
-        self.received_bytes = 0
 
-    def send(
+    def call(
         self,
         route: Route[Any],
         ids: dict[str, str],
@@ -39,9 +39,7 @@ class Script:
         body: Any = None,
         seconds: float | None = None,
     ) -> Any:
-        self.sent.append(
-            (f"{route.method} {route.url(ids, str)}", None if query is None else dict(query), body)
-        )
+        self.sent.append((f"{route.method} {route.url(ids)}", None if query is None else dict(query), body))
         answer = next(self.answers)
         if isinstance(answer, Exception):
             raise answer
@@ -50,7 +48,7 @@ class Script:
 
 def client(*answers: Any) -> tuple[Client, Script]:
     script = Script(answers)
-    return Client(script), script  # type: ignore[arg-type]
+    return script, script
 
 
 NOT_FOUND = errors.NotFoundResponse("the platform refused (404): gone", 404)

@@ -61,6 +61,5 @@ def test_an_error_keeps_what_it_is_when_something_is_said_around_it() -> None:
 
 
 def test_a_pause_is_what_the_platform_asked_for() -> None:
-    assert errors.pause_asked(errors.RateLimited("later", 5)) == 5
-    assert errors.pause_asked(errors.ServerFailure("later")) is None
-    assert errors.pause_asked(OSError()) is None
+    assert errors.RateLimited("later", 5).pause_asked == 5
+    assert errors.ServerFailure("later").pause_asked is None

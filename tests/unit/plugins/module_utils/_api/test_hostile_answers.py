@@ -18,18 +18,15 @@ from ansible_collections.hosted.services.plugins.module_utils._api import (
     client,
     errors,
     http_transport,
-    session,
+    responses,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import MAX_PAGES, Client
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Response
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Dimensions, plain
-from ansible_collections.hosted.services.plugins.module_utils._api.session import (
-    error_message,
-    retry_after_seconds,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.responses import retry_after_seconds
 from unit.plugins.calls import METHODS, bound, parameters_of
-from unit.plugins.hostile import STRINGS, HostileTransport, body_of
+from unit.plugins.hostile import STRINGS, HostileClient, body_of
 from unit.tiers import sample
 
 ARGUMENTS: dict[str, Any] = {
@@ -50,7 +47,7 @@ JSON = st.recursive(
 )
 
 
-class Answering(HostileTransport):
+class Answering(HostileClient):
     """Answers every call with one body."""
 
     def __init__(self, body: bytes, status: int = 200, retry_after: str | None = None) -> None:
@@ -59,16 +56,18 @@ class Answering(HostileTransport):
         self.called: r.Route[Any] | None = None
 
     def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+        self.attempts_of_call += 1
         self.called = route
-        return session.read_response(route, self.reply, self.redact)
+        self.attempts_of_call += 1
+        return responses.read_response(route, self.reply, self.redact)
 
 
-def call(name: str, sender: session.Session) -> Any:
+def call(name: str, sender: Client) -> Any:
     """Make a typed call with arguments of its types; return what it returns, or the error of ours."""
     needed = [each.annotation for each in parameters_of(name) if each.default is each.empty]
     given = [None if " | None" in hint else ARGUMENTS[hint] for hint in needed]
     try:
-        return bound(name, Client(sender))(*given)
+        return bound(name, sender)(*given)
     except errors.HostedError as error:
         assert error.message.replace("\n", "").isprintable()
         assert len(error.message) <= 30_000
@@ -116,8 +115,8 @@ def test_an_answer_of_any_bytes_and_status(name: str, body: bytes, status: int) 
 
 @given(body=JSON | st.builds(lambda said: {"message": said}, JSON))
 def test_an_error_of_any_json(body: Any) -> None:
-    said = error_message(json.dumps(body).encode(), lambda text: text)
-    assert said.isprintable()
+    response = Response(400, None, json.dumps(body).encode())
+    assert responses.error_for_response(r.SERVICES, response, str).message.isprintable()
 
 
 @given(value=st.text() | st.from_regex(r"[0-9]{1,6000}") | st.sampled_from(STRINGS) | st.datetimes().map(str))
@@ -147,7 +146,7 @@ MONSTERS = {
 
 
 @pytest.mark.parametrize(
-    "name", sample(["services", "ORDER", "service", "metrics", "transactions", "POWER", "scan", "page"], 2)
+    "name", sample(["services", "ORDER", "service", "metrics", "TRANSACTIONS", "POWER", "scan", "page"], 2)
 )
 @pytest.mark.parametrize("body", MONSTERS.values(), ids=MONSTERS)
 def test_monsters(name: str, body: bytes) -> None:
@@ -159,7 +158,7 @@ def test_memory_is_bounded_however_dense_the_answer_is() -> None:
     body = b"[" + b"[]," * (http_transport.MAX_BODY // 3 - 2) + b"[]]"
     tracemalloc.start()
     try:
-        outcome = call("transactions", Answering(body))
+        outcome = call("TRANSACTIONS", Answering(body))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -170,26 +169,26 @@ def test_memory_is_bounded_however_dense_the_answer_is() -> None:
 
 def test_what_is_too_much_is_refused_where_it_is_needed_alone() -> None:
     deep = MONSTERS["lists a little too deep"]
-    assert "levels" in call("transactions", Answering(deep)).message
+    assert "levels" in call("TRANSACTIONS", Answering(deep)).message
     assert not isinstance(call("SUSPEND", Answering(deep)), errors.HostedError), "nothing depends on it"
-    assert call("transactions", Answering(deep[1:-1])) is not None
+    assert call("TRANSACTIONS", Answering(deep[1:-1])) is not None
 
 
 def test_a_list_that_never_ends_is_left() -> None:
     class Endless(Answering):
         """Has one more page after each."""
 
-        pages = 0
+        turned = 0
 
         def _attempt(self, *arguments: Any) -> Any:
-            self.pages += 1
-            return {"items": [], "nextCursor": self.pages}
+            self.turned += 1
+            return {"items": [], "nextCursor": self.turned}
 
     sender = Endless(b"")
     outcome = call("events", sender)
     assert isinstance(outcome, errors.UnexpectedAnswer)
     assert f"does not end after {MAX_PAGES} pages" in outcome.message
-    assert sender.pages == MAX_PAGES
+    assert sender.turned == MAX_PAGES
 
 
 @pytest.mark.parametrize(("bound", "value"), [("MAX_ENTRIES", 2500), ("MAX_LIST", 100_000)])
@@ -199,15 +198,15 @@ def test_a_list_that_grows_is_left(bound: str, value: int, monkeypatch: pytest.M
     class Growing(Answering):
         """Has 1,000 entries on each page."""
 
-        pages = 0
+        turned = 0
 
         def _attempt(self, *arguments: Any) -> Any:
-            self.pages += 1
+            self.turned += 1
             self.received_bytes += 40_000
-            return {"items": [{"id": "a", "type": "b", "at": "c"}] * 1000, "nextCursor": self.pages}
+            return {"items": [{"id": "a", "type": "b", "at": "c"}] * 1000, "nextCursor": self.turned}
 
     monkeypatch.setattr(client, bound, value)
     sender = Growing(b"")
     outcome = call("events", sender)
     assert isinstance(outcome, errors.UnexpectedAnswer)
-    assert "the list has more than" in outcome.message and sender.pages == 3
+    assert "the list has more than" in outcome.message and sender.turned == 3

@@ -278,13 +278,14 @@ def test_only_a_connection_that_was_never_made_is_a_failed_one(
 
 
 @pytest.mark.parametrize(("seconds", "connect"), [(60.0, 10.0), (3.0, 3.0)])
-def test_an_answer_may_take_all_the_time_there_is(seconds: float, connect: float) -> None:
+def test_an_answer_may_take_all_the_time_there_is(
+    seconds: float, connect: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A connection may not: a server that is not there would use up the time of the retries."""
     seen: list[tuple[float, float]] = []
-    transport: Any = HttpTransport()
     adapter = SimpleNamespace(send=lambda prepared, timeout, **how: seen.append(timeout))
-    transport._adapters = {http_transport.authorities(URL, True): adapter}
-    transport.open("GET", URL, {}, verify=True, seconds=seconds)
+    monkeypatch.setattr(requests.adapters, "HTTPAdapter", lambda **how: adapter)
+    HttpTransport().open("GET", URL, {}, verify=True, seconds=seconds)
     assert seen == [(connect, seconds)]
 
 
@@ -366,10 +367,15 @@ def test_the_system_is_never_asked_for_proxies(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_the_environment_names_the_authorities(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """But nothing is loosened or replaced by it, and what does not exist is told before anything is sent."""
+    seen: list[Any] = []
+    adapter = SimpleNamespace(send=lambda prepared, verify, **how: seen.append(verify))
+    monkeypatch.setattr(requests.adapters, "HTTPAdapter", lambda **how: adapter)
     monkeypatch.setenv(name, __file__)
-    verified = {verify: http_transport.authorities(URL, verify) for verify in (True, False, "/")}
-    assert verified == {True: __file__, False: False, "/": "/"}
+    for verify in (True, False, "/"):
+        HttpTransport().open("GET", URL, {}, verify=verify, seconds=1)
+    assert seen == [__file__, False, "/"]
     monkeypatch.setenv(name, "/missing.pem")
     with pytest.raises(errors.ConfigurationError, match=r"authorities '/missing.pem' does not exist"):
-        http_transport.authorities(URL, True)
-    assert http_transport.authorities("http://localhost/", True) == "/missing.pem"
+        HttpTransport().open("GET", URL, {}, verify=True, seconds=1)
+    HttpTransport().open("GET", "http://localhost/", {}, verify=True, seconds=1)
+    assert seen[3:] == ["/missing.pem"]

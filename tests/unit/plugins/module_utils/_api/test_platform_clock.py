@@ -17,7 +17,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.platform_cloc
     PlatformClock,
     parse_http_date,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from hosted_sandbox.testing import Sandbox
 
 THREE = datetime(2031, 11, 20, 3, tzinfo=UTC)
@@ -63,7 +62,7 @@ def test_the_time_runs_on_after_a_response(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_clock_of_the_platform_counts_in_every_thread(sandbox: Sandbox) -> None:
     sandbox.clock(freeze=True)
     sandbox.clock(set="2031-11-20T03:00:00Z")
-    client = Client(Session(Connection(sandbox.base_url, sandbox.token)))
+    client = Client(Connection(sandbox.base_url, sandbox.token))
     other = client.clone()
     client.whoami()
     for each in (client, other):

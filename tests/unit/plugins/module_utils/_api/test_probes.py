@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from ansible_collections.hosted.services.plugins.module_utils._api import probes
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
 from ansible_collections.hosted.services.plugins.module_utils._api.probes import (
     probe_tcp,
     probe_url,
@@ -54,10 +54,10 @@ def test_a_url_that_never_responds() -> None:
 
 
 def test_it_says_the_same_whichever_clock_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(*arguments: object) -> int:
+    def late(*arguments: object, **how: object) -> int:
         raise requests.exceptions.ReadTimeout("Read timed out.")
 
-    monkeypatch.setattr(probes, "status_of", late)
+    monkeypatch.setattr(HttpTransport, "open", late)
     url = "http://127.0.0.1:1/"
     assert probe_url(url, [200], 0.2, True) == f"{url} does not respond within 0.2 seconds"
 

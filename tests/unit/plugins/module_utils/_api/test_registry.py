@@ -348,7 +348,7 @@ def test_what_a_registry_asks_for_reaches_the_pause(tmp_path: Path, monkeypatch:
     asked: list[float | None] = []
 
     def pause(error: HostedError, failures: int) -> float:
-        asked.append(getattr(error, "retry_after", None))
+        asked.append(error.pause_asked)
         return 0.0
 
     monkeypatch.setattr(registry, "pause_before_retry", pause)

@@ -23,7 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
-from ansible_collections.hosted.services.plugins.module_utils._api.registry_session import RegistrySession
+from ansible_collections.hosted.services.plugins.module_utils._api.registry import RegistrySession
 
 ROOT = "https://registry.example/v2/"
 BASIC = f"Basic {base64.b64encode('anna:s3crét'.encode()).decode()}"

@@ -21,7 +21,6 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import Route
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
 from integration.proxy_server import ProxyServer, running
@@ -77,7 +76,7 @@ def run(sandbox: Sandbox, resource: Resource, check_mode: bool = False, **given:
     with ExitStack() as stack:  # else each task leaves a thread and a connection behind
 
         def connect(settings: Connection, log: Callable[[str], None]) -> Client:
-            return stack.enter_context(closing(Client(Session(settings, log))))
+            return stack.enter_context(closing(Client(settings, log)))
 
         return Result(execute(resource, options, RunContext(check_mode, diff=True, connect=connect)))
 

@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
-from ansible_collections.hosted.services.plugins.module_utils._api.registry_session import RegistrySession
+from ansible_collections.hosted.services.plugins.module_utils._api.registry import RegistrySession
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from hosted_sandbox.registry.images import build_image

@@ -15,15 +15,15 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    records_folder,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     ENVIRONMENTS,
     Fingerprints,
     lock_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    records_folder,
+)
 from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 from unit.plugins.module_utils._resources.platform import before_each

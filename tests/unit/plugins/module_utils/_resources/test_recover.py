@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
 )
 from hosted_sandbox.testing import Sandbox

@@ -623,7 +623,7 @@ def test_a_deletion_begins_once_it_is_remembered(
     def slow_write(record: Relocation, *given: Any, **changes: Any) -> None:
         threading.Event().wait(0.3)
         write(record, *given, **changes)
-        events.append("gone" if record.content.gone else "deleting")
+        events.append("gone" if record.gone else "deleting")
 
     monkeypatch.setattr(Relocation, "write", slow_write)
     before_each(monkeypatch, r.SERVICE_DELETE, lambda ids, _body: events.append(f"delete {ids['id']}"))

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login

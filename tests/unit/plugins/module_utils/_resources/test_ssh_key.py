@@ -98,6 +98,16 @@ def test_a_conflict_counts_as_done_when_the_key_is_there(client: FakeClient) -> 
     assert not task.effects.changed and plan.before == plan.after
 
 
+def test_a_key_that_cannot_be_compared_and_is_this_one_makes_way_for_no_other(client: FakeClient) -> None:
+    """The platform refuses the second one, and what follows is not done."""
+    client.add_key("key_1", "laptop", "0a1b2c3d")
+    client.before["add_ssh_key"] = raises(Conflict("409", 409))
+    plan, task = planned(client, name="laptop", public_key=LINE, replace=True)
+    with pytest.raises(Conflict):
+        runner.apply_plan(plan, task)
+    assert [call[0] for call in client.calls] == ["add_ssh_key"]
+
+
 def test_a_key_that_somebody_else_registers_is_not_the_one_whose_answer_was_lost(
     client: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

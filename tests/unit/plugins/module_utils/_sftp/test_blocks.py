@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,13 +19,13 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.blocks impor
     BLOCK,
     SAFE_BLOCK,
     Blocks,
-    Read,
     Shrank,
     block_size,
-    fetch,
+    copy,
     holds,
-    read_whole,
-    send,
+    read_local,
+    read_remote,
+    write_local,
 )
 
 SMALL_BLOCK = 1000
@@ -58,15 +59,6 @@ def opened(path: Path) -> Iterator[int]:
         os.close(handle)
 
 
-def reading(handle: int) -> Read:
-    """Return what reads blocks of an open file of this machine."""
-
-    async def read(offset: int, length: int) -> bytes:
-        return read_whole(handle, offset, length)
-
-    return read
-
-
 @pytest.mark.parametrize("size", [0, 1, 999, 1000, 1001, 12_345])
 def test_every_byte_goes_over_and_is_counted(size: int, tmp_path: Path) -> None:
     content = os.urandom(size)
@@ -77,10 +69,24 @@ def test_every_byte_goes_over_and_is_counted(size: int, tmp_path: Path) -> None:
         counted[where] += count
 
     with opened(tmp_path / "here") as handle:
-        asyncio.run(send(reading(handle), there, Blocks(size, SMALL_BLOCK), lambda count: add(0, count)))
+        asyncio.run(
+            copy(
+                partial(read_local, handle),
+                there.write,
+                Blocks(size, SMALL_BLOCK),
+                lambda count: add(0, count),
+            )
+        )
     assert bytes(there.content) == content
     with opened(tmp_path / "back") as handle:
-        asyncio.run(fetch(there, handle, Blocks(size, SMALL_BLOCK), lambda count: add(1, count)))
+        asyncio.run(
+            copy(
+                partial(read_remote, there),
+                partial(write_local, handle),
+                Blocks(size, SMALL_BLOCK),
+                lambda count: add(1, count),
+            )
+        )
     assert (tmp_path / "back").read_bytes() == content
     assert counted == [size, size]
 
@@ -92,11 +98,18 @@ def test_zeros_are_written_only_at_the_end(at_most: int, tmp_path: Path) -> None
     there = File()
     with opened(tmp_path / "here") as handle:
         blocks = Blocks(10_000, SMALL_BLOCK)
-        asyncio.run(send(reading(handle), there, blocks, lambda count: None))
+        asyncio.run(copy(partial(read_local, handle), there.write, blocks, lambda count: None))
     assert sorted(there.written) == [0, 5000, 9000] and there.content == content and blocks.skipped
     there.at_most = at_most
     with opened(tmp_path / "back") as handle:
-        asyncio.run(fetch(there, handle, Blocks(10_000, SMALL_BLOCK), lambda count: None))
+        asyncio.run(
+            copy(
+                partial(read_remote, there),
+                partial(write_local, handle),
+                Blocks(10_000, SMALL_BLOCK),
+                lambda count: None,
+            )
+        )
     assert (tmp_path / "back").read_bytes() == content
 
 
@@ -104,14 +117,21 @@ def test_zeros_are_written_where_a_server_has_no_holes(tmp_path: Path) -> None:
     (tmp_path / "here").write_bytes(bytes(3000))
     there, blocks = File(), Blocks(3000, SMALL_BLOCK, holes=False)
     with opened(tmp_path / "here") as handle:
-        asyncio.run(send(reading(handle), there, blocks, lambda count: None))
+        asyncio.run(copy(partial(read_local, handle), there.write, blocks, lambda count: None))
     assert sorted(there.written) == [0, 1000, 2000] and not blocks.skipped
 
 
 def test_a_server_that_answers_with_less_is_asked_again(tmp_path: Path) -> None:
     content = os.urandom(5000)
     with opened(tmp_path / "back") as handle:
-        asyncio.run(fetch(File(content, at_most=7), handle, Blocks(5000, SMALL_BLOCK), lambda count: None))
+        asyncio.run(
+            copy(
+                partial(read_remote, File(content, at_most=7)),
+                partial(write_local, handle),
+                Blocks(5000, SMALL_BLOCK),
+                lambda count: None,
+            )
+        )
     assert (tmp_path / "back").read_bytes() == content
 
 
@@ -119,9 +139,18 @@ def test_a_server_that_answers_with_less_is_asked_again(tmp_path: Path) -> None:
 def test_a_file_that_shrank_is_an_error(size: int, tmp_path: Path) -> None:
     (tmp_path / "here").write_bytes(bytes(size - 1))
     with opened(tmp_path / "here") as handle, pytest.raises(Shrank, match="became shorter"):
-        asyncio.run(send(reading(handle), File(), Blocks(size, SMALL_BLOCK), lambda count: None))
+        asyncio.run(
+            copy(partial(read_local, handle), File().write, Blocks(size, SMALL_BLOCK), lambda count: None)
+        )
     with opened(tmp_path / "back") as handle, pytest.raises(Shrank, match="became shorter"):
-        asyncio.run(fetch(File(bytes(size - 1)), handle, Blocks(size, SMALL_BLOCK), lambda count: None))
+        asyncio.run(
+            copy(
+                partial(read_remote, File(bytes(size - 1))),
+                partial(write_local, handle),
+                Blocks(size, SMALL_BLOCK),
+                lambda count: None,
+            )
+        )
 
 
 @pytest.mark.parametrize("at_most", [7, SMALL_BLOCK])
@@ -133,7 +162,7 @@ def test_each_byte_is_compared(changed: int | None, at_most: int, tmp_path: Path
         content[changed] ^= 1
     with opened(tmp_path / "here") as handle:
         there, blocks = File(bytes(content), at_most), Blocks(12_345, SMALL_BLOCK)
-        same = asyncio.run(holds(reading(handle), there, blocks, counted.append))
+        same = asyncio.run(holds(partial(read_local, handle), there, blocks, counted.append))
     assert same is (changed is None)
     assert sum(counted) == 12_345 if same else sum(counted) <= 12_345
 
@@ -144,7 +173,7 @@ def test_a_file_that_shrank_is_not_the_same(shorter: str, tmp_path: Path) -> Non
     (tmp_path / "here").write_bytes(content[: -(shorter == "here") or None])
     there = File(content[: -(shorter == "there") or None])
     with opened(tmp_path / "here") as handle, pytest.raises(Shrank):
-        asyncio.run(holds(reading(handle), there, Blocks(5000, SMALL_BLOCK), lambda count: None))
+        asyncio.run(holds(partial(read_local, handle), there, Blocks(5000, SMALL_BLOCK), lambda count: None))
 
 
 @pytest.mark.parametrize("size", [0, 1, 999, 1000, 2001, 12_345])

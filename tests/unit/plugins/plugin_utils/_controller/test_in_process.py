@@ -40,7 +40,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
     add_warnings,
     check_own_name,
     check_python,
-    progress_interval,
     with_host_variables,
     with_readable_token,
 )
@@ -194,10 +193,10 @@ def test_progress_comes_at_a_human_pace(
 
 
 def test_the_pace_is_a_number_of_seconds() -> None:
-    assert [progress_interval(value) for value in (0, "2.5", 10)] == [0.0, 2.5, 10.0]
+    assert [Progress("web", value).seconds for value in (0, "2.5", 10)] == [0.0, 2.5, 10.0]
     for wrong in ("often", -1, None, "nan", "inf"):
         with pytest.raises(AnsibleError, match="hosted_progress_interval"):
-            progress_interval(wrong)
+            Progress("web", wrong)
 
 
 @pytest.mark.parametrize(
@@ -222,16 +221,6 @@ def test_the_name_of_a_host_is_not_taken_for_that_of_its_service(
 
 
 # --- A task as a whole --------------------------------------------------------------------------------
-
-
-class Account(FakeClient):
-    """An account of which the log is not looked at."""
-
-    def hide(self, secrets: Any) -> None:
-        """Leave the log alone."""
-
-    def report_pauses(self, on_pause: Any) -> None:
-        """Make none."""
 
 
 class ProjectAction(InProcessAction):
@@ -276,7 +265,7 @@ GAMES = {"base_url": URL, "token": "a-token", "name": "games"}
 def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
     for name in ("URL", "TOKEN", "TOKEN_FILE"):
         monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
-    return Account()
+    return FakeClient()
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
@@ -401,9 +390,8 @@ def test_connections_are_kept_by_the_broker(
 
     monkeypatch.setattr(in_process, "connect_to_broker", open_new)
     monkeypatch.setattr(in_process, "HttpTransport", open_new)
-    monkeypatch.setattr(in_process, "CONNECTIONS", SimpleNamespace(get=lambda key, open_new: open_new()))
-    monkeypatch.setattr(in_process, "Session", lambda settings, log, transport: transport)
-    monkeypatch.setattr(in_process, "Client", lambda session: session)
+    monkeypatch.setattr(in_process, "KEPT", {})
+    monkeypatch.setattr(in_process, "Client", lambda settings, log, transport: transport)
     monkeypatch.setattr(ProjectAction, "_connect", InProcessAction._connect)
     assert ProjectAction(GAMES, client, environment=[environment]).run(task_vars=variables)["changed"]
     run_folder = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
@@ -457,7 +445,12 @@ def test_no_module_is_sent_to_a_host_that_speaks_sftp_alone(
 def test_a_result_has_the_arguments_if_ansible_wants_them(
     client: FakeClient, monkeypatch: pytest.MonkeyPatch, shown: bool
 ) -> None:
-    monkeypatch.setattr(in_process, "shows_arguments", lambda variables: shown)
+    values: Any = constants.config.get_config_value
+    monkeypatch.setattr(
+        constants.config,
+        "get_config_value",
+        lambda name, **around: shown if name == "INJECT_INVOCATION" else values(name, **around),
+    )
     assert ("invocation" in ProjectAction(GAMES, client).run(task_vars={})) is shown
 
 

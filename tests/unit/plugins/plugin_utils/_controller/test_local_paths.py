@@ -15,7 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.file im
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import (
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import (
     with_absolute_paths,
 )
 

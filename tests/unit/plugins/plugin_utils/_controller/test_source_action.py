@@ -9,7 +9,7 @@ from importlib import import_module
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.source_action import SourceAction
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.rendered_sources import read_source
 from unit.plugins.resources import RESOURCES
 
 ACTIONS = "ansible_collections.hosted.services.plugins.action"
@@ -18,4 +18,4 @@ ACTIONS = "ansible_collections.hosted.services.plugins.action"
 @pytest.mark.parametrize("name", sorted(RESOURCES))
 def test_what_a_resource_has_carried_to_it_is_read_by_its_action(name: str) -> None:
     action = import_module(f"{ACTIONS}.{name}").ActionModule
-    assert issubclass(action, SourceAction) == bool(RESOURCES[name].carried_options)
+    assert (action.read_source is read_source) == bool(RESOURCES[name].carried_options)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.template_calls import runs_code
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.rendered_sources import runs_code
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConfigurationError,
     HostedError,
@@ -24,7 +25,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     TokenRejected,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Request, Response
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
 )
@@ -391,7 +391,7 @@ class Platform:
 def platform(monkeypatch: pytest.MonkeyPatch) -> Platform:
     """A platform on which the tokens ``mine`` and ``newer`` are of one account, and ``other`` is not."""
     made = Platform(mine="me@example.com", newer="me@example.com", other="you@example.com", nameless=None)
-    monkeypatch.setattr(event_source, "Session", partial(Session, transport=made))
+    monkeypatch.setattr(event_source, "Client", partial(Client, transport=made))
     return made
 
 

@@ -22,7 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     Observer,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
-from ansible_collections.hosted.services.scripts.event_schema import json_schema
+from ansible_collections.hosted.services.scripts.schemas import of_events
 from unit.plugins.module_utils._resources.account_events.histories import FrameClient, history
 from unit.plugins.module_utils._resources.account_events.polls import URL, new_state
 from unit.plugins.module_utils._resources.account_events.test_changes import OPTIONS
@@ -31,7 +31,7 @@ FILE = Path(__file__).parents[6] / "extensions/eda/plugins/event_source/account.
 
 
 def test_the_file_is_that_of_the_models() -> None:
-    assert json.loads(FILE.read_text()) == json_schema(), "run `make documents`"
+    assert json.loads(FILE.read_text()) == of_events(), "run `make documents`"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,7 +64,7 @@ def sent(seeds: range) -> list[dict[str, Any]]:
 
 
 def test_every_event_agrees_with_the_schema() -> None:
-    validator = Draft202012Validator(json_schema())
+    validator = Draft202012Validator(of_events())
     events = sent(range(300, 340))
     assert [error.message for event in events for error in validator.iter_errors(event)] == []
     assert {event["type"] for event in events} >= {"service_stopped", "deploy_failed", "blueprint_drifted"}
@@ -73,6 +73,6 @@ def test_every_event_agrees_with_the_schema() -> None:
 
 def test_the_schema_refuses_what_is_no_event() -> None:
     [event] = sent(range(300, 301))[:1]
-    validator = Draft202012Validator(json_schema())
+    validator = Draft202012Validator(of_events())
     assert not validator.is_valid({**event, "password": "x"})
     assert not validator.is_valid({name: value for name, value in event.items() if name != "id"})

@@ -13,6 +13,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import (
     Answer,
+    Document,
     parse_document,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -50,3 +51,9 @@ def test_values_of_environments_are_never_said(section: str) -> None:
     found = problems("{project: a, applications: {abc: {secret_environment: {A: 'x${abc.HUNTER}y'}}}}")
     assert "a reference in its value refers to the application itself" in str(found)
     assert "HUNTER" not in str(found)
+
+
+def test_a_number_as_a_key_is_told_beside_a_plan_that_names_another() -> None:
+    plan = {"backups": {"n": {"services": ["dbb"], "keep": {"last": 1}}}}
+    with pytest.raises(Invalid, match=r"services\.1: it is a number"):
+        read_contents(Document({"project": "a", "services": {1: {}, "db": {}}, **plan}, ""))

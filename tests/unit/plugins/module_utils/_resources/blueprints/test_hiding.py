@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Document
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import (
     hides_command,
@@ -81,3 +83,10 @@ def test_an_encrypted_command_hides_that_of_the_platform() -> None:
     assert hides_command(Document(DATA, "", encrypted=True), "services", "web")
     inherited = Document(DATA, "", decrypted=[(("defaults", "services", "command"), "run")])
     assert hides_command(inherited, "services", "web") and not hides_command(inherited, "applications", "web")
+
+
+@pytest.mark.parametrize("key", ["api", "environment", "command"])
+def test_an_entry_may_be_called_as_a_field_is(key: str) -> None:
+    entry = {key: {"secret_environment": {"PASSWORD": "x${hunter2.y}z"}}}
+    document = Document({"project": "a", "applications": entry}, "", encrypted=True)
+    assert "hunter2" in list(secret_values_of(document))

@@ -147,7 +147,7 @@ def test_a_state_directory_on_a_disk_that_is_not_mounted_gets_no_copy(
     (tmp_path / "disk").mkdir()
     (tmp_path / "state").symlink_to("disk/state")
     done = prune(apply, SHOP, delete_without_copy=False, state_dir=str(tmp_path / "state"))
-    assert f"the folder above it, '{tmp_path}/state', does not exist. Is a disk not mounted" in done["msg"]
+    assert f"and '{tmp_path}/state' does not exist. Is a disk not mounted" in done["msg"]
     assert list((tmp_path / "disk").iterdir()) == []
     assert deleted(sandbox) == []
 

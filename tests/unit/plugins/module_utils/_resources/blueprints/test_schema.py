@@ -26,7 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     ServiceOptions,
 )
-from ansible_collections.hosted.services.scripts.blueprint_schema import json_schema
+from ansible_collections.hosted.services.scripts.schemas import of_blueprints
 from ansible_collections.hosted.services.scripts.sources import ROOT
 
 PUBLISHED = ROOT / "docs"
@@ -38,27 +38,27 @@ NOT_IN_A_FILE = {
 
 
 def test_the_published_schema_is_current() -> None:
-    assert json.loads((PUBLISHED / "blueprint.schema.json").read_text()) == json_schema(), (
+    assert json.loads((PUBLISHED / "blueprint.schema.json").read_text()) == of_blueprints(), (
         "run: make documents"
     )
 
 
 def test_every_key_is_described() -> None:
-    schema = json_schema()
+    schema = of_blueprints()
     for name, section in {"Blueprint": schema, **schema["$defs"]}.items():
         for key, value in section["properties"].items():
             assert value.get("description"), f"{name}.{key}"
 
 
 def test_sections_refuse_other_keys() -> None:
-    schema = json_schema()
+    schema = of_blueprints()
     assert [each.get("additionalProperties") for each in (schema, *schema["$defs"].values())] == [False] * (
         len(schema["$defs"]) + 1
     )
 
 
 def test_the_keys_of_a_service_are_options_of_its_module() -> None:
-    keys = json_schema()["$defs"]["ServiceSection"]["properties"].keys()
+    keys = of_blueprints()["$defs"]["ServiceSection"]["properties"].keys()
     assert keys <= ServiceResource.options.keys()
     assert ServiceOptions.__dataclass_fields__.keys() > keys
 

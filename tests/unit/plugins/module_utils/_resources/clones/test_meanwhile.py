@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import APP_CREATE
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources import app as app_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import CloneRecord
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
@@ -84,15 +84,15 @@ def test_a_service_that_appears_is_adopted_if_that_is_said(
 def let_another_run_create(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, late: bool) -> None:
     """Let somebody else create the application before the turn of this run, or right before its call."""
     if late:
-        call = Session.send
+        call = Client.call
 
-        def send(session: Session, route: Any, *given: Any, **named: Any) -> Any:
+        def send(client: Client, route: Any, *given: Any, **named: Any) -> Any:
             if route is APP_CREATE:
-                monkeypatch.setattr(Session, "send", call)
+                monkeypatch.setattr(Client, "call", call)
                 make_another_app(sandbox)
-            return call(session, route, *given, **named)
+            return call(client, route, *given, **named)
 
-        monkeypatch.setattr(Session, "send", send)
+        monkeypatch.setattr(Client, "call", send)
     else:
         before_first_call(monkeypatch, app_module, "make", lambda: make_another_app(sandbox))
 

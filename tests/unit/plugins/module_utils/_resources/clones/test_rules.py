@@ -17,12 +17,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Export,
     Exported,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.environments import (
-    Environments,
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.options import CloneOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.rules import (
+    blueprint_of,
     read_environments,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.options import CloneOptions
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.rules import blueprint_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import (
     Data,
     Original,
@@ -45,7 +44,7 @@ def source_of(*slugs: str, ran: Sequence[str] = (), tag: str | None = None) -> S
             {"name": slug, "host": None, "settings": {"source": {"tag": tag if slug == slugs[0] else None}}},
             Data.NONE,
             App(id=slug, slug=slug, status="ACTIVE", image_ref=f"r/a@{DIGEST}" if slug in ran else None),
-            variables={"id-db": ["URL"]},
+            referring=["URL"],
         )
         for slug in slugs
     ]
@@ -56,7 +55,7 @@ def test_an_image_is_that_of_the_source() -> None:
     source = source_of("acme-web", "acme-api", "acme-new", ran=("acme-web", "acme-api"), tag="v2")
     names = {each.key: f"{each.name}-x" for each in source.originals}
     options = CloneOptions(source="shop", project="copy")
-    data, _states = blueprint_of(options, source, Environments(source), names, {})
+    data, _states = blueprint_of(options, source, {key: {} for key in names}, {}, names=names, there={})
     assert {key: values.get("image") for key, values in data["applications"].items()} == {
         "acme-web": {"tag": "v2", "digest": DIGEST},
         "acme-api": {"tag": "clone-a1a1a1a1a1a1", "digest": DIGEST},

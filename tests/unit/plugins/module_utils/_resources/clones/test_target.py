@@ -117,9 +117,10 @@ def test_another_project_has_another_record(tmp_path: Path) -> None:
 
 
 def test_a_record_that_cannot_be_written_stops_the_clone(tmp_path: Path) -> None:
+    record = CloneRecord.read(options(tmp_path), "copy")
     (tmp_path / "clones").write_text("a file")
     with pytest.raises(Invalid, match=r"what the clone made cannot be kept in .*state_dir"):
-        CloneRecord.read(options(tmp_path), "copy").write()
+        record.write()
 
 
 def test_nobody_else_reads_the_folder_of_records(tmp_path: Path) -> None:

@@ -258,13 +258,28 @@ def packed(folder: Path, text: str) -> Path:
     return folder / "database.sql.gz"
 
 
-def test_the_time_of_a_dump_is_no_content(tmp_path: Path) -> None:
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_the_time_of_a_dump_is_no_content(tmp_path: Path, elsewhere: bool) -> None:
     def digest(text: str) -> str:
-        return script.content_digest(packed(tmp_path, text), script.MARIADB)
+        return script.content_digest(packed(tmp_path, text), script.MARIADB, elsewhere=elsewhere)
 
     first = digest("INSERT 1;\n-- Dump completed on 2026-01-01\n")
     assert first == digest("INSERT 1;\n-- Dump completed on 2026-01-02\n")
     assert first != digest("INSERT 2;\n-- Dump completed on 2026-01-01\n")
+
+
+def test_what_is_deleted_is_compared_with_its_owners(tmp_path: Path, tools: Path) -> None:
+    """Another database with the same content may have others."""
+    file = tmp_path / "database.dump"
+    without = 'while read line; do case $line in *OWNER*) ;; *) echo "$line" ;; esac; done < "$6"'
+    program(tools, "pg_restore", f'if test "$3" = --; then exec cat "$4"; fi; {without}')
+    found = []
+    for owner in ("one", "two"):
+        file.write_text(f"CREATE TABLE t;\nALTER TABLE t OWNER TO {owner};\n")
+        found.append(
+            [script.content_digest(file, script.POSTGRESQL, elsewhere=each) for each in (True, False)]
+        )
+    assert found[0][0] == found[1][0] and found[0][1] != found[1][1]
 
 
 def test_the_key_of_a_restricted_dump_is_no_content(tmp_path: Path, tools: Path) -> None:
@@ -274,7 +289,7 @@ def test_the_key_of_a_restricted_dump_is_no_content(tmp_path: Path, tools: Path)
         file.write_text(text)
         return script.content_digest(file, script.POSTGRESQL)
 
-    program(tools, "pg_restore", 'test "$1 $2 $3" = "--file=- --single-transaction --" && exec cat "$4"')
+    program(tools, "pg_restore", 'test "$1 $2" = "--file=- --single-transaction" && exec cat "$6"')
     assert digest("\\restrict a1\nCOPY\n\\unrestrict a1\n") == digest(
         "\\restrict b2\nCOPY\n\\unrestrict b2\n"
     )

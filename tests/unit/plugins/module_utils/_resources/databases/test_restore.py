@@ -27,6 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
     Source,
     dump_from,
     find_source,
+    restorable,
 )
 from unit.plugins.module_utils._resources.databases.test_dump import PASSWORD, connection, program
 
@@ -58,7 +59,7 @@ def test_two_databases_of_the_same_content_have_the_same_checksum(tools: Path, p
     dumps(tools, ROWS)
     with module.held_dump(source(tools, port)) as one, module.held_dump(source(tools, port, "copy")) as other:
         assert one.digest == other.digest
-        assert one.size and b"Database: shop" in b"".join(module.restorable(one.path, MARIADB))
+        assert one.size and b"Database: shop" in b"".join(restorable(one.path, MARIADB))
     dumps(tools, ROWS.replace("not a", "another"))
     with module.held_dump(source(tools, port)) as changed:
         assert changed.digest != one.digest
@@ -180,7 +181,7 @@ def test_a_setting_that_older_servers_lack_is_left_out(tools: Path, tmp_path: Pa
     line = "SET transaction_timeout = 0;"
     rows = "\n".join(["x"] * 50)
     program(tools, "pg_restore", f"cat <<END\n-- begin\n{line}\n{rows}\n{line}\nEND")
-    found = [*module.restorable(tmp_path, POSTGRESQL)]
+    found = [*restorable(tmp_path, POSTGRESQL)]
     assert found[0] == b"-- begin\n" and found[1] == b"x\n"
     assert found[-1] == f"{line}\n".encode()
 

@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.files import guards
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     PLAYBOOK_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid

@@ -17,7 +17,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.files import mirror
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     PLAYBOOK_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp import sides

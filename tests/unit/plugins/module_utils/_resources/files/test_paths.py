@@ -34,7 +34,7 @@ def test_good_paths(path: str, plain: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["..", "a/..", "../a", "a/../b", "..\\a", "a\\..\\b", "%2e%2e/a", "%252e%252e", "a/%2E./b", "..%2fa"],
+    ["..", "a/..", "../a", "a/../b", "..\\a", "a\\..\\b", "%2e%2e/a", "a/%2E./b", "..%2fa"],
 )
 def test_climbing_paths(path: str) -> None:
     with pytest.raises(Invalid, match=r"'\.\.'"):

@@ -8,7 +8,10 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory, Record
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import (
+    FleetRecord,
+    Memory,
+)
 
 URL = "https://api.example.com"
 
@@ -20,7 +23,7 @@ def memory_in(folder: Path) -> Memory:
 
 def test_what_ran_is_kept_until_it_is_back() -> None:
     """A second stop adds what runs, and forgets nothing."""
-    record = Record()
+    record = FleetRecord()
     record.note_stop("a", True)
     record.note_stop("b", False)
     record.note_stop("a", False)
@@ -35,7 +38,7 @@ def test_what_ran_is_kept_until_it_is_back() -> None:
 
 def test_a_run_goes_on_with_the_same_only() -> None:
     """Something else, or the wish to start over, begins anew."""
-    record = Record()
+    record = FleetRecord()
     record.begin("restarted", False)
     record.done.add("a")
     record.begin("restarted", False)
@@ -46,7 +49,7 @@ def test_a_run_goes_on_with_the_same_only() -> None:
     record.begin("updated", False)
     assert record.done == set() and record.what == "updated"
     record.end()
-    assert record == Record()
+    assert record == FleetRecord()
 
 
 def test_it_is_there_for_the_next_run(tmp_path: Path) -> None:
@@ -61,7 +64,7 @@ def test_it_is_there_for_the_next_run(tmp_path: Path) -> None:
     assert again.record == memory.record
     assert again.record.up == again.record.done == again.record.back == {"a"}
     assert other.is_stale() and not again.is_stale()
-    assert Memory.of(str(tmp_path), URL, "other").record == Record()
+    assert Memory.of(str(tmp_path), URL, "other").record == FleetRecord()
 
 
 def test_what_is_begun_again_is_no_longer_done(tmp_path: Path) -> None:

@@ -28,15 +28,15 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     SomeFailed,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    RUN_FOLDER,
-    one_at_a_time,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Expansion,
     Plan,
     Step,
     Task,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    RUN_FOLDER,
+    one_at_a_time,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.time_zones import (

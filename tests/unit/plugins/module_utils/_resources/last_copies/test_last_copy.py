@@ -18,7 +18,6 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import (
-    App,
     DatabaseConnection,
     Service,
     Settings,
@@ -230,17 +229,6 @@ def test_a_database_is_reached_by_its_public_address_while_it_is_open(
     last_copy.dump_content(task, view, settings)
     assert (found["host"], found["port"]) == ("db-1", 5432)
     assert (found.get("public_host"), found.get("public_port")) == address
-
-
-@pytest.mark.parametrize(
-    ("id", "family", "slug"), [("a", "APP", "shop"), ("b", "APP", None), ("a", "GAME", None)]
-)
-def test_a_service_is_the_application_of_its_id(id: str, family: str, slug: str | None) -> None:
-    apps = [App(id="other", slug="first", status="ACTIVE"), App(id="a", slug="shop", status="ACTIVE")]
-    task: Any = SimpleNamespace(account=SimpleNamespace(apps_by_id=lambda: {app.id: app for app in apps}))
-    service = Service(id=id, name="web", family=family, status="ACTIVE")
-    found = last_copy.own_application(task, View(service))
-    assert (found and found.slug) == slug
 
 
 @pytest.mark.parametrize("state", ["present", "started", "stopped", "suspended"])

@@ -15,10 +15,10 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
 from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.options import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.rules import (
     RecoverOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Wanted
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.copies import (
     Choice,
     read_shelves,
@@ -46,7 +47,7 @@ def test_what_everybody_can_write_to_is_named_once(tmp_path: Path, part: str) ->
 
     def remarks() -> list[str]:
         chooses = Choice(read_shelves(str(tmp_path)))
-        chosen = chooses.known("service 'db'", ["shop"], "db", is_app=False)
+        chosen = chooses.known(Wanted("db", "db", "db", False), ["shop"])
         chooses.warn_of_writable(str(tmp_path), [chosen, chosen])
         return chooses.remarks
 

@@ -34,14 +34,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.database import (
     DumpOptions,
     RecoveredDatabase,
-    address,
     addresses,
     own_address,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
+    Target,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import Target
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
@@ -79,8 +78,7 @@ def test_a_dump_that_was_cut_off_is_refused(sandbox: Sandbox, given: dict[str, A
 
 def test_an_address_needs_both_of_its_parts() -> None:
     facts = {"host": "db.internal", "port": 5432, "public_host": "203.0.113.1", "public_port": None}
-    assert [*addresses(facts)] == [("db.internal", 5432)]
-    assert address(facts, "public_host", "public_port") is None
+    assert addresses(facts) == {("host", "port"): ("db.internal", 5432)}
 
 
 # --- Which database -------------------------------------------------------------------------------------
@@ -235,7 +233,7 @@ def case(folder: Path, *, overwrite: bool = False, **given: Any) -> Case:
     account = Account()
     own = {"service": "db", "project_id": "prj_default", "dump": "/srv/svc_1/nightly/database.dump", **given}
     task: Task[Any] = Task(cast(Any, account), DumpOptions(key="db", name="Main", **own))
-    record = RecoveryRecord(str(folder / "record.json"))
+    record = RecoveryRecord(str(folder / "record.json"), ids={} if overwrite else {"db": "db"})
     return Case(account, record, task, frozenset({"db"} if overwrite else ()))
 
 
@@ -320,7 +318,7 @@ def begun_before(folder: Path, minutes: int, **given: Any) -> Case:
     """Return a dump whose restore a run began some minutes ago."""
     found = case(folder, **given)
     found.record.begin("db", "db")
-    found.record.touched["db"] = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
+    found.record.touched["db"] = datetime.now(UTC) - timedelta(minutes=minutes)
     return found
 
 
@@ -341,7 +339,7 @@ def test_a_database_that_is_suspended_or_another_is_not_written_to(server: Serve
     with pytest.raises(Invalid, match="is not in the project of the recovery"):
         case(tmp_path, project_id="prj_other").plan()
     found = case(tmp_path)
-    target = Target(found.record, known=frozenset({"db"}))
+    target = Target(RecoveryRecord(str(tmp_path / "another.json")))
     with pytest.raises(Invalid, match="this recovery did not make it"):
         RecoveredDatabase(target).plan(found.task)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.files import (
     RecoveredFiles,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
+    Target,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import Target
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, home_of, refuse_logins
@@ -51,14 +52,14 @@ def given(sandbox: Sandbox, key_file: Path, tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def resource(tmp_path: Path, *known: str) -> RecoveredFiles:
-    """Return what restores files, unless these were there before."""
-    record = RecoveryRecord(str(tmp_path / "record.json"))
-    return RecoveredFiles(SERVICE, Target(record, known=frozenset(known)))
+def resource(tmp_path: Path, *made: str) -> RecoveredFiles:
+    """Return what restores files to services that the recovery made."""
+    record = RecoveryRecord(str(tmp_path / "record.json"), ids={id: id for id in made})
+    return RecoveredFiles(SERVICE, Target(record))
 
 
 def test_files_are_restored_and_compared(sandbox: Sandbox, given: dict[str, Any], tmp_path: Path) -> None:
-    own = resource(tmp_path)
+    own = resource(tmp_path, given["service"])
     planned = run(sandbox, own, check_mode=True, **given)
     assert planned["actions"][0].startswith("restore the files of 'one' from copy nightly-")
     assert sandbox.writes() == []
@@ -66,7 +67,7 @@ def test_files_are_restored_and_compared(sandbox: Sandbox, given: dict[str, Any]
     assert [action.split(" ")[0] for action in done["actions"]] == ["stop", "restore"], done.get("msg")
     assert done["files"]["verified"] == {"files": 2, "bytes": 70_004} and done["files"]["restored"]
     assert files(sandbox, given["service"])["/a.txt"] == "kept"
-    again = run(sandbox, resource(tmp_path), **given)
+    again = run(sandbox, resource(tmp_path, given["service"]), **given)
     assert not again["changed"] and again["files"]["verified"] == {"files": 2, "bytes": 70_004}
 
 
@@ -75,12 +76,12 @@ def test_a_service_that_does_not_let_the_account_in_yet_is_waited_for_by_a_step(
 ) -> None:
     """The guard of all tests would notice a plan that waits."""
     attempts = refuse_logins(monkeypatch, given["service"], 2)
-    planned = run(sandbox, resource(tmp_path), check_mode=True, **given)
+    planned = run(sandbox, resource(tmp_path, given["service"]), check_mode=True, **given)
     assert attempts == [given["service"]]
     assert planned["actions"][0].startswith("restore the files of 'one' from copy nightly-")
     assert f"what service {given['service']} holds is unknown" in planned["warnings"][0]
     assert sandbox.writes() == []
-    done = run(sandbox, resource(tmp_path), **given)
+    done = run(sandbox, resource(tmp_path, given["service"]), **given)
     assert [action.split(" ")[0] for action in done["actions"]] == ["stop", "restore"], done.get("msg")
     assert done["files"]["verified"] == {"files": 2, "bytes": 70_004} and done["files"]["restored"]
     assert files(sandbox, given["service"])["/a.txt"] == "kept"
@@ -91,10 +92,10 @@ def test_a_service_runs_again_though_a_run_was_killed(
 ) -> None:
     """One that the recovery made is started, whatever it did before."""
     id = given["service"]
-    assert not run(sandbox, resource(tmp_path), **{**given, "start": True}).get("failed")
+    assert not run(sandbox, resource(tmp_path, given["service"]), **{**given, "start": True}).get("failed")
     assert state(sandbox, id) == "running"
     sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "stop"})
-    assert not run(sandbox, resource(tmp_path), **{**given, "start": True}).get("failed")
+    assert not run(sandbox, resource(tmp_path, given["service"]), **{**given, "start": True}).get("failed")
     assert state(sandbox, id) == "running"
 
 
@@ -108,7 +109,7 @@ def test_a_service_without_power_signals_is_neither_stopped_nor_started(
         return check_own(*given).model_copy(update={"capabilities": ["files"]})
 
     monkeypatch.setattr(recovered_target, "check_own", without_power)
-    done = run(sandbox, resource(tmp_path), **{**given, "start": True})
+    done = run(sandbox, resource(tmp_path, given["service"]), **{**given, "start": True})
     assert [action.split(" ")[0] for action in done["actions"]] == ["restore"], done.get("msg")
     assert "cannot be stopped while its files are copied" in done["warnings"][0]
     assert state(sandbox, given["service"]) != "running"
@@ -121,9 +122,9 @@ def state(sandbox: Sandbox, id: str) -> str:
 
 def test_another_service_is_not_written_to(sandbox: Sandbox, given: dict[str, Any], tmp_path: Path) -> None:
     """One that was there before, and one of another project."""
-    refused = run(sandbox, resource(tmp_path, given["service"]), **given)
+    refused = run(sandbox, resource(tmp_path), **given)
     assert "this recovery did not make it" in refused["msg"]
-    refused = run(sandbox, resource(tmp_path), **{**given, "project_id": "another"})
+    refused = run(sandbox, resource(tmp_path, given["service"]), **{**given, "project_id": "another"})
     assert "is not in the project of the recovery" in refused["msg"]
     assert sandbox.writes() == [] and files(sandbox, given["service"]) == {"/a.txt": "first"}
 
@@ -132,7 +133,8 @@ def test_a_service_that_is_in_use_is_filled_only_if_that_is_said(
     sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
 ) -> None:
     """It got files long after the recovery made it, and not from that."""
-    record = RecoveryRecord(str(tmp_path / "record.json"), touched={"one": "2020-01-01T00:00:00+00:00"})
+    touched = {"one": datetime(2020, 1, 1, tzinfo=UTC)}
+    record = RecoveryRecord(str(tmp_path / "record.json"), ids={"one": given["service"]}, touched=touched)
     own = RecoveredFiles(SERVICE, Target(record))
     refused = run(sandbox, own, **given)
     assert "files were written to it more than an hour later, such as 'a.txt'" in refused["msg"]
@@ -145,7 +147,9 @@ def test_a_service_that_is_in_use_is_filled_only_if_that_is_said(
 def test_a_service_that_is_not_there_yet_gets_everything(
     sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
 ) -> None:
-    planned = run(sandbox, resource(tmp_path), check_mode=True, **{**given, "service": None})
+    planned = run(
+        sandbox, resource(tmp_path, given["service"]), check_mode=True, **{**given, "service": None}
+    )
     assert "create 4 (70004 bytes)" in planned["actions"][0]
 
 
@@ -155,5 +159,5 @@ def test_a_login_that_is_refused_says_what_to_do(
     monkeypatch.setattr(clone_files, "PAUSES", ())
     for key in sandbox.api("GET", "/api/users/me/ssh-keys").json():
         sandbox.api("DELETE", f"/api/users/me/ssh-keys/{key['id']}")
-    refused = run(sandbox, resource(tmp_path), **given)
+    refused = run(sandbox, resource(tmp_path, given["service"]), **given)
     assert "in ssh_keys of a blueprint" in refused["msg"]

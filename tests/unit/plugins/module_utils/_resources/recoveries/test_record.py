@@ -16,16 +16,15 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
-    EVER,
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    RUN_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     StateDirOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    RUN_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.module_utils._resources.recoveries.platform import member
@@ -107,16 +106,16 @@ def test_it_knows_when_services_lacked_their_content(tmp_path: Path) -> None:
     record.note_id("world", "svc_1")
     record.begin("world", "svc_1")
     record.begin("lobby", "svc_2")
-    begun = datetime.fromisoformat(record.touched["lobby"])
-    record.touched["lobby"] = "2099-01-01T00:00:00+00:00"
-    assert read(tmp_path).unfilled() == {"svc_1": [(EVER, None)], "svc_2": [(begun, None)]}
+    begun = record.touched["lobby"]
+    record.touched["lobby"] = datetime(2099, 1, 1, tzinfo=UTC)
+    assert read(tmp_path).unfilled() == {"svc_1": [(None, None)], "svc_2": [(begun, None)]}
     record.begin("lobby", "svc_2")
     assert record.unfilled()["svc_2"] == [(begun, None)], "nor did it when that was continued"
     record.end("lobby", "svc_2", {})
     [(since, until)] = read(tmp_path).unfilled()["svc_2"]
     assert since == begun and until and before < until <= datetime.now(UTC)
     record.begin("lobby", "svc_2")
-    again = datetime.fromisoformat(record.touched["lobby"])
+    again = record.touched["lobby"]
     assert read(tmp_path).unfilled()["svc_2"] == [(since, until), (again, None)]
 
 
@@ -124,15 +123,15 @@ def test_copies_of_what_is_gone_may_be_there(tmp_path: Path) -> None:
     record = read(tmp_path)
     record.note_id("world", "svc_1")
     with record.ordering("world", PlatformClock()):
-        assert read(tmp_path).unfilled() == {"svc_1": [(EVER, None)]}
+        assert read(tmp_path).unfilled() == {"svc_1": [(None, None)]}
     record.note_id("world", "svc_3")
-    assert read(tmp_path).unfilled() == {"svc_1": [(EVER, None)], "svc_3": [(EVER, None)]}
+    assert read(tmp_path).unfilled() == {"svc_1": [(None, None)], "svc_3": [(None, None)]}
     record.end("world", "svc_3", {})
     with record.ordering("world", PlatformClock()):
         found = read(tmp_path).unfilled()
-    assert found["svc_1"] == [(EVER, None)]
+    assert found["svc_1"] == [(None, None)]
     [(since, until)] = found["svc_3"]
-    assert since == EVER and until is not None, "what was restored was in use until it was lost"
+    assert since is None and until is not None, "what was restored was in use until it was lost"
 
 
 def test_what_is_left_without_content_on_purpose_counts_from_then_on(tmp_path: Path) -> None:
@@ -140,7 +139,7 @@ def test_what_is_left_without_content_on_purpose_counts_from_then_on(tmp_path: P
     record.note_id("world", "svc_1")
     record.leave(["svc_1"])
     [(since, until)] = read(tmp_path).unfilled()["svc_1"]
-    assert since == EVER and until is not None
+    assert since is None and until is not None
     record.leave(["svc_1"])
     with record.ordering("world", PlatformClock()):
         assert read(tmp_path).unfilled() == {"svc_1": [(since, until)]}, "nor does that change"

@@ -15,15 +15,10 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.parts import Part
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import Deleters
-from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.record import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recover import removal_parts
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.removal import (
-    removal_parts,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -78,7 +73,7 @@ def deletion_of(account: FakeClient, **facts: Any) -> Part:
     """Return what deletes the project of a drill that is remembered so."""
     record = RecoveryRecord("nowhere", drill=True, project_id="prj_1", **facts)
     task: Task[Any] = Task(cast(Any, account), options(project="shop-drill", state="absent"))
-    return removal_parts(task, "shop-drill", record, Deleters(SERVICE, PROJECT))[-1]
+    return removal_parts(task, "shop-drill", record)[-1]
 
 
 def test_only_an_order_whose_response_was_lost_is_watched_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,7 +185,7 @@ class Case:
     def content(self) -> Any:
         """What is remembered, read again from the file."""
         record = self.work.record
-        return Relocation.of(self.work.task.options, record.content.old_id).content
+        return Relocation.of(self.work.task.options, record.old_id)
 
     def carry_out(self, plan: Plan) -> Any:
         """Do what a plan says."""
@@ -221,13 +221,13 @@ def case(
     given = {"healthy_for": 0.0, "wait_timeout": 0.0, **given}
     options = RelocateOptions(service="survival", state_dir=str(folder), **given)  # type: ignore[arg-type]
     record = Relocation.of(options, "old")
-    record.content.old_name, record.content.new_name = "survival", "survival-2"
-    record.content.project_id = "prj_default"
+    record.old_name, record.new_name = "survival", "survival-2"
+    record.project_id = "prj_default"
     if phase is not Phase.NONE:
         account.add("new", "survival-2")
         record.write(phase, new_id="new")
     for name, value in (facts or {}).items():
-        setattr(record.content, name, value)
+        setattr(record, name, value)
     account.states["old"] = "running" if running and phase is not Phase.SWITCHED else "stopped"
     task = Task(cast(Client, account), options)
     origin = Origin(
@@ -239,7 +239,7 @@ def case(
         running=running,
     )
     if phase is not Phase.NONE:
-        record.content.asked = asked_of(wanted_order(task, origin))
+        record.asked = asked_of(wanted_order(task, origin))
     named = ("service", "environment", "app_deploy", "files", "database")
     modules = Modules(*(cast(Any, Module(name, noted, lambda: work, account)) for name in named))
     work = Work(task, record, origin, (web(account),) if dependents is None else dependents, modules)

@@ -81,7 +81,7 @@ def test_a_service_that_somebody_orders_meanwhile_is_left_alone(
     before = status_of(sandbox, theirs)
     said = f"service 'survival-2' ({theirs}) appeared meanwhile, and this relocation did not order it"
     assert found.get("failed") and said in found["msg"]
-    assert record_of(sandbox, old).content.new_id is None
+    assert record_of(sandbox, old).new_id is None
     assert [each for each in sandbox.writes() if theirs in each] == []
     if moment is before_the_order:
         done(relocate(state="returned"))

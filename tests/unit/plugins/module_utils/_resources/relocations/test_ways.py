@@ -392,7 +392,7 @@ def test_nothing_is_copied_from_a_suspended_service(
     monkeypatch.setattr(work, "await_database", lambda task, id: None)
     found = case(tmp_path, Phase.STOPPED, data=data)
     found.work.origin.service.status = "SUSPENDED"
-    plan = found.work.plan_files if data is Data.FILES else found.work.plan_database
+    plan = found.work.plan_copy
     with pytest.raises(Invalid, match="Resume it, and run this again"):
         plan(found.work.old, "new")
     assert found.noted.planned == []

@@ -89,12 +89,12 @@ def test_files_are_compared_and_copied_as_the_task_says(tmp_path: Path) -> None:
         "delete": True,
         "in_use": True,
     }
-    found.work.plan_files(found.work.old, "new")
-    found.work.record.content.phase = Phase.STOPPED
-    found.work.plan_files(found.work.old, "new")
+    found.work.plan_copy(found.work.old, "new")
+    found.work.record.phase = Phase.STOPPED
+    found.work.plan_copy(found.work.old, "new")
     assert found.noted.planned == [("files", copy), ("files", {**copy, "in_use": False})]
     found = case(tmp_path, Phase.STOPPED, **own, known_hosts="/known")
-    found.work.plan_files(found.work.old, None)
+    found.work.plan_copy(found.work.old, None)
     assert found.noted.planned == [
         ("files", {**copy, "service": None, "in_use": False, "known_hosts": "/known"})
     ]
@@ -111,7 +111,7 @@ def test_a_database_is_reached_as_it_will_be(
     monkeypatch.setattr(work_module, "await_database", lambda task, id: awaited.append(id))
     found = case(tmp_path, Phase.ORDERED, Data.DATABASE, **given)
     for target in (None, "new"):
-        found.work.plan_database(found.work.old, target)
+        found.work.plan_copy(found.work.old, target)
     copy = {"source_id": "old", "project_id": "prj_default", "public": public}
     assert found.noted.planned == [
         ("database", {**copy, "service": None}),
@@ -151,7 +151,7 @@ def test_what_was_stopped_and_runs_the_release_already_is_started(tmp_path: Path
     found.noted.rounds["app_deploy"] = 0
     done_steps(found.work.dependent_steps("old", "it")[1:])
     assert found.noted.calls == []
-    found.work.record.content.running = ["app_1"]
+    found.work.record.running = ["app_1"]
     done_steps(found.work.dependent_steps("old", "it")[1:])
     assert found.noted.steps == ["switched: service app_1 started"]
 

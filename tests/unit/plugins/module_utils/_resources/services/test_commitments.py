@@ -19,6 +19,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Conflict,
     Interrupted,
@@ -38,24 +39,22 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     record_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import BudgetOptions
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import record_file
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import store
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
     Budget,
     BudgetExceeded,
     Commitment,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    FOLDER_VARIABLE,
-    RUN_FOLDER,
-    write_json,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Branch,
     Plan,
     Step,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    FOLDER_VARIABLE,
+    RUN_FOLDER,
     Record,
+    write_json,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -509,7 +508,7 @@ def fill_disk(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
         left.pop()
         write_json(path, content)
 
-    monkeypatch.setattr(record_file, "write_json", write_while_there_is_room)
+    monkeypatch.setattr(store, "write_json", write_while_there_is_room)
 
 
 @pytest.mark.parametrize("error", [None, error_for_status("the name is taken", 409)])
@@ -605,31 +604,17 @@ def test_a_size_whose_rate_is_shown_late_counts_with_what_it_may_cost(
 # --- Nothing gets past it -----------------------------------------------------------------------------
 
 
-class Silent:
-    """A session that gets no answer worth reading."""
-
-    def __init__(self) -> None:
-        self.sent: list[r.Route[Any]] = []
-
-    def send(self, route: r.Route[Any], *call: Any) -> Any:
-        self.sent.append(route)
-        return {}
-
-    def clone(self) -> Silent:
-        return self
-
-
-def test_every_call_that_may_raise_the_rate_says_what_it_commits() -> None:
+def test_every_call_that_may_raise_the_rate_says_what_it_commits(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that says nothing is a defect, and is not sent; the guard is asked around each other one."""
-    asked: list[object] = []
+    asked, sent = list[object](), list[r.Route[Any]]()
 
     @contextmanager
     def note(client: Client, commitment: object) -> Any:
         asked.append(commitment)
         yield
 
-    session = Silent()
-    client = Client(session)  # type: ignore[arg-type]
+    monkeypatch.setattr(Client, "call", lambda own, route, *given: sent.append(route))
+    client = Client(Connection("https://api.example.com", "token"))
     client.on_commit = note
     client = client.clone()
     ids = {"id": "x", "slug": "x", "name": "x", "tag": "x", "period": "x", "backup_id": "x"}
@@ -640,10 +625,10 @@ def test_every_call_that_may_raise_the_rate_says_what_it_commits() -> None:
         except ValueError:
             refused.append(route)
     assert refused == [r.APP_CREATE, r.SCALE, r.MOVE, r.RESUME, r.ORDER]
-    assert not asked and not set(refused).intersection(session.sent)
+    assert not asked and not set(refused).intersection(sent)
     for route in refused:
         client.send(route, body={}, commitment=route, **ids)
-    assert asked == refused == session.sent[-5:]
+    assert asked == refused == sent[-5:]
 
 
 def test_every_module_that_commits_has_a_budget() -> None:

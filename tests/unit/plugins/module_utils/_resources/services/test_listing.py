@@ -378,9 +378,9 @@ def test_everything_may_be_read_again() -> None:
 @pytest.mark.parametrize(("age", "left"), [(0, []), (DAY - 60, []), (DAY + 60, ["s1"]), (-60, ["s1"])])
 def test_a_record_lasts_for_its_age(age: float, left: list[str]) -> None:
     """One of the future was written before the clock was set back."""
-    path = Path(remember(service(sftp=ACCESS)).path)
+    path = Path(remember(service(sftp=ACCESS)).record.path)
     content = json.loads(path.read_text())
-    content["s1"]["at"] = time.time() - age
+    content["services"]["s1"]["at"] = time.time() - age
     path.write_text(json.dumps(content))
     assert left_of(service()) == left
 
@@ -403,13 +403,28 @@ def test_nothing_is_written_without_an_age(home: Path) -> None:
 
 
 def test_the_file_is_for_its_owner_alone() -> None:
-    path = Path(remember(service(sftp=ACCESS)).path)
+    path = Path(remember(service(sftp=ACCESS)).record.path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("content", ["", "{", "null", "[" * 100_000])
 def test_a_damaged_file_is_as_none(content: str) -> None:
-    path = Path(remember(service(sftp=ACCESS)).path)
+    path = Path(remember(service(sftp=ACCESS)).record.path)
     path.write_text(content)
     assert left_of(service()) == ["s1"]
+
+
+def test_a_read_that_fails_forgets_nothing(home: Path) -> None:
+    platform = Platform([{"id": "a"}, {"id": "b"}], {"p": ["a", "b"]})
+    query = ServiceQuery(sftp=True, sftp_max_age=3600)
+
+    def read(again: bool) -> dict[str, Any]:
+        listing = read_listing(Account(cast(Client, platform)), query, again)
+        return {each["id"]: each["sftp"] for each in listing.services}
+
+    assert all(read(False).values())
+    platform.failing["a"] = errors.Interrupted("no")
+    read(True)
+    platform.asked.clear()
+    assert read(False)["a"] and ("sftp", "a") not in platform.asked

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
@@ -21,7 +22,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     SomeFailed,
     plan_many,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     read_max_parallel,
 )
@@ -62,18 +62,18 @@ def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
     """The call was made and its end was not seen; the service of the other call is as it was."""
     for name in ("one", "two"):
         add(sandbox, name, "n")
-    read, two = Account.backups, id_of(sandbox, "two")
+    read, two = Client.pages, id_of(sandbox, "two")
 
-    def refuse_afterwards(account: Account, id: str) -> Any:
-        if "backups.restore" in calls(sandbox):
+    def refuse_afterwards(client: Client, route: r.Route[Any], *given: Any, **named: Any) -> Any:
+        if route is r.BACKUPS and "backups.restore" in calls(sandbox):
             raise error_for_status("no", 403)
-        return read(account, id)
+        return read(client, route, *given, **named)
 
     def refuse(ids: dict[str, str], _body: Any) -> None:
         if ids["id"] == two:
             raise error_for_status("no", 403)
 
-    monkeypatch.setattr(Account, "backups", refuse_afterwards)
+    monkeypatch.setattr(Client, "pages", refuse_afterwards)
     before_each(monkeypatch, r.BACKUP_RESTORE, refuse)
     wish: dict[str, Any] = {
         "services": ["two", "one"],

@@ -14,13 +14,13 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import AccessDenied
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
-    RUN_FOLDER,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.currency import (
     checked_currency,
     currency_of,
     format_price,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    RUN_FOLDER,
 )
 from unit.plugins.fakes import FakeClient, task_of
 

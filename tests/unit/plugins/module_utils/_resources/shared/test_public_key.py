@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from ansible_collections.hosted.services.plugins.module_utils._api.models import SshKey
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
     digest_of,
-    keys_with_fingerprint,
+    keys_known_as,
     read_public_key,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -81,23 +81,23 @@ def test_what_is_no_whole_digest_is_not_read(text: str) -> None:
     key = read_public_key(line("ed25519"))
     assert not digest_of(text)
     with pytest.raises(Invalid, match="cannot be compared"):
-        keys_with_fingerprint([SshKey(id="1", name="ops", fingerprint=text)], key)
+        keys_known_as(key, [SshKey(id="1", name="ops", fingerprint=text)])
 
 
 def test_fingerprints_are_compared_where_they_are_of_the_same_digest() -> None:
-    assert not keys_with_fingerprint([SshKey(id="1", name="ops", fingerprint="sha256:" + "A" * 43)], "a" * 64)
+    assert not keys_known_as("a" * 64, [SshKey(id="1", name="ops", fingerprint="sha256:" + "A" * 43)])
     with pytest.raises(Invalid, match="cannot be compared"):
-        keys_with_fingerprint([SshKey(id="1", name="ops", fingerprint="md5:" + "a" * 32)], "a" * 64)
+        keys_known_as("a" * 64, [SshKey(id="1", name="ops", fingerprint="md5:" + "a" * 32)])
 
 
 def test_keys_are_found_by_their_fingerprint() -> None:
     one, other = (read_public_key(line(kind)).fingerprint for kind in ("ed25519", "rsa 2048"))
     keys = [SshKey(id=print, name="key", fingerprint=print) for print in (one, other)]
-    assert keys_with_fingerprint(keys, one) == [keys[0]]
-    assert keys_with_fingerprint(keys, one.removeprefix("SHA256:")) == [keys[0]]
-    assert keys_with_fingerprint(keys[1:], one) == []
+    assert keys_known_as(one, keys) == [keys[0]]
+    assert keys_known_as(one.removeprefix("SHA256:"), keys) == [keys[0]]
+    assert keys_known_as(one, keys[1:]) == []
     with pytest.raises(Invalid, match="is invalid or incomplete"):
-        keys_with_fingerprint(keys, one[:-1])
+        keys_known_as(one[:-1], keys)
 
 
 def test_another_key_and_none_do_not_match() -> None:
@@ -181,7 +181,7 @@ def test_damaged_keys_are_refused_and_never_shown(kind: str, data: st.DataObject
     except Invalid as error:
         assert not any(damaged[start : start + 12] in str(error) for start in range(0, len(damaged) - 12, 4))
     else:  # what is taken is the very key that it says it is
-        assert base64.b64decode(key.data) == base64.b64decode(body)
+        assert base64.b64decode(key.line.split()[1]) == base64.b64decode(body)
 
 
 @settings(max_examples=200, deadline=None)

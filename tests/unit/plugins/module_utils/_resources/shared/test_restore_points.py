@@ -43,7 +43,7 @@ def test_a_moment_that_cannot_be_read_is_none(text: str | None, moment: datetime
 )
 def test_a_failed_backup_that_was_complete_is_told_apart(shown: dict[str, object], held: bool) -> None:
     backup = m.Backup.model_validate({"id": "b", "name": "n", "status": "FAILED", **shown})
-    (copy,) = points.backups_as_restore_points([backup])
+    (copy,) = points.as_restore_points([backup])
     assert copy.was_complete is held
 
 

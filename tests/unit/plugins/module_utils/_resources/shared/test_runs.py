@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runs import Run, start_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runs import Run, start_of
 
 
 def test_a_run_goes_on_as_long_as_its_process_and_its_folder(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secret_notes
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     UNFINISHED,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import id_of, run, writes

@@ -370,16 +370,6 @@ def test_a_folder_that_cannot_be_written_to_is_refused_in_check_mode_too(
         secrets_file.check_folder(task_of(SERVICE, FakeClient()))
 
 
-def test_a_full_disk_is_found_by_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trial = tmp_path / "trial"
-    trial.touch()
-    device = os.open("/dev/full", os.O_WRONLY)
-    monkeypatch.setattr(tempfile, "mkstemp", lambda dir: (device, str(trial)))
-    with pytest.raises(Invalid, match=r"No space left on device\. Nothing was sent"):
-        kept(lambda: pytest.fail("the platform was asked"), secrets_dest=str(tmp_path / "mine.json"))
-    assert not trial.exists()
-
-
 @pytest.mark.parametrize("given", [{}, {"return_secrets": True}, {"secrets_dest": "mine.json"}])
 def test_a_note_that_cannot_be_left_stops_only_what_goes_to_the_same_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
@@ -520,10 +510,7 @@ def test_a_name_too_long_to_be_put_aside_is_refused_before_anything_is_asked_for
     path = tmp_path / ("x" * length)
     if older and length <= 255:
         path.write_text("older")
-    for check in (secrets_file.check_folder, secrets_file.check_writable):
-        with pytest.raises(Invalid, match=r"File name too long\. Nothing was sent"):
-            check(task_of(SERVICE, FakeClient(), secrets_dest=str(path)))
-    with pytest.raises(Invalid, match="Nothing was sent"):
+    with pytest.raises(Invalid, match=r"File name too long\. Nothing was sent"):
         kept(lambda: pytest.fail("the platform was asked"), secrets_dest=str(path))
     assert files(tmp_path) == ([path] if older and length <= 255 else [])
 
@@ -540,24 +527,15 @@ def test_the_trial_has_the_name_that_an_older_file_gets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file system may refuse a name for its characters alone."""
-    rename, names = os.rename, list[str]()
+    unlink, names = os.unlink, list[str]()
 
-    def refuse(source: str, target: str) -> None:
-        names.append(os.path.basename(target))
-        rename(source, target)
+    def note(path: str, **options: Any) -> None:
+        names.append(os.path.basename(path))
+        unlink(path, **options)
 
-    monkeypatch.setattr(os, "rename", refuse)
+    monkeypatch.setattr(os, "unlink", note)
     kept(secrets_dest=str(tmp_path / "mine.json"))
-    (name,) = names
-    assert re.fullmatch(r"mine\.json\.\d{8}T\d{6}Z\.[0-9a-f]{8}~", name)
-    assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
-
-    def fail(source: str, target: str) -> None:
-        raise OSError(22, "Invalid argument")
-
-    monkeypatch.setattr(os, "rename", fail)
-    with pytest.raises(Invalid, match=r"Invalid argument\. Nothing was sent"):
-        kept(lambda: pytest.fail("the platform was asked"), secrets_dest=str(tmp_path / "mine.json"))
+    assert re.fullmatch(r"mine\.json\.\d{8}T\d{6}Z\.[0-9a-f]{8}~", names[0])
     assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
 
 

@@ -10,6 +10,7 @@ import fcntl
 import os
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from itertools import count
@@ -18,23 +19,47 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
+    HISTORY,
+    History,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.applied import APPLIED
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import CloneRecord
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import (
+    FLEETS,
+    FleetRecord,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
+    RecoveryRecord,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     commitments,
     namesakes,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
+    ACCESSES,
+    Access,
+    Accesses,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.offers import OFFERS, Offers
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import ORDERS
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.power import ASLEEP, Asleep
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import relocation_record
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     ENVIRONMENTS,
     Written,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING, Notes
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import Kind
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Kind
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
+    SLEEP,
+    Due,
+    SleepRecord,
+)
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.apps import Platform, plain, platform, server
 from unit.plugins.module_utils._resources.platform import id_of, run
@@ -48,7 +73,15 @@ KINDS: list[tuple[Kind[Any], Any]] = [
     (ENVIRONMENTS, WRITTEN),
     (ORDERS, WRITTEN),
     (APPLIED, WRITTEN),
+    (HISTORY, History(["sha256:0"], id="svc_1")),
+    (CloneRecord.kind(), CloneRecord(names={"svc_1": "web"}, ids={"svc_1": "svc_2"})),
+    (RecoveryRecord.kind(), RecoveryRecord(drill=True, touched={"web": datetime(2026, 1, 31, tzinfo=UTC)})),
+    (relocation_record.kind(), relocation_record.Relocation("https://a", "svc_1", running=["svc_2"])),
     (OFFERS, Offers(["backups"])),
+    (FLEETS, FleetRecord({"svc_1": True}, {"svc_2"}, since=datetime(2026, 1, 31, tzinfo=UTC))),
+    (SLEEP, SleepRecord(settled=Due(True, "2026-01-31"), plan="nights", service="svc_1")),
+    (ASLEEP, Asleep("svc_1", "nights", True, {"awake": False})),
+    (ACCESSES, Accesses({"svc_1": Access("ACTIVE", {"host": "a"}, 1.5)})),
     (namesakes.ORDERED, namesakes.Ordered("svc_1")),
     (commitments.BUDGET, commitments.Content((ENTRY,))),
 ]

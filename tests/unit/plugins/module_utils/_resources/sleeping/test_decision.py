@@ -18,14 +18,17 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleepin
     read_until,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.load import Load
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import Keep, Record
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
+    Keep,
+    SleepRecord,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import Period
 
 NOW = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 NIGHT, DAY = Period(False, NOW - HOUR, NOW + HOUR), Period(True, NOW - HOUR, NOW + HOUR)
-AWAKE_AT_NIGHT = Situation(NOW, NIGHT, Record(), suspended=False)
-ASLEEP_BY_DAY = Situation(NOW, DAY, Record(), suspended=True)
+AWAKE_AT_NIGHT = Situation(NOW, NIGHT, SleepRecord(), suspended=False)
+ASLEEP_BY_DAY = Situation(NOW, DAY, SleepRecord(), suspended=True)
 BUSY = replace(AWAKE_AT_NIGHT, load=Load(True, "much CPU"), at_most=2 * HOUR)
 
 
@@ -60,7 +63,7 @@ KEPT = Keep(NOW, NOW + HOUR)
 
 def test_what_is_kept_awake_is_so_until_that_very_moment() -> None:
     """And the wish is forgotten then. Another service's wish is not this one's to forget."""
-    case = replace(AWAKE_AT_NIGHT, record=Record().with_keep(KEPT), keep=KEPT)
+    case = replace(AWAKE_AT_NIGHT, record=SleepRecord().with_keep(KEPT), keep=KEPT)
     assert decide(replace(case, now=NOW + 0.99 * HOUR)).record.keep == KEPT
     ended = decide(replace(case, now=NOW + HOUR))
     assert (ended.act, ended.record.keep) == ("suspend", None)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,12 +18,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleepin
     Due,
     Keep,
     Memory,
-    Record,
     Saved,
+    SleepRecord,
 )
 
 NOW = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
-FULL = Record(
+FULL = SleepRecord(
     settled=Due(False, "2026-11-23T19:00:00Z"),
     keep=Keep(NOW, NOW),
     delayed=(Due(True, "always"), NOW),
@@ -33,29 +34,32 @@ FULL = Record(
 )
 
 
+OF: dict[str, Any] = {"plan": "nights", "service": "svc_1"}
+
+
 def memory(folder: Path, plan: str = "nights", id: str = "svc_1") -> Memory:
     """Return the memory of a service below a folder."""
     return Memory.of(str(folder), "https://example.com", plan, id)
 
 
-def remember(folder: Path, record: Record) -> None:
+def remember(folder: Path, record: SleepRecord) -> None:
     """Write a record, whatever was there."""
     memory(folder).update(lambda _found: record)
 
 
-@pytest.mark.parametrize("record", [FULL, Record()])
-def test_what_is_written_is_read_again(tmp_path: Path, record: Record) -> None:
+@pytest.mark.parametrize("record", [FULL, SleepRecord()])
+def test_what_is_written_is_read_again(tmp_path: Path, record: SleepRecord) -> None:
     """Only its owner may read it."""
     remember(tmp_path, record)
-    assert memory(tmp_path).read() == record
-    assert Path(memory(tmp_path).file.path).stat().st_mode & 0o777 == 0o600
+    assert memory(tmp_path).read() == replace(record, **OF)
+    assert Path(memory(tmp_path).record.path).stat().st_mode & 0o777 == 0o600
 
 
 def test_each_plan_remembers_its_own(tmp_path: Path) -> None:
     """So does each service."""
     remember(tmp_path, FULL)
-    assert memory(tmp_path, plan="others").read() == Record()
-    assert memory(tmp_path, id="svc_2").read() == Record()
+    assert memory(tmp_path, plan="others").read() == SleepRecord()
+    assert memory(tmp_path, id="svc_2").read() == SleepRecord()
 
 
 def test_a_new_wish_begins_a_new_period() -> None:
@@ -67,12 +71,12 @@ def test_a_new_wish_begins_a_new_period() -> None:
 
 def test_what_two_runs_change_at_once_is_kept_of_both(tmp_path: Path) -> None:
     """Each part as the run left it that changed it; of a part that both changed, the later."""
-    before = Record(settled=Due(True, "morning"), samples=(Sample(NOW, 1.0, 1),), ran=True)
+    before = SleepRecord(settled=Due(True, "morning"), samples=(Sample(NOW, 1.0, 1),), ran=True)
     other = replace(before, ran=False, samples=())
     after = replace(before, settled=Due(False, "evening"), samples=(Sample(NOW, 2.0, 2),))
     remember(tmp_path, other)
     memory(tmp_path).update(lambda found: found.with_changes(before, after))
-    assert memory(tmp_path).read() == replace(after, ran=False)
+    assert memory(tmp_path).read() == replace(after, ran=False, **OF)
 
 
 OLD, NEW = Keep(NOW, NOW), Keep(NOW, NOW + timedelta(hours=2))
@@ -92,5 +96,7 @@ def test_a_wish_of_another_run_stays(
     before: Keep | None, after: Keep | None, found: Keep | None, expected: Keep | None
 ) -> None:
     """So does its release, also if the wish that this run knew is over by now."""
-    changed = Record(keep=found).with_changes(Record(keep=before), Record(keep=after, ran=True))
-    assert changed == Record(keep=expected, ran=True)
+    changed = SleepRecord(keep=found).with_changes(
+        SleepRecord(keep=before), SleepRecord(keep=after, ran=True)
+    )
+    assert changed == SleepRecord(keep=expected, ran=True)

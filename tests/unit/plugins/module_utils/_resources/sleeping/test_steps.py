@@ -18,7 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_p
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
     Keep,
     Memory,
-    Record,
+    SleepRecord,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.steps import ran
 from unit.plugins.fakes import FakeClient, task_of
@@ -83,7 +83,7 @@ def test_what_sleeps_already_holds_up_no_service_that_it_needs(client: FakeClien
     """Not even if what is remembered of it cannot be kept."""
     client.add_service("d", "d", status="SUSPENDED", state=None)
     task, plan = plan_of(client, tmp_path, start_after={"d": ["c"]})
-    path = Memory.of(str(tmp_path), task.options.base_url, "nights", "d").file.path
+    path = Memory.of(str(tmp_path), task.options.base_url, "nights", "d").record.path
     Path(f"{path}.lock").mkdir(parents=True)
     with pytest.raises(HostedError, match="'d'"):
         apply_plan(plan, task)
@@ -131,7 +131,7 @@ def keep(folder: Path, client: FakeClient, *names: str) -> list[str]:
     return run(client, folder, keep_awake={"services": list(names), "until": "2h"})
 
 
-def record_of(folder: Path, id: str) -> Record:
+def record_of(folder: Path, id: str) -> SleepRecord:
     """Return what is remembered of a service by now."""
     return Memory.of(str(folder), None, "nights", id).read()
 
@@ -156,7 +156,7 @@ def test_a_wish_of_another_run_is_seen_before_a_suspension(client: FakeClient, t
 
 def test_a_wish_that_comes_during_a_suspension_is_not_lost(client: FakeClient, tmp_path: Path) -> None:
     """The next run resumes the service."""
-    wished: list[Record] = []
+    wished: list[SleepRecord] = []
 
     def wish() -> None:
         memory = Memory.of(str(tmp_path), None, "nights", "b")

@@ -15,7 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
     fingerprints,
     secrets_file,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     PLAYBOOK_FOLDER,
     records_folder,
     state_key,

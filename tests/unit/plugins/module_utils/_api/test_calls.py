@@ -24,12 +24,12 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import (
     errors,
     http_transport,
-    session,
+    responses,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import BrokerClient
 
@@ -164,7 +164,7 @@ def lines() -> list[str]:
     return []
 
 
-Open = Callable[..., Session]
+Open = Callable[..., Client]
 
 
 @pytest.fixture(params=["own connections", "kept connections"])
@@ -176,13 +176,13 @@ def connect(
     path = request.getfixturevalue("broker") if kept else ""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "NETRC"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(session, "pause_before_retry", lambda error, failures: 0.0)
-    opened: list[Session] = []
+    monkeypatch.setattr(responses, "pause_before_retry", lambda error, failures: 0.0)
+    opened: list[Client] = []
 
-    def connect(**settings: Any) -> Session:
+    def connect(**settings: Any) -> Client:
         defaults = {"base_url": server.url, "token": TOKEN, "timeout": 5, "retries": RETRIES}
         transport = BrokerClient(path) if kept else HttpTransport()
-        opened.append(Session(Connection(**{**defaults, **settings}), lines.append, transport))
+        opened.append(Client(Connection(**{**defaults, **settings}), lines.append, transport))
         return opened[-1]
 
     yield connect
@@ -229,10 +229,10 @@ REFUSALS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
 }
 
 
-def outcome(sender: Session, repeat: r.Idempotency) -> errors.HostedError:
+def outcome(sender: Client, repeat: r.Idempotency) -> errors.HostedError:
     route, ids = ROUTE_OF[repeat]
     with pytest.raises(errors.HostedError) as caught:
-        sender.send(route, ids, body={"a": 1} if route.method != "GET" else None)
+        sender.call(route, ids, body={"a": 1} if route.method != "GET" else None)
     assert caught.value.message.startswith(f"{route}: ")
     assert str(caught.value) == caught.value.message
     return caught.value
@@ -258,7 +258,7 @@ def test_a_second_try_that_works_is_as_good(
 ) -> None:
     route, ids = ROUTE_OF[repeat]
     server.script = [OPEN_ENDINGS[ending][0], OK]
-    assert connect().send(route, ids) == {"email": "me"}
+    assert connect().call(route, ids) == {"email": "me"}
     assert len(server.requests) == 2
 
 
@@ -342,7 +342,7 @@ def test_success_that_is_not_json(server: Server, connect: Open, repeat: r.Idemp
     if (
         isinstance(route.answer, r.Undocumented) and body is HALF
     ):  # may be anything; what was reached is read again
-        assert connect().send(route, ids) is None
+        assert connect().call(route, ids) is None
         assert len(server.requests) == 1
     else:
         assert outcome(connect(), repeat).__class__ is errors.CallOutcomeUnknown
@@ -358,7 +358,7 @@ def test_no_retries_means_one_try(server: Server, connect: Open) -> None:
 @pytest.mark.parametrize("answer", [reply(204, b""), reply(200, b""), reply(200, b" \n")])
 def test_an_empty_body_of_success_is_nothing(server: Server, connect: Open, answer: Answer) -> None:
     server.script = [answer]
-    assert connect().send(r.SUSPEND, {"id": "s"}) is None
+    assert connect().call(r.SUSPEND, {"id": "s"}) is None
 
 
 # --- Time -----------------------------------------------------------------------------------------------
@@ -390,7 +390,7 @@ def test_after_a_deadline_the_next_call_has_a_connection_of_its_own(server: Serv
     sender = connect(timeout=3, retries=0)
     server.script = [server.no_answer, OK]
     outcome(sender, r.Idempotency.NEVER)
-    assert sender.send(r.WHOAMI, {}) == {"email": "me"}
+    assert sender.call(r.WHOAMI, {}) == {"email": "me"}
 
 
 def test_a_call_that_takes_long_by_nature_is_given_the_time(server: Server, connect: Open) -> None:
@@ -399,7 +399,7 @@ def test_a_call_that_takes_long_by_nature_is_given_the_time(server: Server, conn
         OK(connection)
 
     server.script = [late]
-    assert connect(timeout=0.2).send(r.ORDER, {}, body={}) == {"email": "me"}
+    assert connect(timeout=0.2).call(r.ORDER, {}, body={}) == {"email": "me"}
 
 
 @pytest.mark.parametrize("timeout, seconds_left", [(30, 4), (4, 1)])
@@ -407,14 +407,14 @@ def test_nothing_is_written_in_the_last_seconds(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch, timeout: float, seconds_left: float
 ) -> None:
     """The retry would be cut off before its response: that the first was refused is known, and is told."""
-    monkeypatch.setattr(session, "pause_before_retry", lambda error, failures: timeout - seconds_left)
+    monkeypatch.setattr(responses, "pause_before_retry", lambda error, failures: timeout - seconds_left)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     server.script = [reply(429, {"message": "slow down"}), OK]
     error = outcome(connect(timeout=timeout), r.Idempotency.NEVER)
     assert error.__class__ is errors.RateLimited and not error.effect_unknown
     assert len(server.requests) == 1
     server.script = [reply(429, {"message": "slow down"}), OK]
-    assert connect(timeout=timeout).send(*ROUTE_OF[r.Idempotency.READ]) == {"email": "me"}
+    assert connect(timeout=timeout).call(*ROUTE_OF[r.Idempotency.READ]) == {"email": "me"}
     assert len(server.requests) == 3
 
 
@@ -422,15 +422,15 @@ def test_a_pause_is_reported_every_second(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A clone reports its pauses where the first session does."""
-    monkeypatch.setattr(session, "pause_before_retry", lambda error, failures: 2.5)
+    monkeypatch.setattr(responses, "pause_before_retry", lambda error, failures: 2.5)
     slept: list[float] = []
     monkeypatch.setattr("time.sleep", slept.append)
     server.script = [reply(429, {"message": "slow down, T0KEN"}, Retry_After="2"), OK]
     first = connect()
     lines: list[str] = []
     first.on_pause = lines.append
-    first.hide(lambda: ["T0KEN"])
-    first.clone().send(*ROUTE_OF[r.Idempotency.READ])
+    first.secrets = lambda: ["T0KEN"]
+    first.clone().call(*ROUTE_OF[r.Idempotency.READ])
     assert slept == [1.0, 1.0, 0.5]
     assert [line.partition(": ")[0] for line in lines] == [f"retrying in {left} s" for left in (2, 2, 0)]
     assert all("429" in line and "slow down" in line and "T0KEN" not in line for line in lines)
@@ -439,11 +439,11 @@ def test_a_pause_is_reported_every_second(
 def test_a_pause_beyond_the_deadline_is_not_begun(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "pause_before_retry", lambda error, failures: 3600.0)
+    monkeypatch.setattr(responses, "pause_before_retry", lambda error, failures: 3600.0)
     server.script = [reply(429, {"message": "later"}, Retry_After="3600"), OK]
     error = outcome(connect(), r.Idempotency.READ)
     assert isinstance(error, errors.RateLimited)
-    assert error.retry_after == 3600
+    assert error.pause_asked == 3600
     assert "asks for a pause of 3600 seconds: later" in error.message
     assert len(server.requests) == 1
 
@@ -458,7 +458,7 @@ def test_a_pause_beyond_the_deadline_is_not_begun(
     ],
 )
 def test_retry_after_in_seconds(header: str, seconds: float) -> None:
-    assert session.retry_after_seconds(header, "") == seconds
+    assert responses.retry_after_seconds(header, "") == seconds
 
 
 @pytest.mark.parametrize(("hours", "low", "high"), [(2, 7200, 7200), (-2, 0, 0)])
@@ -468,10 +468,10 @@ def test_retry_after_as_a_date(hours: int, low: float, high: float, gmt: bool) -
     sent = datetime(2031, 11, 20, 3, tzinfo=UTC)
     when = sent + timedelta(hours=hours)
     date = format_datetime(when, usegmt=True) if gmt else format_datetime(when.replace(tzinfo=None))
-    seconds = session.retry_after_seconds(date, format_datetime(sent, usegmt=True))
+    seconds = responses.retry_after_seconds(date, format_datetime(sent, usegmt=True))
     assert seconds is not None
     assert low <= seconds <= high
-    assert session.retry_after_seconds(date, "") is None
+    assert responses.retry_after_seconds(date, "") is None
 
 
 @pytest.mark.parametrize(
@@ -479,19 +479,19 @@ def test_retry_after_as_a_date(hours: int, low: float, high: float, gmt: bool) -
     [None, "", "soon", "1.5", "9" * 400, "9" * 9000, "Fri, 99 Foo 99999999999999999999 00:00:00 GMT"],
 )
 def test_a_retry_after_that_says_nothing_is_ignored(header: str | None) -> None:
-    assert session.retry_after_seconds(header, "Thu, 20 Nov 2031 03:00:00 GMT") is None
+    assert responses.retry_after_seconds(header, "Thu, 20 Nov 2031 03:00:00 GMT") is None
 
 
 def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling() -> None:
-    for asked, most in ((7.0, 8.0), (0.0, 1.0), (99999.0, session.MAX_RETRY_AFTER + 1)):
+    for asked, most in ((7.0, 8.0), (0.0, 1.0), (99999.0, responses.MAX_RETRY_AFTER + 1)):
         for number in range(1, 10):
-            pause = session.pause_before_retry(errors.RateLimited("x", asked), number)
-            assert min(asked, session.MAX_RETRY_AFTER) <= pause <= most
+            pause = responses.pause_before_retry(errors.RateLimited("x", asked), number)
+            assert min(asked, responses.MAX_RETRY_AFTER) <= pause <= most
 
 
 def test_the_pause_grows_at_random_to_a_ceiling_where_none_was_asked_for() -> None:
     def pauses(number: int) -> list[float]:
-        return [session.pause_before_retry(errors.Interrupted("x"), number) for _try in range(200)]
+        return [responses.pause_before_retry(errors.Interrupted("x"), number) for _try in range(200)]
 
     assert max(pauses(1)) <= 0.25
     assert 0.25 < max(pauses(5)) <= 4
@@ -500,7 +500,7 @@ def test_the_pause_grows_at_random_to_a_ceiling_where_none_was_asked_for() -> No
 
 
 def test_the_pause_is_longer_after_a_429_that_asks_for_none() -> None:
-    pauses = [session.pause_before_retry(errors.RateLimited("x"), 1) for _try in range(200)]
+    pauses = [responses.pause_before_retry(errors.RateLimited("x"), 1) for _try in range(200)]
     assert 1 < max(pauses) <= 2
 
 
@@ -511,12 +511,12 @@ def test_what_the_server_asks_for_reaches_the_pause(
     asked: list[float | None] = []
 
     def pause(error: errors.HostedError, failures: int) -> float:
-        asked.append(getattr(error, "retry_after", None))
+        asked.append(error.pause_asked)
         return 0.0
 
-    monkeypatch.setattr(session, "pause_before_retry", pause)
+    monkeypatch.setattr(responses, "pause_before_retry", pause)
     server.script = [reply(status, {}, Retry_After="2"), reply(status, {}), OK]
-    connect().send(r.WHOAMI, {})
+    connect().call(r.WHOAMI, {})
     assert asked == [2.0, None]
 
 
@@ -545,14 +545,14 @@ def test_a_deeply_nested_body_is_an_error_and_not_a_crash(server: Server, connec
 def test_lists_and_objects_count_alike_as_levels(pairs: int, fits: bool) -> None:
     body = b'[{"a":' * pairs + b"1" + b"}]" * pairs
     if fits:
-        assert session.parse(body)
+        assert responses.parse(body)
         return
-    with pytest.raises(session.Excessive, match="nested more than 100 levels deep"):
-        session.parse(body)
+    with pytest.raises(responses.Excessive, match="nested more than 100 levels deep"):
+        responses.parse(body)
 
 
 def test_an_answer_may_be_wide_as_long_as_it_is_shallow() -> None:
-    assert session.parse(b"[" + b"[]," * 500 + b"{}]") == [*[[]] * 500, {}]
+    assert responses.parse(b"[" + b"[]," * 500 + b"{}]") == [*[[]] * 500, {}]
 
 
 # --- The request and the token --------------------------------------------------------------------------
@@ -565,10 +565,10 @@ def header(request: bytes, name: str) -> list[str]:
 
 def test_a_request_as_it_leaves(server: Server, connect: Open) -> None:
     server.script = [OK]
-    connect(base_url=server.url + "/v1/").send(r.SNAPSHOT_DELETE, {"id": "a b", "name": "x/../y?z#\u00e9%"})
-    connect().send(r.USAGE, {"id": "s"}, {"range": None})
-    connect().send(r.FILES, {"id": "s"}, {"directory": "/a b&c"})
-    connect().send(r.POWER, {"id": "s"}, body={"signal": "start"})
+    connect(base_url=server.url + "/v1/").call(r.SNAPSHOT_DELETE, {"id": "a b", "name": "x/../y?z#\u00e9%"})
+    connect().call(r.USAGE, {"id": "s"}, {"range": None})
+    connect().call(r.FILES, {"id": "s"}, {"directory": "/a b&c"})
+    connect().call(r.POWER, {"id": "s"}, body={"signal": "start"})
     first = [request.split(b"\r\n")[0].decode() for request in server.requests]
     assert first == [
         "DELETE /v1/api/resources/a%20b/snapshots/x%2F..%2Fy%3Fz%23%C3%A9%25 HTTP/1.1",
@@ -585,7 +585,7 @@ def test_a_request_as_it_leaves(server: Server, connect: Open) -> None:
 def test_a_name_of_dots_never_leaves(server: Server, connect: Open, name: str) -> None:
     server.script = [OK]
     with pytest.raises(errors.ConfigurationError):
-        connect().send(r.SNAPSHOT_DELETE, {"id": "s", "name": name})
+        connect().call(r.SNAPSHOT_DELETE, {"id": "s", "name": name})
     assert server.requests == []
 
 
@@ -602,7 +602,7 @@ def test_how_the_token_is_sent(
     server: Server, connect: Open, settings: dict[str, str], name: str, value: str
 ) -> None:
     server.script = [OK]
-    connect(**settings).send(r.WHOAMI, {})
+    connect(**settings).call(r.WHOAMI, {})
     assert header(server.requests[0], name) == [value]
     assert server.requests[0].count(TOKEN.encode()) == 1
 
@@ -615,7 +615,7 @@ def test_a_netrc_does_not_replace_the_token(
     netrc.chmod(0o600)
     monkeypatch.setenv("NETRC", str(netrc))
     server.script = [OK]
-    connect().send(r.WHOAMI, {})
+    connect().call(r.WHOAMI, {})
     assert header(server.requests[0], "Authorization") == [f"Bearer {TOKEN}"]
 
 
@@ -666,7 +666,7 @@ def test_no_proxy_of_the_environment_sees_the_token_of_a_local_server(
         sender = connect()
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
         monkeypatch.setenv("http_proxy", proxy.url)
-        sender.send(r.WHOAMI, {})
+        sender.call(r.WHOAMI, {})
         assert (len(server.requests), len(proxy.requests)) == (1, 0)
     finally:
         proxy.close()
@@ -677,7 +677,7 @@ def test_a_proxy_of_the_environment_is_used_for_other_hosts(
 ) -> None:
     monkeypatch.setenv("http_proxy", server.url)
     server.script = [OK]
-    connect(base_url="http://nas.test", allow_http_hosts=("nas.test",)).send(r.WHOAMI, {})
+    connect(base_url="http://nas.test", allow_http_hosts=("nas.test",)).call(r.WHOAMI, {})
     assert server.requests[0].startswith(b"GET http://nas.test/api/apps/whoami ")
 
 
@@ -818,26 +818,26 @@ def test_what_an_error_says_of_the_response(
     route: r.Route[Any], status: int, retry_after: str | None, kind: type[errors.HostedError], message: str
 ) -> None:
     """Only a whole list that is absent makes the address doubtful: an item may well be gone."""
-    response = http_transport.Response(status, retry_after, b"")
-    error = session.error_for_response(route, response, "no")
+    response = http_transport.Response(status, retry_after, b"no")
+    error = responses.error_for_response(route, response, str)
     assert error.__class__ is kind and error.message == message
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 503])
 def test_the_pause_that_a_response_asks_for_is_kept(status: int) -> None:
-    error = session.error_for_response(r.SERVICES, http_transport.Response(status, "7", b""), "no")
-    assert isinstance(error, errors.RateLimited | errors.ServerFailure) and error.retry_after == 7
+    error = responses.error_for_response(r.SERVICES, http_transport.Response(status, "7", b"no"), str)
+    assert isinstance(error, errors.RateLimited | errors.ServerFailure) and error.pause_asked == 7
 
 
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
 def test_a_gateway_that_gave_up_on_the_platform_is_told_from_one_that_lost_it(status: int) -> None:
-    error = session.error_for_response(r.SERVICES, http_transport.Response(status, None, b""), "no")
+    error = responses.error_for_response(r.SERVICES, http_transport.Response(status, None, b"no"), str)
     assert isinstance(error, errors.ServerFailure) and error.timed_out is (status in (408, 504))
 
 
 def test_the_log_names_call_status_and_time(server: Server, connect: Open, lines: list[str]) -> None:
     server.script = [reply(503), OK]
-    connect().send(r.USAGE, {"id": "s"}, {"range": 3})
+    connect().call(r.USAGE, {"id": "s"}, {"range": 3})
     assert [line.rpartition(" in ")[0] for line in lines] == [
         f"GET {server.url}/api/resources/s/usage -> 503",
         f"GET {server.url}/api/resources/s/usage -> 200",
@@ -851,7 +851,7 @@ def test_a_twin_has_the_settings_but_not_the_session(server: Server, connect: Op
     try:
         assert clone.connection is sender.connection
         assert clone._transport is not sender._transport
-        assert clone.send(r.WHOAMI, {}) == {"email": "me"}
+        assert clone.call(r.WHOAMI, {}) == {"email": "me"}
     finally:
         clone.close()
 
@@ -861,7 +861,7 @@ def test_a_pause_is_random_up_to_a_bound_that_doubles(
     failures: int, bound: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of clients that failed together; a limit of requests begins with a longer one."""
-    assert 0 <= session.pause_before_retry(errors.Interrupted("x"), failures) <= bound
+    assert 0 <= responses.pause_before_retry(errors.Interrupted("x"), failures) <= bound
     monkeypatch.setattr("random.uniform", lambda low, high: high)
-    assert session.pause_before_retry(errors.Interrupted("x"), failures) == bound
-    assert session.pause_before_retry(errors.RateLimited("x"), failures) == min(8 * bound, 10)
+    assert responses.pause_before_retry(errors.Interrupted("x"), failures) == bound
+    assert responses.pause_before_retry(errors.RateLimited("x"), failures) == min(8 * bound, 10)

@@ -1,12 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The collection's folder on the controller: what the platform does not show again is kept there.
+"""What is remembered on the controller: records, each in a small file, and the locks of its tasks.
 
-It is ``hosted_services`` inside Ansible's home, or what ``HOSTED_SERVICES_HOME`` names, and holds
-``environments`` (fingerprints), ``ordered`` (what was ordered by a name), ``pending`` (what is
-written and not in effect), ``offers`` (what suspended services offered before), ``secrets`` (what the
-platform shows only once) and ``locks``.
+All are in one folder, ``hosted_services`` inside Ansible's home, or what ``HOSTED_SERVICES_HOME`` names. Each
+:class:`Kind` of record has a folder of its own there.
 """
 
 from __future__ import annotations
@@ -17,13 +15,15 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import IO, Any, TextIO
+from typing import IO, Any, Generic, TextIO, TypeVar
 from urllib.parse import urlsplit
 
 from ..._api.connection import is_loopback
+from ..._api.libraries import TypeAdapter
 from ..._api.private_folder import make_private_folder, refuse_strangers
 from ..._api.text import composed
 from .task_errors import Invalid
@@ -171,3 +171,121 @@ def write_json(path: str, content: Mapping[str, Any]) -> None:
     make_folder_of(path)
     with atomic_file(path) as file:
         json.dump(content, file, indent=2)
+
+
+# --- Records ----------------------------------------------------------------------------------------
+
+T = TypeVar("T")
+ADAPTERS: dict[type, Any] = {}
+"""What was made for each kind of record: a task over a thousand services reads as many."""
+LONGEST_WRITE = 60.0
+"""Seconds to wait for other tasks that update the same file; each holds it for an instant."""
+
+
+def adapter_of(kind: type) -> Any:
+    """Return what turns records of a kind, which are dataclasses, into JSON and back."""
+    if kind not in ADAPTERS:
+        ADAPTERS[kind] = TypeAdapter(kind)
+    return ADAPTERS[kind]
+
+
+def as_json(record: Any) -> dict[str, Any]:
+    """Return a record in the form of its file."""
+    content: dict[str, Any] = adapter_of(type(record)).dump_python(record, mode="json")
+    return content
+
+
+@dataclass(frozen=True)
+class Kind(Generic[T]):
+    """A kind of records: where they are, what each holds, and what messages say of one."""
+
+    folder: str
+    content: type[T]
+    """A dataclass. Without a file, a record holds what that holds by default."""
+    what: str
+    mending: str = "Correct that, or remove the file to begin anew"
+    """What to do about a damaged one."""
+    hint: bool = False
+    """Whether nothing depends on what it holds but advice: one that cannot be read is taken for none."""
+
+    def of(self, base_url: str | None, subject: str, state_dir: str | None = None) -> Record[T]:
+        """Return the record of a subject on a platform, in ``state_dir`` or the collection's own folder."""
+        return self.at(
+            os.path.join(records_folder(self.folder, state_dir), f"{state_key(base_url, subject)}.json")
+        )
+
+    def all(self, state_dir: str | None = None) -> list[Record[T]]:
+        """Return all records of the kind, also those that are damaged."""
+        place, names = records_folder(self.folder, state_dir), list[str]()
+        with suppress(OSError):  # none is there, or none can be, as its name is too long
+            names = sorted(name for name in os.listdir(place) if name.endswith(".json"))
+        return [self.at(os.path.join(place, name)) for name in names]
+
+    def at(self, path: str) -> Record[T]:
+        """Return the record that is in a file."""
+        return Record(self, path)
+
+
+@dataclass(frozen=True)
+class Record(Generic[T]):
+    """A record. Its file is written whole or not at all."""
+
+    kind: Kind[T]
+    path: str
+
+    def read(self) -> T:
+        """Return what the record holds.
+
+        :raises Invalid: naming the file, if it cannot be read or is damaged.
+        """
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                found: T = adapter_of(self.kind.content).validate_python(json.load(file))
+                return found
+        except (FileNotFoundError, NotADirectoryError):
+            return self.kind.content()
+        except (OSError, ValueError, RecursionError) as error:
+            if self.kind.hint:
+                return self.kind.content()
+            why = error.strerror if isinstance(error, OSError) else "it is damaged"
+            raise Invalid(
+                f"{self.kind.what} is in {self.path!r}, which cannot be read: {why}. {self.kind.mending}"
+            ) from None
+
+    def write(self, content: T) -> None:
+        """Replace what the record holds. One that holds nothing has no file.
+
+        :raises Invalid: if it cannot be written.
+        """
+        with self._kept():
+            self._replace(content)
+
+    def edit(self, change: Callable[[T], T]) -> None:
+        """Replace what the record holds by what ``change`` makes of it. Nobody else edits it meanwhile.
+
+        :raises Invalid: if it cannot be read or written.
+        """
+        with self._kept(), lock_file(f"{self.path}.lock", LONGEST_WRITE):
+            self._replace(change(self.read()))
+
+    def remove(self) -> None:
+        """Remove the file, if there is one."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)
+
+    def _replace(self, content: T) -> None:
+        if content == self.kind.content():
+            self.remove()
+        else:
+            write_json(self.path, as_json(content))
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise Invalid(
+                f"{self.kind.what} cannot be kept in {os.path.dirname(self.path)!r}: "
+                f"{error.strerror or error}. Make it writable, or name another folder in state_dir or "
+                "HOSTED_SERVICES_HOME"
+            ) from None

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
-from ansible_collections.hosted.services.plugins.module_utils._api.decoding import items_of, one
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils._api.responses import read_model, read_page
 
 BACKUP = {"id": "bk_1", "name": "nightly", "status": "COMPLETED"}
 HIDE = "hunter2-hunter2"
@@ -28,7 +28,7 @@ HIDE = "hunter2-hunter2"
     ],
 )
 def test_a_list_is_an_array_or_an_object_with_items(answer: Any, cursor: str | None) -> None:
-    items, found = items_of(r.BACKUPS, answer)
+    items, found = read_page(r.BACKUPS, answer)
     assert [item.id for item in items] == ["bk_1"]
     assert found == cursor
 
@@ -40,12 +40,12 @@ def test_what_is_no_list_is_an_error_and_not_an_empty_list(answer: Any) -> None:
     with pytest.raises(
         UnexpectedAnswer, match=r"GET /api/resources/\{id\}/backups: expected a list of items"
     ):
-        items_of(r.BACKUPS, answer)
+        read_page(r.BACKUPS, answer)
 
 
 def test_a_cursor_of_another_kind_is_an_error() -> None:
     with pytest.raises(UnexpectedAnswer, match="nextCursor to be a string, got an object"):
-        items_of(r.BACKUPS, {"items": [], "nextCursor": {"at": 1}})
+        read_page(r.BACKUPS, {"items": [], "nextCursor": {"at": 1}})
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_cursor_of_another_kind_is_an_error() -> None:
 )
 def test_what_is_no_object_is_named_by_its_kind(answer: Any, came: str) -> None:
     with pytest.raises(UnexpectedAnswer) as caught:
-        one(r.CONNECTION, r.CONNECTION.answer.model, answer)
+        read_model(r.CONNECTION, r.CONNECTION.answer.model, answer)
     assert caught.value.message == (
         f"GET /api/resources/{{id}}/database/connection: expected an object, got {came}"
     )
@@ -88,7 +88,7 @@ def test_the_error_names_route_field_and_kind_but_never_the_value(
     route: r.Route[Any], answer: Any, field: str, came: str
 ) -> None:
     with pytest.raises(UnexpectedAnswer) as caught:
-        one(route, route.answer.model, answer)
+        read_model(route, route.answer.model, answer)
     message = caught.value.message
     assert message.startswith(f"{route}: ")
     assert repr(field) in message
@@ -100,4 +100,4 @@ def test_the_error_names_route_field_and_kind_but_never_the_value(
 
 def test_an_item_of_a_list_is_held_to_the_same() -> None:
     with pytest.raises(UnexpectedAnswer, match="'status' is missing"):
-        items_of(r.BACKUPS, [BACKUP, {"id": "bk_2", "name": "x"}])
+        read_page(r.BACKUPS, [BACKUP, {"id": "bk_2", "name": "x"}])
