@@ -90,10 +90,6 @@ def plan_release(
         deployed meanwhile, or have moved the tag.
     :param prepared: puts what is done right before the deploy into its plan, if there is one of a release
         that is not blocked.
-
-    :raises Invalid: if the application's status forbids a deploy, or the tag names another image than
-        expected.
-    :raises NoSuchItem: if there is no such application, or the tag is not declared.
     """
     tag, app = task.options.tag, resolve_app(task)
     check_deployable(app)
@@ -246,10 +242,7 @@ def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
 
 
 def deploy(task: Task[AppDeployOptions], app: App, deployed: Deployed, undecided: bool) -> None:
-    """Deploy; if the release does not start, roll back and raise an error with all that is known.
-
-    :raises DeployFailed: with the reason, the state of the previous release, and the last log lines.
-    """
+    """Deploy; if the release does not start, roll back and raise an error with all that is known."""
     digest, records = deployed.digest, AppRecords.of(task, app.id)
     try:
         Rollout(task, task.options.tag, deployed, undecided).run()

@@ -152,10 +152,7 @@ def make(task: Task[AppReleaseOptions], declare: Change) -> None:
 
 
 def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
-    """Check a scan report against ``fail_on``. The error has the scan in its details.
-
-    :raises Blocked: if the platform or ``fail_on`` refuses it, with the scan in its details.
-    """
+    """Check a scan report against ``fail_on``. The error has the scan in its details."""
     options = task.options
     found = [*objections(report, options.fail_on)]
     limits = [name for name in SEVERITIES if name in options.fail_on]

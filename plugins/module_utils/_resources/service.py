@@ -381,7 +381,6 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     """Plan an order, with its quote and checks, and the steps after it.
 
     :raises Invalid: if a service of its name stands in the way, or the balance or ``max_monthly`` forbids it.
-    :raises NoSuchItem: if no service is there and ``state`` is none to order one for.
     """
     if task.options.state not in ORDERABLE:
         return nothing_there(task, project, project, f"that could be {task.options.state}")

@@ -128,7 +128,6 @@ class Layout:
         """Return a JSON file as bytes and parsed, verified against the digest of ``part`` if one is given.
 
         :raises NoSuchItem: if it does not exist.
-        :raises Invalid: if it is larger than :data:`MAX_JSON` bytes, not a JSON object, or does not match.
         """
         with self.open(name) as file:
             content = file.read(MAX_JSON + 1)

@@ -79,8 +79,6 @@ class AppRecords:
 
         Return what takes that back if the change was not made. What another run recorded since stays. The
         first record must be writable.
-
-        :raises Invalid: if it is not.
         """
         noted: list[Callable[[], None]] = []
         for record in self.pending:

@@ -87,10 +87,7 @@ def await_verdict(task: Task[ReleaseOptions], report: ScanReport, seconds: float
 
 
 def check_verdict(slug: str, report: ScanReport) -> None:
-    """Check that the verdict on a release allows its deploy. The error has each flaw as data, too.
-
-    :raises Blocked: if it forbids it.
-    """
+    """Check that the verdict on a release allows its deploy. The error has each flaw as data, too."""
     if report.scan_status == ScanStatus.BLOCKED:
         raise Blocked(
             f"release {report.tag!r} of application {slug!r} is blocked: {describe_blocking_flaws(report)}. "

@@ -201,10 +201,6 @@ class Rollout:
 
         If the release was ``undecided``, its verdict may have come just after the refusal, so the call is
         repeated once.
-
-        :raises Blocked: if the verdict forbids the deploy.
-        :raises DeployFailed: if the platform refuses it for another reason.
-        :raises WaitEnded: if there is no verdict in time, or the task does not wait.
         """
         until, tried = time.monotonic() + self.task.options.wait_timeout, not self.undecided
         while True:

@@ -81,10 +81,7 @@ class Contents:
 
 
 def read_contents(document: Document) -> Contents:
-    """Check a document and return what it says. The error has all that is wrong, each with its place.
-
-    :raises Invalid: if anything is.
-    """
+    """Check a document and return what it says. The error has all that is wrong, each with its place."""
     if document.data is None:
         document.check()
     form = check_form(document)

@@ -26,10 +26,7 @@ def find_cycle(needs: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def levels(needs: Mapping[T, Sequence[T]]) -> list[list[T]]:
-    """Return the nodes in groups: what a node needs is in an earlier group than the node.
-
-    :raises CycleError: if there is a cycle.
-    """
+    """Return the nodes in groups: what a node needs is in an earlier group than the node."""
     sorter = TopologicalSorter(needs)
     sorter.prepare()
     found: list[list[T]] = []

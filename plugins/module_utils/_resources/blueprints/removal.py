@@ -83,10 +83,7 @@ def check_removal_options(options: DeletingOptions) -> None:
 def prune_parts(
     task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], deleters: Deleters
 ) -> list[Part]:
-    """Return the parts that delete what the blueprint does not describe, after all of its own parts.
-
-    :raises Invalid: if anything speaks against it. Its parts refuse what is needed by the time of their turn.
-    """
+    """Return the parts that delete what the blueprint does not describe, after all of its own parts."""
     entries, home = described_entries(contents), parts[0].id
     if not entries:
         raise Invalid(

@@ -285,7 +285,6 @@ class FleetRun:
         """Return what is to be done with a service now that its turn has come.
 
         :raises NotBegun: if it may not begin.
-        :raises Invalid: if its state is not known by then.
         """
         self.rollout.enter(member.id)
         job, state = member.job, self.task.options.state

@@ -44,10 +44,7 @@ class Measures:
 
     @property
     def max_age(self) -> Span:
-        """How old the newest backup may be.
-
-        :raises Invalid: if it is no duration.
-        """
+        """How old the newest backup may be."""
         return read_span(self.options.max_age) or Span()
 
     @property

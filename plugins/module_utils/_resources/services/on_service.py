@@ -77,7 +77,6 @@ def service_if_there(task: Task[OneServiceOptions]) -> Service | None:
 def known_id(task: Task[OneServiceOptions]) -> str:
     """Return the id of the selected service; empty if check mode expects the play to create it.
 
-    :raises Invalid: if the task selects none.
     :raises NoSuchItem: outside check mode, if there is none.
     """
     try:

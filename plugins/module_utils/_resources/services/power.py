@@ -350,10 +350,7 @@ class Restarted:
 
 
 def restart(task: Task[WaitOptions], view: View) -> None:
-    """Restart a container, once.
-
-    :raises WaitEnded: if nothing shows the restart in time: another one would interrupt the service again.
-    """
+    """Restart a container, once."""
     wait = task.options.wait
     ran = runs(settled_metrics(task, view.service.id, FRESH_SECONDS if wait else 0))
     again = Restarted(view, ran, time.monotonic())

@@ -241,7 +241,6 @@ def delete_service(task: Task[ServiceOptions], view: View, kept: Kept | None) ->
     """Delete a service. The platform decides whether it may be deleted; it documents no rule.
 
     :raises Invalid: if it has got copies since it was planned.
-    :raises Refused: if the platform refuses, with what its settings say of it.
     """
     id = view.service.id
     # A last copy may take hours, and some backups may be new by then.
@@ -276,8 +275,6 @@ def wait_until_gone(task: Task[WaitOptions], view: View) -> None:
 
     The list of applications may be late to lose one. Until then, hosted.services.app would take it for one
     that is there. The list may have databases as well.
-
-    :raises WaitEnded: after ``wait_timeout`` seconds.
     """
     id = view.service.id
 

@@ -180,10 +180,7 @@ def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
 def await_container(
     task: Task[WaitOptions], id: str, done: Callable[[str | None], bool], goal: str
 ) -> str | None:
-    """Wait until the state of a container is one that is waited for, and return it.
-
-    :raises WaitEnded: if it does not come in time, with what is known of the service.
-    """
+    """Wait until the state of a container is one that is waited for, and return it."""
 
     def describe(state: str | None) -> str:
         return f"the container's state is {state or 'unknown: its node cannot be reached'}"
