@@ -103,7 +103,7 @@ class SourceProject:
 
     @property
     def wanted(self) -> list[Wanted]:
-        """What the clone is to have, as what names are chosen for."""
+        """What is cloned, as the choice of names needs it."""
         return [Wanted(each.key, each.id, each.name, each.app is not None) for each in self.originals]
 
     def of(self, wanted: str) -> Original | None:
