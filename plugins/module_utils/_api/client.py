@@ -255,6 +255,8 @@ class Client:
         """Return the scan report of a release; ``None`` if the platform answers 404.
 
         The platform delays its response while the scan runs, and the deadline may pass first.
+
+        :raises Interrupted: if it does.
         """
         with suppress(errors.NotFoundResponse):
             return self.one(r.RELEASE_SCAN, seconds=seconds, slug=slug, tag=tag)

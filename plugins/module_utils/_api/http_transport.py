@@ -89,17 +89,27 @@ class HttpTransport:
         """By what checks certificates: a connection that was not checked is for nobody who asks for that."""
 
     def clone(self) -> HttpTransport:
+        """Return a transport with connections of its own, for another thread."""
         return HttpTransport()
 
     def close(self) -> None:
+        """Close all idle connections."""
         for adapter in list(self._adapters.values()):  # others may add one meanwhile
             adapter.close()
 
     def exchange(self, request: Request, seconds: float) -> Response:
+        """Send a request and return its response, within so many seconds in all.
+
+        :raises TimeoutError: if none has arrived whole by then.
+        :raises HostedError: if the exchange fails.
+        """
         return run_bounded(seconds, lambda: self.send(request, seconds))
 
     def send(self, request: Request, seconds: float) -> Response:
-        """Exchange, where ``seconds`` bounds each wait for the server, not their sum."""
+        """Exchange, where ``seconds`` bounds each wait for the server, not their sum.
+
+        :raises HostedError: if the exchange fails.
+        """
         how: Any = {"verify": request.verify, "seconds": seconds, "fresh": request.fresh}
         headers, body = request.headers, None
         try:

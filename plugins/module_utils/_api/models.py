@@ -100,18 +100,24 @@ class Dimensions(Model):
 
 
 class Product(Model):
+    """The product that a service is an instance of."""
+
     slug: str | None = None
     name: str | None = None
     short_name: str | None = None
 
 
 class Runtime(Model):
+    """The edition of a product."""
+
     id: str | None = None
     slug: str | None = None
     name: str | None = None
 
 
 class Host(Model):
+    """The node that hosts a service."""
+
     id: str | None = None
     label: str | None = None
     location_label: str | None = None
@@ -150,6 +156,8 @@ class Pricing(Model):
 
 
 class Dates(Model):
+    """When a service was created, suspended and deleted."""
+
     created_at: str | None = None
     suspended_at: str | None = None
     deleted_at: str | None = None
@@ -189,6 +197,8 @@ class Metrics(Model):
 
 
 class Source(Model):
+    """The image or runtime that a service runs."""
+
     kind: str | None = None
     reference: str | None = None
     digest: str | None = None
@@ -198,6 +208,8 @@ class Source(Model):
 
 
 class Network(Model):
+    """The private and public address of a service."""
+
     alias: str | None = None
     project: str | None = None
     internal_port: int | None = None
@@ -237,6 +249,8 @@ class Deploy(Model):
 
 
 class Settings(Model):
+    """The settings of a game server or an application, databases included."""
+
     source: Source | None = None
     network: Network | None = None
     scale: Scale | None = None
@@ -263,6 +277,8 @@ class FileContents(LateModel):
 
 
 class Backup(Model):
+    """A backup of a service. It is deleted with the service."""
+
     id: str
     name: str
     status: str
@@ -283,27 +299,37 @@ class Snapshot(Model):
 
 
 class LogLines(LateModel):
+    """The last lines of a service's log."""
+
     lines: list[str]
 
 
 class Event(Model):
+    """An event in the activity of a service."""
+
     id: str
     type: str | None = None
     at: str | None = None
 
 
 class DaySpend(LateModel):
+    """The spend of one day, in cents."""
+
     date: str | None = None
     total_cents: int | None = None
 
 
 class Usage(LateModel):
+    """The spend of a service over the last ``range`` days, in cents."""
+
     range: int | None = None
     total_cents: int | None = None
     days: list[DaySpend] | None = None
 
 
 class BilledTotals(LateModel):
+    """The spend of a service since four timestamps, in cents."""
+
     hour_cents: int | None = None
     day_cents: int | None = None
     week_cents: int | None = None
@@ -311,6 +337,8 @@ class BilledTotals(LateModel):
 
 
 class SftpAccess(Model):
+    """The SFTP address and username of a service."""
+
     host: str
     port: int
     username: str
@@ -353,6 +381,8 @@ class DatabaseTable(LateModel):
 
 
 class DatabaseInventory(LateModel):
+    """The engine, version and tables of a database."""
+
     engine: str | None = None
     supported: bool | None = None
     database: str | None = None
@@ -361,6 +391,8 @@ class DatabaseInventory(LateModel):
 
 
 class Column(LateModel):
+    """A column of a query's result."""
+
     name: str | None = None
     type: str | None = None
 
@@ -380,10 +412,14 @@ class QueryResult(LateModel):
 
 
 class Whoami(LateModel):
+    """The account that a token belongs to."""
+
     email: str | None = None
 
 
 class App(LateModel):
+    """An application in its list form."""
+
     id: str
     name: str | None = None
     slug: str
@@ -417,11 +453,15 @@ class Release(LateModel):
 
 
 class AppNode(LateModel):
+    """A node that takes applications."""
+
     id: str
     label: str | None = None
 
 
 class AppProject(LateModel):
+    """A project that an application can join."""
+
     id: str
     name: str | None = None
 
@@ -436,6 +476,8 @@ class AppQuote(LateModel):
 
 
 class RegistryCredentials(LateModel):
+    """The credentials for the account's registry space."""
+
     host: str
     project: str
     username: str
@@ -465,6 +507,8 @@ class Verdict(LateModel):
 
 
 class ScanReport(LateModel):
+    """The scan report of a release."""
+
     tag: str | None = None
     digest: str | None = None
     scan_status: str
@@ -485,15 +529,21 @@ class Project(Model):
 
 
 class ProjectDetail(Project):
+    """A project with its services."""
+
     resources: list[ServiceSummary]
 
 
 class SpendPart(LateModel):
+    """A part of a service's spend, in cents."""
+
     label: str | None = None
     cents: int | None = None
 
 
 class ServiceSpend(LateModel):
+    """The spend of one service in a project, in cents."""
+
     id: str | None = None
     name: str | None = None
     family: str | None = None
@@ -504,6 +554,8 @@ class ServiceSpend(LateModel):
 
 
 class ProjectSpend(LateModel):
+    """The spend of a project over the last ``range`` days, in cents."""
+
     id: str | None = None
     name: str | None = None
     range: int | None = None
@@ -548,6 +600,8 @@ class ProjectGraph(LateModel):
 
 
 class QuoteLine(Model):
+    """A line of a quote."""
+
     label: str | None = None
     detail: str | None = None
     monthly_cents: int | None = None
@@ -605,6 +659,8 @@ class BillingOverview(LateModel):
 
 
 class Wallet(LateModel):
+    """The balance of the account in cents, and its currency."""
+
     balance_cents: int | None = None
     currency: str | None = None
     became_client_at: str | None = None
@@ -614,6 +670,8 @@ class Wallet(LateModel):
 
 
 class SshKey(Model):
+    """An SSH public key on the account."""
+
     id: str
     name: str | None = None
     algorithm: str | None = None

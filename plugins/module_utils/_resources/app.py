@@ -34,6 +34,8 @@ from .shared.waiting import QUIET_SECONDS, wait_until
 
 @dataclass(frozen=True, kw_only=True)
 class AppOptions(OnAppOptions, CommitmentOptions, WaitOptions):
+    """The options of module app."""
+
     host: str | None = option(None, selects=True)
     project: str | None = option(None, selects=True)
     dimensions: Size | None = None
@@ -89,6 +91,9 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
 
     Node and size are those of the quote: otherwise the platform would choose again, and may have no capacity
     left on the quoted node.
+
+    :raises NoSuchItem: if the node or the project does not exist.
+    :raises Invalid: if it costs more than ``max_monthly``, or the platform has no price for it.
     """
     options, what = task.options, f"application {slug!r}"
     host, project = select_host(task.account, options.host), requested_project(task)
@@ -125,7 +130,10 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
 
 
 def make(task: Task[AppOptions], create: Change, plan: Plan, size: Dimensions | None) -> object:
-    """Create the application, unless another run was faster: then the plan becomes that for its one."""
+    """Create the application, unless another run was faster: then the plan becomes that for its one.
+
+    :raises Invalid: if what another run created does not match the options, or the slug may be taken.
+    """
     slug = task.options.slug
     with one_at_a_time(f"{ORDERING}{slug}", f"creating {create.what}"):
         there = create.shown.found(task.account)
@@ -192,7 +200,11 @@ def await_app(task: Task[AppOptions]) -> App:
 
 
 def requested_project(task: Task[AppOptions]) -> str | None:
-    """Return the id of the requested project; ``None`` leaves the choice to the platform."""
+    """Return the id of the requested project; ``None`` leaves the choice to the platform.
+
+    :raises NoSuchItem: if it does not exist and no earlier task of the play creates it.
+    :raises Ambiguous: if several have the name.
+    """
     wanted = task.options.project
     if not wanted:
         return None

@@ -55,6 +55,8 @@ PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 @dataclass(frozen=True, kw_only=True)
 class AppDeployOptions(ReleaseOptions, StateDirOptions):
+    """The options of module app_deploy."""
+
     rollback: bool = False
     force: bool = False
     log_lines: int = 20

@@ -23,6 +23,8 @@ from .shared.task_errors import NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class AppImageOptions(OnAppOptions):
+    """The options of module app_image."""
+
     path: FilePath = required(reads_file=True)
     image_name: str | None = option(None, selects=True)
     platform: str | None = option(None, selects=True)
@@ -106,13 +108,16 @@ class Push:
         return [part for part, is_there in zip(parts.values(), there, strict=True) if not is_there]
 
     def verify(self, part: Part) -> None:
+        """Check a part on disk against its digest."""
         self.task.progress(f"checking {part.digest}, {megabytes(part.size)}")
         self.layout.verify(part)
 
     def send(self, part: Part) -> None:
+        """Upload a part that the registry lacks."""
         self.repository.send_blob(partial(self.layout.open_part, part), part.digest, part.size)
 
     def summary(self, missing: list[Part], present: bool) -> str:
+        """Describe the upload in a sentence; ``present`` says that only the tag is to be set."""
         name = f"{self.repository.name}{f':{self.tag}' if self.tag else ''}"
         if present:
             return f"tag {self.image.digest} as {name}"

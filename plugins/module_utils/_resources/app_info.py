@@ -21,6 +21,8 @@ from .shared.plan import Plan, Resource, Task
 
 @dataclass(frozen=True, kw_only=True)
 class AppInfoOptions(StateDirOptions):
+    """The options of module app_info."""
+
     slug: str | None = option(None, selects=True)
     include: list[Literal["releases", "logs", "nodes", "projects"]] = option([])
     log_lines: int = 100

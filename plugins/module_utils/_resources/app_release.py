@@ -33,6 +33,8 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class AppReleaseOptions(ReleaseOptions):
+    """The options of module app_release."""
+
     digest: str = required(selects=True)
     pushed: bool = False
     fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] = option(
@@ -75,6 +77,7 @@ def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
 
 
 def to_result(task: Task[AppReleaseOptions], report: ScanReport) -> dict[str, Any]:
+    """Return the release with its scan, as the task does."""
     return {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
 
 
@@ -132,6 +135,10 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, 
 
 
 def make(task: Task[AppReleaseOptions], declare: Change) -> None:
+    """Declare the release.
+
+    :raises Invalid: if the platform refuses it, with what to check. A refused token stays a refusal.
+    """
     try:
         apply(task, declare)
     except TokenRejected:

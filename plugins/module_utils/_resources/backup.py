@@ -230,7 +230,10 @@ def wait_for_backup(
     advice: str = AFTER_MAKING,
     read: ReadBackups = Account.backups,
 ) -> Backup:
-    """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed."""
+    """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed.
+
+    :raises WaitEnded: if it failed or disappeared, or after ``wait_timeout``.
+    """
     return wait_until(
         task,
         lambda: read_backup(task, service, id, read),
@@ -317,7 +320,10 @@ class NotComplete:
 
 
 def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> RestoreTrace | None:
-    """Restore a backup, once, and wait for the end."""
+    """Restore a backup, once, and wait for the end.
+
+    :raises WaitEnded: if it failed, or has not ended after ``wait_timeout``.
+    """
 
     def read_status() -> str:
         now = read_backup(task, service, backup.id)

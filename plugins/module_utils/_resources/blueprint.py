@@ -63,6 +63,8 @@ SECRET = ("variables", HIDDEN_SECTION)
 
 @dataclass(frozen=True, kw_only=True)
 class BlueprintOptions(SourceOptions, DeletingOptions, BudgetOptions):
+    """The options of module blueprint."""
+
     secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
 
 
@@ -137,7 +139,10 @@ def check_distinct(parts: Parts) -> None:
 
 
 def read_checked(task: Task[SourceOptions]) -> Contents:
-    """Return what the blueprint says, checked as far as that is possible without planning it."""
+    """Return what the blueprint says, checked as far as that is possible without planning it.
+
+    :raises Invalid: with all that is wrong.
+    """
     check_max_parallel(task.options.max_parallel)
     document = task.options.read()
     contents = read_contents(document)
@@ -159,6 +164,7 @@ def whole_plan(
 
     :param subject: what it is, for messages.
     :param first: what is done before any part is begun.
+    :raises Invalid: if a part cannot be planned, or the balance does not cover a day of all that is ordered.
     """
     report = Report(task, parts.found, subject, contents.mark)
     report.check_planned()
@@ -243,6 +249,7 @@ class Assembly:
         return str(self.project.id or self.contents.project)
 
     def add_service(self, entry: Entry) -> None:
+        """Add a service, after the project; its secrets go to ``secrets_dir``."""
         folder = getattr(self.task.options, "secrets_dir", None)
         own = {"secrets_dest": folder and os.path.join(folder, f"{entry.key}.json")}
         if "id" not in entry.values:  # which need no name, and the key is none that the platform knows
@@ -263,6 +270,7 @@ class Assembly:
         self.made[entry.key] = self.add(entry, APP, arguments, [self.project])
 
     def add_key(self, entry: Entry) -> None:
+        """Add an SSH key of the account, which belongs to no project."""
         values = {**entry.values, "name": entry.name}
         if "public_key_file" in values:
             values["public_key_file"] = self.contents.path(values["public_key_file"])

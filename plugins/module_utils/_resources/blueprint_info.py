@@ -21,6 +21,8 @@ from .shared.relocation_record import left_over
 
 @dataclass(frozen=True, kw_only=True)
 class BlueprintInfoOptions(Options):
+    """Which project to read; all of them if it is ``None``."""
+
     project: str | None = option(None, selects=True)
 
 

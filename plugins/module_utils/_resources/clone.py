@@ -206,6 +206,7 @@ class FilledAssembly(Assembly):
             )
 
     def note_id(self, key: str, id: str) -> None:
+        """Remember the id of a service that was made or found."""
         self.record.note_id(self.made_for(key), id)
 
     def add_image_copy(self, entry: Entry, source_slug: str) -> Part:
@@ -248,6 +249,7 @@ class FilledAssembly(Assembly):
         self.add_content(entry, [self.made[entry.key]])
 
     def add_application(self, entry: Entry) -> None:
+        """Add an application, whose id is remembered once it is there."""
         super().add_application(entry)
         self.note(entry)
 
@@ -300,6 +302,7 @@ class CloneAssembly(FilledAssembly):
         self.without = {source.key_of(each, "without_data") for each in task.options.without_data}
 
     def remember(self) -> None:
+        """Keep which clones there are to be, and their ids as far as they are known."""
         record = self.record
         record.source = self.source.project.id
         for entry in (*self.contents.services, *self.contents.applications):
@@ -310,6 +313,7 @@ class CloneAssembly(FilledAssembly):
         record.write()
 
     def made_for(self, key: str) -> str:
+        """Return the id of the original."""
         return self.originals[key].id
 
     def check_made(self, key: str, id: str) -> None:
@@ -335,6 +339,7 @@ class CloneAssembly(FilledAssembly):
         return self.add_image_copy(entry, self.originals[entry.key].name)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
+        """Add the copy of what a service holds; ``None`` if it holds nothing to copy."""
         original = self.originals[entry.key]
         if entry.key in self.without:
             return None

@@ -282,6 +282,7 @@ def not_in_file(task: Task[DriftInfoOptions], export: Export, comparison: Compar
 
 
 def describe(value: Any) -> str:
+    """Return a value as the text of a difference, ``nothing`` for an empty one."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {each}" for name, each in value.items())
     return "nothing" if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)

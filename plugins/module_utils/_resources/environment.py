@@ -36,6 +36,8 @@ OF_THE_CALL = (AccessDenied, NotFoundResponse, Locked)
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentOptions(OnAppOptions, StateDirOptions):
+    """The options of module environment."""
+
     variables: dict[str, Any] | None = option(None, selects=True)
     secret_variables: dict[str, Any] | None = option(None, no_log=False, selects=True, secret=True)
     clear: bool = False
@@ -150,6 +152,9 @@ def write_environment(
 
     First records that it is pending until the next deploy. The specification shows neither the status for an
     environment that breaks a rule nor that for an application that does not start with it.
+
+    :raises Invalid: with the platform's reason, if it refuses the call.
+    :raises EffectUnverified: if it may have replaced it all the same.
     """
     what, body = f"the environment of application {app.slug!r}", {"environment": dict(environment)}
     write = Change(what=what, route=r.APP_ENVIRONMENT, ids={"slug": app.slug}, body=body, shown=Unseen())

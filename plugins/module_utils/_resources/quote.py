@@ -48,6 +48,7 @@ QUOTE = QuoteResource()
 
 
 def quote_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
+    """Return the quote of an order, and what it costs."""
     missing = missing_options(task.options)
     if missing:
         raise Invalid(f"to quote a service, also set {missing}")

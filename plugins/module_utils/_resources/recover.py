@@ -235,6 +235,7 @@ class RecoveryAssembly(FilledAssembly):
         """Add nothing: the keys are there already."""
 
     def remember(self) -> None:
+        """Keep what there is to be, and the ids as far as they are known."""
         record, entries = self.record, entries_of(self.contents)
         record.drill = self.task.options.drill
         if record.drill:
@@ -258,12 +259,14 @@ class RecoveryAssembly(FilledAssembly):
             super().note_id(key, id)
 
     def in_registry(self, entry: Entry) -> Part:
+        """Add the copy of an image out of the repository that has it, if any; return what comes first."""
         source = self.sources.get(entry.key)
         if source is None or source == entry.name:
             return self.made[entry.key]
         return self.add_image_copy(entry, source)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
+        """Add what brings the content of a copy; ``None`` if none was chosen."""
         chosen = self.chosen.get(entry.key)
         if chosen is None:
             return None

@@ -261,7 +261,10 @@ def check_variables(task: Task[RelocateOptions], origin: Origin, record: Relocat
 
 
 def check_readable(work: Work) -> None:
-    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered."""
+    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered.
+
+    :raises HostedError: if it cannot be read.
+    """
     if work.origin.data is not Data.NONE and work.record.new_id is None:
         work.foreseen = "; ".join(work.plan_copy(work.old, None).actions) or None
 

@@ -39,6 +39,7 @@ REPORT_INFO = ReportInfoResource()
 
 
 def check_limits(options: ReportInfoOptions) -> None:
+    """Check the numbers and the age, before anything is read."""
     read_span(options.max_age)
     for name, days in (("balance_days", options.balance_days), ("free_days", options.free_days)):
         if days < 0:

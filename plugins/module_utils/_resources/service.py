@@ -246,6 +246,8 @@ def await_ready(task: Task[ServiceOptions], view: View, *, is_new: bool = False)
     """Return a service once it is created and, if it is new, once it is known whether it runs.
 
     Without ``wait``, it is returned as it is.
+
+    :raises WaitEnded: if its creation failed, needs an operator of the platform, or does not end in time.
     """
     waits = task.options.wait and not task.check_mode
     if view.being_created and waits:
@@ -376,7 +378,10 @@ def warn_of_pending(
 
 
 def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
-    """Plan an order, with its quote and checks, and the steps after it."""
+    """Plan an order, with its quote and checks, and the steps after it.
+
+    :raises Invalid: if a service of its name stands in the way, or the balance or ``max_monthly`` forbids it.
+    """
     if task.options.state not in ORDERABLE:
         return nothing_there(task, project, project, f"that could be {task.options.state}")
     planned = task.options.wanted_name in task.foreseen
@@ -448,6 +453,8 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
     """Wait for a service that was just ordered; return the plan for its settings and state.
 
     ``None`` if they are not set, because the task does not wait.
+
+    :raises Invalid: if it has another name than ordered, so that the next run would not find it.
     """
     task.composition.created(id)
     view = observe(task, id)

@@ -269,7 +269,10 @@ class Run:
     # --- Deciding -------------------------------------------------------------------------------------
 
     def read_references(self) -> None:
-        """Find out which services need which, if that matters in this run."""
+        """Find out which services need which, if that matters in this run.
+
+        :raises HostedError: if ``start_after`` names a service that is not in the plan.
+        """
         if not self.sleepers:
             return
         references = explicit_references(
@@ -378,6 +381,7 @@ class Run:
     # --- The plan -------------------------------------------------------------------------------------
 
     def as_plan(self) -> Plan:
+        """Return the plan for all services, in the order of their references."""
         steps: list[Step] = ordered_steps(self.sleepers, self.order)
         self.task.effects.facts["plan"] = self.as_dict()
         return plan_jobs(self.task, self.jobs, steps, self.failure)

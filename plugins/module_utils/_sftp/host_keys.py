@@ -55,6 +55,8 @@ class HostKeys:
 
         As soon as it knows the address, those of the known keys go first in ``algorithms``. The others stay:
         a server that has none of these keys is to show which one it has.
+
+        :raises ConfigurationError: if the file cannot be read.
         """
         if self.policy == OFF:
             return None

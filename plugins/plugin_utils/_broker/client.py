@@ -47,6 +47,7 @@ class BrokerClient:
     _broker: Connection | None = None
 
     def clone(self) -> Transport:
+        """Return another one, for another thread; without the broker, a transport of its own."""
         try:
             return BrokerClient(self.path, open_socket(self.path))
         except OSError:
@@ -59,6 +60,7 @@ class BrokerClient:
             self._broker = None
 
     def exchange(self, request: Request, seconds: float) -> Response:
+        """Send a request through the broker and return its response, within so many seconds."""
         try:
             broker = self._broker or open_socket(self.path)
         except OSError as error:
@@ -82,5 +84,9 @@ class BrokerClient:
 
 
 def open_socket(path: str) -> Connection:
+    """Connect to the broker.
+
+    :raises OSError: if nobody listens there.
+    """
     with socket_address(path) as address:
         return Client(address)

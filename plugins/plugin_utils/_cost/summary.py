@@ -26,10 +26,12 @@ class Row:
 
     @property
     def service(self) -> str | None:
+        """Its name, as the last entry that has one says."""
         return next((each.service for each in reversed(self.entries) if each.service), None)
 
     @property
     def service_id(self) -> str | None:
+        """Its id; ``None`` for one that is not there yet."""
         return self.entries[-1].service_id
 
     @property
@@ -111,6 +113,7 @@ class Total:
         return min((each.days_covered for each in self.orders if each.days_covered is not None), default=None)
 
     def as_dict(self) -> dict[str, Any]:
+        """Return it for the JSON, with amounts as text."""
         return {
             "currency": self.currency,
             "monthly_before": format_amount(self.sum_of("before")),
@@ -132,6 +135,7 @@ class Summary:
     not_priced: Sequence[Entry]
 
     def as_dict(self) -> dict[str, Any]:
+        """Return it for the JSON, with amounts as text."""
         return {
             "check_mode": self.check_mode,
             "services": [

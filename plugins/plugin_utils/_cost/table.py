@@ -63,6 +63,7 @@ def cells_of(row: Row, with_project: bool) -> Sequence[str]:
 
 
 def total_cells(total: Total) -> Sequence[str]:
+    """Return the cells of the row that sums up."""
     before, after = (money(total.sum_of(name), total.currency) for name in ("before", "after"))
     return ("sum for a month", "", before, after, money(total.sum_of("change"), total.currency, sign=True))
 

@@ -187,6 +187,7 @@ class Poller:
         return advance(known, seen, now, self.options, self.settings.base_url)
 
     def close(self) -> None:
+        """Close the connections."""
         self.observer.account.client.close()
 
 

@@ -100,6 +100,7 @@ def in_project(page: Page, id: str | None) -> Element | None:
 
 
 def calendar_line(page: Page, row: Data) -> list[Content]:
+    """Return the cells of a service: its name, a calendar of its backups, and what would be lost."""
     sign = FRESHNESS[row["freshness"]]
     counts: Counter[str] = Counter(row["cells"])
     told = ", ".join(f"{kind} {counts[kind]}" for kind in CELLS if counts[kind])
@@ -183,6 +184,7 @@ def releases_section(page: Page) -> Element:
 
 
 def release_line(page: Page, app: Data) -> list[Content]:
+    """Return the cells of an application: its name, what runs, its verdict, and what is blocked."""
     runs: list[Content] = ["nothing yet"]
     if app["digest"] is not None:
         age = element("span", f" {ago_text(app['age_days'])}", class_="soft")

@@ -46,6 +46,7 @@ def escaped(text: Any) -> str:
 
 
 def account_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
+    """Yield the metrics of the account: name, help and samples."""
     money, forecast = page.data["money"], page.data["money"]["forecast"] or {}
     unit = {"currency": page.currency}
     moment = int(datetime.fromisoformat(page.data["as_of"]).timestamp())
@@ -70,6 +71,7 @@ def account_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
 
 
 def service_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
+    """Yield the metrics of services and applications: name, help and samples."""
     services = page.data["services"] or ()
     named = {each["id"]: {"service": each["name"], "service_id": each["id"]} for each in services}
     status: list[Sample] = [({**named[each["id"]], "status": each["status"]}, 1) for each in services]

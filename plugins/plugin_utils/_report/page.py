@@ -38,18 +38,22 @@ class Page:
 
     @cached_property
     def services(self) -> dict[str, Data]:
+        """The services by id."""
         return {each["id"]: each for each in self.data["services"] or ()}
 
     @cached_property
     def projects(self) -> dict[str, Data]:
+        """The projects by id."""
         return {each["id"]: each for each in self.data["projects"] or ()}
 
     @property
     def currency(self) -> str | None:
+        """The currency of all amounts; ``None`` if none is known."""
         found: str | None = self.data["currency"]
         return found
 
     def money(self, amount: str | None) -> str:
+        """Format an amount, ``None`` as unknown."""
         return money(amount, self.currency)
 
     def name(self, id: str | None) -> str:
@@ -58,11 +62,13 @@ class Page:
         return str(service["name"]) if service else str(id)
 
     def project_name(self, id: str | None) -> str | None:
+        """Return the name of a project; ``None`` if it is not known."""
         project = self.projects.get(id or "")
         return str(project["name"]) if project else None
 
 
 def check_report(report: Any) -> Data:
+    """Return a report, if it is one that module report_info returns."""
     if not isinstance(report, Mapping) or "answers" not in report:
         raise Invalid("this is no report; give the filter what module report_info returns as `report`")
     return report
@@ -81,6 +87,7 @@ def section(id: str, about: str | None, *content: Content) -> Element:
 
 
 def box(*content: Content) -> Element:
+    """Return an element with a frame around its content."""
     return element("div", content, class_="box")
 
 

@@ -36,7 +36,10 @@ TITLE = "Hosted services"
 
 
 def report_html(report: Any, title: str = TITLE) -> str:
-    """Return the page of a report that module ``report_info`` has read."""
+    """Return the page of a report that module ``report_info`` has read.
+
+    :raises Invalid: if it is no such report.
+    """
     page = Page(check_report(report))
     full = f"{title}: {page.data['project']}" if page.data["project"] else title
     return write(element("html", head_of(page, full), body_of(page, full), lang="en"))
@@ -59,6 +62,7 @@ def head_of(page: Page, title: str) -> Element:
 
 
 def body_of(page: Page, title: str) -> Element:
+    """Return the body of the page."""
     links = [element("li", element("a", text, href=f"#{id}")) for id, text in SECTIONS.items()]
     top = element(
         "header",

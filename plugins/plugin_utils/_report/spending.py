@@ -212,6 +212,7 @@ def days_table(page: Page, groups: Sequence[Sequence[str]], names: Sequence[str]
 
 
 def top_of(page: Page) -> list[Element]:
+    """Return the table of the services that have cost most."""
     rows = [
         [
             name_of(each["name"] or each["id"] or UNKNOWN),
@@ -232,6 +233,7 @@ def top_of(page: Page) -> list[Element]:
 
 
 def savings_of(page: Page) -> list[Element]:
+    """Return the table of what sleep has saved; nothing without plans."""
     saved: dict[str, Any] = page.data["money"]["saved"]
     rows: list[list[Content]] = [
         [

@@ -201,6 +201,7 @@ class Poll:
     def tell_of(
         self, kind: type[AccountEvent], message: str, id: str, service: ServiceMemory, **facts: Any
     ) -> None:
+        """Add an event on a service, with what is remembered of it."""
         names = (name for name in ServiceFacts.model_fields if name != "id")
         told = ServiceFacts(id=id, **{name: getattr(service, name) for name in names})
         self.tell(kind, message, service=told, **facts)

@@ -89,6 +89,7 @@ def outcome_of(poll: Poll, app: App, since: str) -> Outcome | None:
 
 
 def tell_deploy(poll: Poll, app: App, memory: AppMemory, outcome: Outcome) -> None:
+    """Tell what became of a deploy: that it failed, is done, or was not seen to run."""
     facts = {
         "application": facts_of(app),
         "image": memory.image,
@@ -104,6 +105,7 @@ def tell_deploy(poll: Poll, app: App, memory: AppMemory, outcome: Outcome) -> No
 
 
 def facts_of(app: App) -> e.ApplicationFacts:
+    """Return what an event says of an application."""
     return e.ApplicationFacts(id=app.id, slug=app.slug, name=app.name)
 
 

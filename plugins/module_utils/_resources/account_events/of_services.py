@@ -52,6 +52,7 @@ def services_after(poll: Poll) -> dict[str, ServiceMemory] | None:
 
 
 def tell_deleted(poll: Poll, id: str, memory: ServiceMemory) -> None:
+    """Tell that a service was deleted."""
     poll.tell_of(e.ServiceDeleted, f"service {memory.name!r} was deleted", id, memory)
 
 

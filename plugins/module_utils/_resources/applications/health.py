@@ -41,6 +41,7 @@ class HealthCheck:
     validate_certs: bool = True
 
     def check(self) -> None:
+        """Check the values, before anything is called."""
         wrong = problem_of_url(self.url.replace(ADDRESS, "address.example:1"))
         if wrong is not None:
             shown = "url" if "@" in self.url else f"url {self.url!r}"

@@ -32,10 +32,15 @@ class ImageCopy:
         self._counting = threading.Lock()
 
     def is_there(self) -> bool:
+        """Tell whether the target has the image already."""
         return self.target.digest_of(self.digest) == self.digest
 
     def run(self) -> None:
-        """Copy what the target lacks."""
+        """Copy what the target lacks.
+
+        :raises NoSuchItem: if the source lacks the image, or an image that it refers to.
+        :raises Invalid: if a manifest of it is damaged.
+        """
         self._copy_manifest(self.digest, set(), 0)
 
     def _copy_manifest(self, digest: str, visited: set[str], depth: int) -> None:

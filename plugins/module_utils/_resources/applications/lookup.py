@@ -58,7 +58,11 @@ RULES: Mapping[str, Callable[[str], None]] = {"slug": check_slug, "tag": check_t
 
 
 def resolve_app(task: Task[OnAppOptions]) -> App:
-    """Check the task's slug, tag and digest, and return its application, as ``Account.app_to_come`` does."""
+    """Check the task's slug, tag and digest, and return its application, as ``Account.app_to_come`` does.
+
+    :raises Invalid: if the slug, tag or digest breaks its rule.
+    :raises NoSuchItem: if the account has no application with this slug.
+    """
     for name, check in RULES.items():
         value = getattr(task.options, name, None)
         if value is not None:
@@ -74,7 +78,11 @@ def select_host(account: Account, wanted: str | None) -> str | None:
 
 
 def select_id(wanted: str, names: Mapping[str, str | None], what: str) -> str:
-    """Return the id that is ``wanted``, or whose name is. ``names`` are by id, ``what`` is for messages."""
+    """Return the id that is ``wanted``, or whose name is. ``names`` are by id, ``what`` is for messages.
+
+    :raises NoSuchItem: if there is no such id and no such name.
+    :raises Ambiguous: if several have the name.
+    """
     if wanted in names:
         return wanted
     fitting = [id for id, name in names.items() if name == wanted]

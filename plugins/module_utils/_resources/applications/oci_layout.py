@@ -54,10 +54,12 @@ class Part:
 
     @property
     def algorithm(self) -> str:
+        """The name of the digest's hash, such as ``sha256``."""
         return self.digest.partition(":")[0]
 
     @property
     def hash(self) -> str:
+        """The hexadecimal digits of the digest."""
         return self.digest.partition(":")[2]
 
     @property
@@ -67,6 +69,7 @@ class Part:
 
     @classmethod
     def read(cls, entry: Any) -> Part:
+        """Parse a descriptor, as an index or a manifest holds it."""
         digest = entry.get("digest") if isinstance(entry, dict) else None
         size = entry.get("size") if isinstance(entry, dict) else None
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest) or not isinstance(size, int):
@@ -115,11 +118,17 @@ class Layout:
         self.path = path
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Open a file by its path in the layout."""
+        """Open a file by its path in the layout.
+
+        :raises NoSuchItem: if it does not exist.
+        """
         raise NotImplementedError
 
     def json(self, name: str, part: Part | None = None) -> tuple[bytes, dict[str, Any]]:
-        """Return a JSON file as bytes and parsed, verified against the digest of ``part`` if one is given."""
+        """Return a JSON file as bytes and parsed, verified against the digest of ``part`` if one is given.
+
+        :raises NoSuchItem: if it does not exist.
+        """
         with self.open(name) as file:
             content = file.read(MAX_JSON + 1)
         if len(content) > MAX_JSON:
@@ -139,7 +148,11 @@ class Layout:
 
     @contextmanager
     def open_part(self, part: Part) -> Iterator[IO[bytes]]:
-        """Open a part. The layout may turn out to be damaged while it is read."""
+        """Open a part. The layout may turn out to be damaged while it is read.
+
+        :raises NoSuchItem: if it does not exist.
+        :raises Invalid: if the layout turns out to be damaged while it is read.
+        """
         try:
             with self.open(part.path) as file:
                 yield file
@@ -162,6 +175,8 @@ class Layout:
 
 
 class Folder(Layout):
+    """A layout in a folder."""
+
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         path = os.path.join(self.path, name)
         if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
@@ -179,6 +194,7 @@ class Bounded:
         self._file, self._left = file, MAX_JSON
 
     def read(self, size: int) -> bytes:
+        """Read bytes, as many as the bound leaves in all."""
         self._left -= size
         if self._left < 0:
             raise ReadError("the header of a file in it is too long")
@@ -193,6 +209,7 @@ class Header(tarfile.TarInfo):
 
     @classmethod
     def fromtarfile(cls, tarfile: Any) -> Header:
+        """Read the next header of an archive, which may be neither too long nor of a sparse file."""
         file = tarfile.fileobj
         tarfile.fileobj = Bounded(file)
         try:
@@ -272,6 +289,9 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
     :param name: the image's name in the layout, required if the layout holds several.
     :param wanted: the platform as ``os/architecture``. By default, if there are several images, the one for
         the ``running`` platform.
+
+    :raises NoSuchItem: if no image has the name.
+    :raises Invalid: if it is no layout, no image fits, or several do.
     """
     try:
         _content, index = layout.json("index.json")
@@ -364,4 +384,5 @@ def same_platform(one: str, other: str) -> bool:
 
 
 def damaged_error(path: str, reason: str) -> Invalid:
+    """Return the error for a layout that is not whole."""
     return Invalid(f"{path!r} is cut short or damaged: {reason}")

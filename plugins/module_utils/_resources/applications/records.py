@@ -169,6 +169,7 @@ class AppRecords:
 
 
 def call_each(calls: Sequence[Callable[[], None]]) -> None:
+    """Make these calls in turn."""
     for call in calls:
         call()
 

@@ -70,7 +70,10 @@ def pending_scan(tag: str, digest: str | None) -> ScanReport:
 
 
 def await_verdict(task: Task[ReleaseOptions], report: ScanReport, seconds: float | None = None) -> ScanReport:
-    """Wait until a release has a verdict, for so many seconds or ``wait_timeout``; return its scan report."""
+    """Wait until a release has a verdict, for so many seconds or ``wait_timeout``; return its scan report.
+
+    :raises WaitEnded: if there is no verdict by then.
+    """
     seconds = max(task.options.wait_timeout if seconds is None else seconds, 1.0)
     until = time.monotonic() + seconds
     release = Release(tag=str(report.tag), digest=str(report.digest))
@@ -96,14 +99,17 @@ def check_verdict(slug: str, report: ScanReport) -> None:
 
 
 def blocking(report: ScanReport) -> Sequence[Flaw]:
+    """Return the flaws that block a release; none if there is no verdict yet."""
     return report.scan_verdict.blocking or [] if report.scan_verdict else []
 
 
 def describe_blocking_flaws(report: ScanReport) -> str:
+    """Describe the flaws that block a release, in one line."""
     return "; ".join(map(describe_flaw, blocking(report))) or "its scan does not name the flaw"
 
 
 def describe_flaw(flaw: Flaw) -> str:
+    """Describe a flaw: its id, package, version, reason and fix version."""
     why = REASONS.get(flaw.reason or "", flaw.reason)
     fix = f"fixed in {flaw.fix_version}" if flaw.fix_version else "no fix is known"
     where = " ".join(filter(None, [flaw.package or "a package that is not named", flaw.version]))

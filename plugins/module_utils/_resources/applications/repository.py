@@ -45,5 +45,8 @@ def open_repository(
 
 
 def each_part(task: Task[Any], work: Callable[[Part], R], parts: Sequence[Part]) -> list[R]:
-    """Do the work on every part of an image, several at the same time; return the results in their order."""
+    """Do the work on every part of an image, several at the same time; return the results in their order.
+
+    :raises HostedError: the first one that the work raised.
+    """
     return run_parallel(task.client, parts, lambda _client, part: work(part), MAX_PARTS)

@@ -63,6 +63,7 @@ class DeployFailed(HostedError):
 
     @classmethod
     def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
+        """Return the failure that the error of a deploy call means."""
         failed = cls(cause.message, **cause.details)
         failed.refused = isinstance(cause, Refused)
         failed.may_be_busy = isinstance(cause, (Conflict, Locked))
@@ -131,6 +132,10 @@ class Rollout:
         """Deploy, verify that the image is in service, and update the records.
 
         :return: false if the image is in service, but it is unknown whether it runs.
+        :raises Blocked: if its verdict forbids the deploy.
+        :raises DeployFailed: if the version does not start.
+        :raises EffectUnverified: if both responses were lost, or another version was deployed meanwhile.
+        :raises WaitEnded: if its scan is still running after ``wait_timeout``.
         """
         try:
             seen = self.roll_out()
@@ -285,6 +290,7 @@ class Rollout:
         return None
 
     def in_service_after(self, error: CallOutcomeUnknown) -> str | None:
+        """Return the image in service after a call without a clear response."""
         try:
             return self.in_service(0.0 if isinstance(error, ServerFailure) else QUIET_SECONDS / 2)
         except HostedError as failed:

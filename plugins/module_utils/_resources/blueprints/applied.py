@@ -32,7 +32,7 @@ ENTRY = "entry"
 
 
 def last_applied(options: StateDirOptions, project: str) -> Fingerprints:
-    """Return what was last applied to a project."""
+    """Return what was last applied to a project; nothing is known if its file is damaged."""
     record = APPLIED.of(options.base_url, f"blueprint of {project}", options.state_dir)
     return Fingerprints.at(record, project)
 

@@ -72,6 +72,7 @@ class Contents:
 
     @property
     def entries(self) -> list[Entry]:
+        """All entries but the project: services, applications and keys, in this order."""
         return [*self.services, *self.applications, *self.ssh_keys]
 
     def path(self, written: str) -> str:
@@ -291,6 +292,7 @@ def check_image(document: Document, entry: Entry) -> None:
 
 
 def check_key(document: Document, entry: Entry) -> None:
+    """Note if an SSH key does not have exactly one source, or no public key."""
     given = [name for name in ("public_key", "public_key_file") if entry.values.get(name)]
     if len(given) != 1:
         document.add_problem(entry.path, "it must have public_key or public_key_file, and not both")
@@ -355,6 +357,7 @@ def check_project(document: Document, form: Blueprint) -> Budget:
 
 
 def check_length(document: Document, path: Path, name: str, most: int) -> None:
+    """Note if a name has more than ``most`` characters."""
     if len(name) > most:
         document.add_problem(path, f"the name has {len(name)} characters; at most {most} are allowed")
 

@@ -55,6 +55,7 @@ class Entry:
 
     @property
     def path(self) -> Path:
+        """Where it is in the blueprint."""
         return (self.section, self.key)
 
     @property
@@ -84,6 +85,7 @@ class Document:
     """Where a value could not be read, which is a problem. It is not in the data."""
 
     def add_problem(self, path: Path, message: str) -> None:
+        """Note that something is wrong; :meth:`check` tells it."""
         self.problems.append((path, message))
 
     def note(self, path: Path, check: Callable[..., object], *given: Any) -> None:
@@ -201,7 +203,10 @@ class SourceOptions(StateDirOptions):
     """What the action has read of the file, if there is something that only the controller can read."""
 
     def read(self) -> Document:
-        """Return the blueprint as data with the place of each value, from the file or the option."""
+        """Return the blueprint as data with the place of each value, from the file or the option.
+
+        :raises HostedError: if the file cannot be read, or is not YAML.
+        """
         if self.src is not None:
             return read_document(self.src, Rendered(**self._rendered) if self._rendered else None)
         return Document(self.blueprint, "")
@@ -211,6 +216,9 @@ def read_document(path: str, rendered: Rendered | None = None) -> Document:
     """Read a YAML file. What YAML forgives and a reader would not, such as a key written twice, is a problem.
 
     ``rendered`` is the file as the controller has read it, if there is something in it that only it can read.
+
+    :raises NoSuchItem: if the file cannot be read.
+    :raises Invalid: if it is not YAML, with the line and column.
     """
     check_path("src", path)
     rendered = rendered or Rendered(read_text(path))
@@ -228,6 +236,7 @@ def read_document(path: str, rendered: Rendered | None = None) -> Document:
 
 
 def read_text(path: str) -> str:
+    """Return the text of a file in UTF-8."""
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
             return file.read()

@@ -65,6 +65,8 @@ class Exported(Entry):
 
 @dataclass(frozen=True)
 class Export:
+    """A project as a blueprint."""
+
     project: str
     entries: Sequence[Exported] = ()
     """Those of each section together, in the order of their keys."""
@@ -89,6 +91,7 @@ class Export:
 
 
 def export_project(found: Found) -> Export:
+    """Return a project as a blueprint, with remarks on what it leaves out."""
     left_out = {service["id"]: why for service in found.services if (why := why_left_out(found, service))}
     present = [service for service in found.services if service["id"] not in left_out]
     keys = keys_of(found, present)

@@ -38,6 +38,7 @@ class Member:
 
     @property
     def id(self) -> str:
+        """The id of the service, also of an application."""
         return self.service.id
 
     @property
@@ -52,6 +53,7 @@ class Member:
 
     @property
     def label(self) -> str:
+        """How messages call it."""
         kind = "application" if self.slug else "service"
         return f"{kind} {self.name!r} ({self.id})"
 
@@ -113,7 +115,10 @@ def find_home(projects: Sequence[Project], contents: Contents) -> Project | None
 
 
 def check_neighbors(account: Account, document: Document, contents: Contents) -> None:
-    """Check the references to neighbors in the project that the blueprint does not describe."""
+    """Check the references to neighbors in the project that the blueprint does not describe.
+
+    :raises Invalid: for all problems of the document at once.
+    """
     keys = {entry.key for entry in described_entries(contents)}
     outside = [
         each for entry in contents.applications for each in references_in(entry) if each[1] not in keys
@@ -200,6 +205,7 @@ def names(relocation: Relocation, service: Named) -> bool:
 
 
 def other_name(relocation: Relocation, service: Named) -> str:
+    """Return the name of the other service of a relocation."""
     return relocation.new_name if service.id == relocation.old_id else relocation.old_name
 
 

@@ -94,6 +94,7 @@ class PlanReader:
         return plan
 
     def problem(self, where: Path, message: str) -> None:
+        """Note what is wrong at a place below the plan."""
         self.document.add_problem((*self.path, *where), message)
 
     def note(self, where: Path, check: Callable[..., object], *given: Any) -> None:
@@ -108,6 +109,7 @@ class PlanReader:
     # --- Both kinds ---------------------------------------------------------------------------------
 
     def check_common(self) -> None:
+        """Check what plans of both kinds have."""
         if not PLAN_NAME.fullmatch(self.name):
             self.problem(
                 ("name",) if self.plan.name else (),
@@ -132,6 +134,7 @@ class PlanReader:
     # --- Backups ------------------------------------------------------------------------------------
 
     def check_backups(self, plan: BackupSection) -> None:
+        """Check what only a plan for backups has."""
         self.check_keys(("may_skip",), plan.may_skip or ())
         if plan.at is not None and not TIME_OF_DAY.fullmatch(plan.at):
             self.problem(("at",), f"it is {plan.at!r}; write a time from 00:00 to 23:59, such as 02:00")
@@ -157,6 +160,7 @@ class PlanReader:
         return given and os.path.join(self.document.folder, os.path.expanduser(given))
 
     def check_sleep(self, plan: SleepSection) -> None:
+        """Check what only a plan for sleep has."""
         known = self.keys if plan.services is None else plan.services
         for key, needs in (plan.start_after or {}).items():
             for where, each in [((), key), *(((number,), need) for number, need in enumerate(needs))]:
@@ -212,7 +216,10 @@ def check_policy(rules: Mapping[str, Any], name: str) -> None:
 
 
 def check_whole(name: str, plan: SleepSection, calendar: str | None) -> None:
-    """Check a plan for sleep as its module does."""
+    """Check a plan for sleep as its module does.
+
+    :raises HostedError: if it contradicts itself, says nothing, or names a calendar that cannot be read.
+    """
     given = plan.model_dump(exclude_unset=True, exclude_none=True)
     options = SleepPlanOptions.from_ansible({**given, "name": name, "calendar": calendar})
     check_limits(options)

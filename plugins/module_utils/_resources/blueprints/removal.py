@@ -194,6 +194,7 @@ def check_references(members: Members, contents: Contents, going: Sequence[Membe
 
 
 def list_members(found: Iterable[Member]) -> str:
+    """Return the labels of some members for a message; of many, the first few."""
     return first_of([each.label for each in found], NAMED_MEMBERS)
 
 
@@ -204,6 +205,9 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
     """Return the parts that delete all that a blueprint describes, and its project if that leaves it empty.
 
     SSH keys belong to the account and stay.
+
+    :raises Invalid: if the project is gone and its services may be elsewhere, or an entry names another id.
+    :raises Ambiguous: if several services have the name of an entry.
     """
     projects = task.account.projects()
     home = project_with_name(projects, contents.project)

@@ -124,6 +124,7 @@ def plan_foreseen(task: Task[RestoreT], name: str, summary: str, content: str) -
 
 
 def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
+    """Return how to connect to the database of a service."""
     return connection_facts(task.account.database_connection(service.id), read_settings(task, service))
 
 

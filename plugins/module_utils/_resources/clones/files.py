@@ -72,6 +72,7 @@ class CopyOptions(SftpSyncOptions, WaitOptions):
         raise NotImplementedError
 
     def describe(self, result: Mapping[str, Any]) -> str:
+        """Say in one line what is copied, and how much."""
         to = f" to service {self.service}" if self.service else ""
         return f"{self.what}{to}: {describe_counts(result)}"
 
@@ -87,6 +88,7 @@ class FilesOptions(CopyOptions):
 
     @property
     def what(self) -> str:
+        """What is done with which files, for messages."""
         return f"copy the files of service {self.source_name!r}"
 
 
@@ -248,6 +250,7 @@ class CopyWork(MirrorWork):
     """When the source was listed, on the monotonic clock."""
 
     def describe(self) -> str:
+        """Say in one line what is done."""
         return self.task.options.describe(self._result())
 
     async def settle(self) -> None:
@@ -283,6 +286,7 @@ def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]
 
 
 def relayed(task: Task[FilesOptions], session: SftpSession) -> Relayed:
+    """Return the files of the source, which pass through this machine."""
     return Relayed(session.sftp, EVERYTHING, f"service {task.options.source_name!r}")
 
 

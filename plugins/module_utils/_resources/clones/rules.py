@@ -105,6 +105,10 @@ KeyOf = Callable[[str, str], str]
 
 
 def own_values(overrides: Mapping[str, Any] | None, wanted: Sequence[Wanted], key_of: KeyOf) -> Own:
+    """Return what ``overrides`` say, by key.
+
+    :raises Invalid: for an entry of something that is not cloned.
+    """
     own: dict[str, dict[str, Any]] = {each.key: {} for each in wanted}
     for name, values in (overrides or {}).items():
         own[key_of(name, "overrides")] = dict(values)
@@ -168,6 +172,7 @@ def problem_of(wanted: Wanted, name: str, beside: bool) -> str | None:
 
 
 def same_names(names: Mapping[str, str]) -> list[str]:
+    """Return what is wrong with names that several have."""
     by_name: dict[str, list[str]] = {}
     for key, name in names.items():
         by_name.setdefault(composed(name), []).append(key)
@@ -263,6 +268,7 @@ def key_of(source: SourceProject, original: Original, variable: str, target: str
 
 
 def application_of(source: SourceProject, wanted: str, option: str) -> Original:
+    """Return the application that an option names, by id or name."""
     found = source.of(wanted)
     if found is None or found.app is None:
         known = ", ".join(sorted(each.name for each in source.originals if each.app)) or "none"
@@ -271,6 +277,7 @@ def application_of(source: SourceProject, wanted: str, option: str) -> Original:
 
 
 def check_given(task: Task[CloneOptions], source: SourceProject, environments: Mapping[str, Given]) -> None:
+    """Check that each variable that is known to be there is given. Warn where none is known or given."""
     options = task.options
     without = [
         application_of(source, each, "without_environment").key for each in options.without_environment

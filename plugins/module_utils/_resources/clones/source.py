@@ -50,6 +50,7 @@ class Original:
 
     @property
     def id(self) -> str:
+        """Its id."""
         return self.exported.id
 
     @property
@@ -59,10 +60,12 @@ class Original:
 
     @property
     def name(self) -> str:
+        """Its slug or its name."""
         return self.app.slug if self.app else str(self.record["name"])
 
     @property
     def label(self) -> str:
+        """How messages call it."""
         return f"{'application' if self.app else 'service'} {self.name!r}"
 
     @property
@@ -83,6 +86,7 @@ class Wanted(NamedTuple):
 
     @property
     def label(self) -> str:
+        """How messages call it, by the name that it had."""
         return f"{'application' if self.is_app else 'service'} {self.was!r}"
 
 
@@ -99,13 +103,18 @@ class SourceProject:
 
     @property
     def wanted(self) -> list[Wanted]:
+        """What is cloned, as the choice of names needs it."""
         return [Wanted(each.key, each.id, each.name, each.app is not None) for each in self.originals]
 
     def of(self, wanted: str) -> Original | None:
-        """Return what a user names; ``None`` if it is not cloned."""
+        """Return what a user names; ``None`` if it is not cloned.
+
+        :raises Ambiguous: if it names several.
+        """
         return pick(self.originals, wanted)
 
     def key_of(self, wanted: str, option: str) -> str:
+        """Return the key of what an option names."""
         found = self.of(wanted)
         if found is None:
             known = ", ".join(sorted(each.name for each in self.originals))
@@ -124,6 +133,10 @@ def pick(found: Sequence[Original], wanted: str) -> Original | None:
 
 
 def read_source(task: Task[CloneOptions]) -> SourceProject:
+    """Read what is cloned.
+
+    :raises HostedError: if anything of it cannot be cloned, or not be read.
+    """
     account = task.account
     project = account.project(task.options.source)
     listing = read_project(account, project, ServiceQuery(settings=True, commands=True, metrics=True))

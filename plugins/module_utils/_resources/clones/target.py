@@ -77,12 +77,15 @@ class MadeRecord:
         """Wait until no other task of this controller works on the project; let none begin until this ends.
 
         Called before the record is read: what the other did is in it.
+
+        :raises Invalid: if the other does not end.
         """
         if not task.check_mode:
             task.closing.enter_context(cls.turn(task.options.base_url, project))
 
     @classmethod
     def turn(cls, base_url: str | None, project: str) -> AbstractContextManager[bool]:
+        """Return the lock of a project, which lets one run at a time work on it."""
         subject = f"{cls.folder}:{state_key(base_url, project)}"
         return one_at_a_time(subject, f"working on the {cls.subject} in project {project!r}")
 
@@ -117,6 +120,10 @@ class MadeRecord:
             yield
 
     def note_id(self, original: str, id: str) -> None:
+        """Note the id of what was made, so that its order is not looked for any more.
+
+        :raises Invalid: if it cannot be written.
+        """
         with self.lock:
             self.ids[original] = id
             self.sent.pop(original, None)
@@ -154,6 +161,7 @@ class MadeRecord:
         return True
 
     def made(self, member: Member) -> bool:
+        """Tell whether a service was made for this."""
         return member.id in self.ids.values()
 
 
@@ -185,6 +193,7 @@ class CloneRecord(MadeRecord):
 
 
 def members_named(account: Account, project: str) -> Members | None:
+    """Return what is in the project of this name; ``None`` if there is no such project."""
     found = project_with_name(account.projects(), project)
     return read_members(account, found.id) if found else None
 
@@ -308,6 +317,7 @@ def check_not_elsewhere(
 
 
 def locations(account: Account, services: Iterable[Service]) -> str:
+    """Return services for a message, with where each is."""
     return ", ".join(f"{each.name!r} ({account.location(each)})" for each in services)
 
 

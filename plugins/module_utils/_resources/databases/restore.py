@@ -126,7 +126,10 @@ def path_of(file: IO[bytes]) -> Path:
 
 @contextmanager
 def held_dump(source: Source) -> Iterator[HeldDump]:
-    """Dump a database into a file of mode 0600 that has no name."""
+    """Dump a database into a file of mode 0600 that has no name.
+
+    :raises NoDumpError: if there is no whole dump.
+    """
     with tempfile.TemporaryFile() as file:
         write(file, source)
         file.flush()
@@ -256,6 +259,8 @@ def check_login(target: Source) -> None:
     """Log in to a database, and run a statement.
 
     What accepts the connection may be a proxy, or an engine that is still starting.
+
+    :raises NoDumpError: with what the client said.
     """
     run_client(target, [b"SELECT 1;\n"])
 
@@ -274,6 +279,8 @@ def run_client(target: Source, statements: Iterable[bytes]) -> bytes:
     """Let the engine's client run statements; return what it printed.
 
     From its first line on, psql ends at a command, as nobody knows the key.
+
+    :raises NoDumpError: with what it said if it failed.
     """
     engine = target.engine
     program, command, first, bounds = find_program(engine, engine.clients), mysql_command, b"", PRINTING

@@ -53,6 +53,7 @@ class Member:
 
     @property
     def id(self) -> str:
+        """The id of the service."""
         return self.service.id
 
     @property
@@ -108,9 +109,11 @@ class Member:
                 self.memory.record.note_stop(self.id, True)
 
     def read_metrics(self) -> None:
+        """Read how the container is now."""
         self.metrics = self.job.task.account.metrics_of(self.id)
 
     def decide(self) -> None:
+        """Decide what to do with the service, by how it was last read."""
         service = self.service
         if service.status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
             raise Invalid(f"{self.job.label} has status {service.status}, so nothing is done with it")
@@ -214,6 +217,7 @@ class Member:
         return self.plan_service(task, state="started" if ran else "present", **settings)
 
     def plan_service(self, task: Task[FleetOptions], **given: Any) -> Plan:
+        """Return the plan of module service, with ``max_monthly`` and ``resume`` of the task."""
         dimensions = given.get("dimensions")
         arguments = {**given, "id": self.id, "dimensions": dimensions and dimensions.as_dict()}
         arguments |= {"max_monthly": task.options.max_monthly, "resume": task.options.resume}

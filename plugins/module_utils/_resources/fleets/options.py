@@ -97,6 +97,7 @@ class FleetOptions(ManyServicesOptions, CommitmentOptions, HealthyOptions, State
 
     @property
     def sizes(self) -> list[Share]:
+        """The sizes of the batches; the last one holds for all further ones."""
         return [read_share(size, "batch_size", least=1) for size in self.batch_size]
 
     @property
@@ -135,6 +136,7 @@ def check_options(options: FleetOptions) -> None:
 
 
 def check_update(options: FleetOptions) -> None:
+    """Check what an update consists of, and that no other state is given any of it."""
     given = names_given(tag=options.tag, command=options.command, dimensions=options.dimensions)
     if options.state != "updated":
         if given:

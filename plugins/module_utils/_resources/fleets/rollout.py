@@ -51,6 +51,7 @@ class Rollout:
 
     @property
     def failed(self) -> list[ServiceJob]:
+        """The services that failed, without those that were not begun."""
         return [one for one in self.in_turn.values() if one.error and not isinstance(one.error, NotBegun)]
 
     @property
@@ -69,7 +70,10 @@ class Rollout:
         return not self.closed and not self.not_begun
 
     def enter(self, id: str) -> None:
-        """Let a service begin."""
+        """Let a service begin.
+
+        :raises NotBegun: if one that comes before it failed, or too many others did.
+        """
         for other in self.before.get(id, ()):
             blocker = self.in_turn.get(other)
             if blocker is not None and blocker.error is not None:
@@ -81,9 +85,11 @@ class Rollout:
     # --- Services -------------------------------------------------------------------------------------
 
     def entries(self, actions_of: ActionsOf) -> list[dict[str, Any]]:
+        """Return the entry of every service in the result, in the order of the selection."""
         return [self.entry(job, actions_of(job)) for job in self.jobs]
 
     def entry(self, job: ServiceJob, actions: Sequence[str]) -> dict[str, Any]:
+        """Return the entry of a service in the result, with its outcome and batch."""
         member = self.members.get(str(job.id))
         not_begun = isinstance(job.error, NotBegun)
         shown = job.entry([] if not_begun else actions)

@@ -115,7 +115,10 @@ class FleetRun:
         work_on(self.task, [member.job for member in self.members.values()], BLANK, plan_one)
 
     def read_order(self) -> None:
-        """Find out which services come before which."""
+        """Find out which services come before which.
+
+        :raises HostedError: if ``start_after`` names what is not in the fleet, or not one service alone.
+        """
         references = explicit_references(
             self.task.options.start_after, lambda names: self.named(names, "start_after")
         )
@@ -133,6 +136,10 @@ class FleetRun:
             raise error.prepend(f"{option}: ") from None
 
     def checks_of(self) -> dict[str, list[HealthCheckOptions]]:
+        """Return the health checks of each service, by its id.
+
+        :raises HostedError: if one names a service that is not in the fleet.
+        """
         found: dict[str, list[HealthCheckOptions]] = {id: [] for id in self.members}
         for check in self.task.options.health_checks:
             ids = self.named(check.services, "health_checks") if check.services else list(found)
@@ -275,7 +282,10 @@ class FleetRun:
         )
 
     def begin(self, member: Member) -> Sequence[Step]:
-        """Return what is to be done with a service now that its turn has come."""
+        """Return what is to be done with a service now that its turn has come.
+
+        :raises NotBegun: if it may not begin.
+        """
         self.rollout.enter(member.id)
         job, state = member.job, self.task.options.state
         member.look_again()

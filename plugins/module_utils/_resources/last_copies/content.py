@@ -85,10 +85,14 @@ class FileContent:
         self.count, self.size = len(sizes), sum(sizes)
 
     def describe(self) -> str:
+        """Return what is copied, for messages."""
         return f"{counted(self.count, 'file')} ({counted(self.size, 'byte')})"
 
     def write(self, folder: str, before: str | None) -> None:
-        """Pull the files, sharing those that an earlier copy, ``before``, has by hard links."""
+        """Pull the files, sharing those that an earlier copy, ``before``, has by hard links.
+
+        :raises TransferFailed: if anything cannot be copied.
+        """
         self.sftp_session.run(self._write(folder, before))
 
     async def _write(self, folder: str, before: str | None) -> None:
@@ -124,6 +128,8 @@ class FileContent:
         """Compare every file with the service, and then see that the service has not changed since.
 
         Return what the copy holds.
+
+        :raises TransferFailed: on any difference.
         """
         return self.sftp_session.run(self._verify(folder))
 
@@ -162,6 +168,7 @@ async def differing_files(mirror: Mirror, source: Tree, there: Mapping[str, Tree
 
 
 def check_readable(remote: Remote, tree: Tree) -> None:
+    """Refuse a service of which not all can be read, naming what cannot be."""
     if tree.unreadable:
         said = describe_failures(describe_unreadable(remote, tree))
         raise TransferFailed(
@@ -219,9 +226,14 @@ class DumpContent:
     source: Source
 
     def describe(self) -> str:
+        """Return what is copied, for messages."""
         return f"a dump of database {self.source.login.database!r}"
 
     def write(self, folder: str, before: str | None) -> None:
+        """Dump the database into a folder; earlier copies are of no use for it.
+
+        :raises TransferFailed: if there is no whole dump.
+        """
         with as_failure():
             dump_from(Path(folder), self.source)
 

@@ -202,5 +202,6 @@ def flush_entry(path: str) -> None:
 
 
 def unwritable(path: str, error: OSError) -> TransferFailed:
+    """Return the error for a place that cannot be written to."""
     place = printable_path(os.fsdecode(error.filename or path))
     return TransferFailed(f"cannot write {place}: {error.strerror or error}")

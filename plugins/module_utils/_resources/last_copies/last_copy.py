@@ -145,6 +145,11 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
 
 
 def read_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> Content:
+    """Return what there is to copy of a service.
+
+    :raises Invalid: if there is nothing that could be copied.
+    :raises TransferFailed: if it cannot be read.
+    """
     service = view.service
     if service.family == Family.APP and (dump := dump_content(task, view, settings)):
         return dump
@@ -181,6 +186,7 @@ def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | No
 
 
 def newest_copy(folder: CopyFolder, kind: str) -> str | None:
+    """Return the path of the newest whole copy of this kind; ``None`` if there is none."""
     for path in folder.copies():
         try:
             if read_manifest(path).kind == kind:
@@ -191,6 +197,7 @@ def newest_copy(folder: CopyFolder, kind: str) -> str | None:
 
 
 def stamp(moment: float) -> str:
+    """Return a moment as text in UTC, such as ``2026-12-24T20:00:00Z``."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
 
 

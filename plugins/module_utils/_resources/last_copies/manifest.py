@@ -49,6 +49,7 @@ class Manifest:
 
     @property
     def files(self) -> int:
+        """The number of files."""
         return sum(entry.kind == FILE for entry in self.entries)
 
     @property
@@ -57,7 +58,10 @@ class Manifest:
         return sum(entry.size for entry in self.entries if entry.kind == FILE)
 
     def write(self, folder: str) -> None:
-        """Write the list into the folder of its copy, with mode 0600."""
+        """Write the list into the folder of its copy, with mode 0600.
+
+        :raises OSError: if that fails.
+        """
         content = {**asdict(self), "format": FORMAT, "files": self.files, "bytes": self.bytes}
         write_json(os.path.join(folder, MANIFEST), content)
 

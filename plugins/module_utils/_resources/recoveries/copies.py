@@ -64,6 +64,7 @@ class Shelf:
 
     @property
     def label(self) -> str:
+        """How messages call it."""
         names = [str(self.about[name]) for name in ("project", "slug", "name") if self.about.get(name)]
         other = self.about.get("id", self.id)
         if other != self.id:
@@ -114,6 +115,7 @@ class Chosen:
 
 
 def read_shelves(folder: str) -> list[Shelf]:
+    """Return what is in a folder of copies: a shelf for each service."""
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -157,6 +159,7 @@ def read_shelf(path: str) -> Shelf:
 
 
 def patterns_of(found: Any) -> list[str]:
+    """Return the patterns of a list in a description; none of anything else."""
     return [str(each) for each in found if each] if isinstance(found, list) else []
 
 
@@ -322,6 +325,7 @@ class Choice:
             )
 
     def list_shelves(self) -> str:
+        """Return the shelves for messages; of many, the first few."""
         return f"copies of {first_of([each.label for each in self.shelves], NAMED)}"
 
 

@@ -127,6 +127,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
 
 
 def described(options: DumpOptions, dump: HeldDump) -> str:
+    """Return a dump for messages, with its size."""
     copy = Path(options.dump).parent.name
     return f"the dump of {options.name!r} from copy {copy} ({counted(dump.size, 'byte')})"
 

@@ -52,6 +52,7 @@ class PushOptions(CopyOptions):
 
     @property
     def what(self) -> str:
+        """What is done with which files, for messages."""
         return f"restore the files of {self.name!r} from copy {os.path.basename(self.src)}"
 
 

@@ -55,6 +55,7 @@ def latest_of(options: RecoverOptions) -> datetime | None:
 
 
 def entries_of(contents: Contents) -> list[Entry]:
+    """Return the services and applications of a project."""
     return [*contents.services, *contents.applications]
 
 

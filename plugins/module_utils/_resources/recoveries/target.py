@@ -106,6 +106,7 @@ class RecoveryRecord(MadeRecord):
 
     @contextmanager
     def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:
+        """Note when an order is sent as :meth:`MadeRecord.ordering` does, and forget what was restored."""
         with self.lock:
             self.touch(original)
             if gone := self.ids.get(original):
@@ -182,6 +183,7 @@ class RecoveryRecord(MadeRecord):
         return touched and touched + IN_USE
 
     def forget(self) -> None:
+        """Remove the record, if there is one."""
         with suppress(FileNotFoundError):
             os.unlink(self.path)
 
@@ -242,7 +244,10 @@ class Target:
 def find_target(
     task: Task[RecoverOptions], file: Contents, names: Mapping[str, str], record: RecoveryRecord
 ) -> Target:
-    """Return where a recovery goes."""
+    """Return where a recovery goes.
+
+    :raises Invalid: if it must not go there.
+    """
     options = task.options
     name = options.project or file.project
     check_no_id(name, task.account.projects())

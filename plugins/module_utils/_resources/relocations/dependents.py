@@ -38,14 +38,17 @@ class Dependent:
 
     @property
     def slug(self) -> str:
+        """Its slug."""
         return str(self.app.slug)
 
     @property
     def label(self) -> str:
+        """How messages call it."""
         return f"application {self.slug!r}"
 
     @property
     def deployable(self) -> bool:
+        """Whether it can be deployed now."""
         return bool(self.app.digest) and self.app.status == ServiceStatus.ACTIVE
 
     def environment(self, names: Collection[str], alias: str) -> dict[str, Any]:
@@ -56,7 +59,10 @@ class Dependent:
 
 
 def read_dependents(task: Task[RelocateOptions], origin: Origin, record: Relocation) -> list[Dependent]:
-    """Return the applications that refer to the old service or, on the way, to the new one."""
+    """Return the applications that refer to the old service or, on the way, to the new one.
+
+    :raises Invalid: for what refers to it and cannot be rewritten, and for variables that are not given.
+    """
     options = task.options
     ours = {origin.id, record.new_id} - {None}
     referring = referring_to(origin.graph, ours)
@@ -135,6 +141,7 @@ def check_others(origin: Origin, ids: Sequence[str]) -> None:
 
 
 def check_named(options: RelocateOptions, found: Sequence[Dependent]) -> None:
+    """Refuse an environment of an application that does not refer to the service: it would not be written."""
     known = {name for each in found for name in (each.slug, each.app.id)} | set(options.without_dependents)
     for name in ("environments", "secret_environments"):
         unknown = sorted(set(getattr(options, name) or {}) - known)
@@ -147,6 +154,7 @@ def check_named(options: RelocateOptions, found: Sequence[Dependent]) -> None:
 
 
 def check_given(task: Task[RelocateOptions], found: Sequence[Dependent]) -> None:
+    """Check that each variable that is known to be there is given."""
     missing = []
     for each in found:
         lacking = sorted(known_names(task.options, each.app, each.referring) - {*each.plain, *each.secret})

@@ -39,10 +39,12 @@ class Origin:
 
     @property
     def id(self) -> str:
+        """Its id."""
         return self.service.id
 
     @property
     def label(self) -> str:
+        """Its name and id, for messages."""
         return label(self.service)
 
     @property
@@ -196,6 +198,7 @@ def check_kept(task: Task[RelocateOptions], record: Relocation) -> None:
 
 
 def told(found: Mapping[str, tuple[Any, Any]]) -> str:
+    """Return what differs, for messages."""
     return ", ".join(f"{name} {is_!r}, not {wanted!r}" for name, (is_, wanted) in found.items())
 
 
@@ -237,6 +240,7 @@ def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSum
 
 
 def services_by_name(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
+    """Return the services in the project that have the new name."""
     project = task.account.project(str(record.project_id))
     return with_name(task.account.members(project), str(record.new_name), None)
 

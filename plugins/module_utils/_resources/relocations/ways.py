@@ -54,6 +54,7 @@ def sums_of(old: Service, new: Service | None, rates: Rates, *, back: bool = Fal
 
 
 def total(one: Decimal | None, other: Decimal | None) -> Decimal | None:
+    """Return a sum; ``None`` if a part of it is unknown."""
     return None if one is None or other is None else one + other
 
 
@@ -368,6 +369,7 @@ def note_not_back(work: Work, before: str | None, error: HostedError) -> None:
 
 
 def in_service_since(record: Relocation, moment: str | None) -> Invalid:
+    """Return the error for a copy back to a service that is in service again."""
     return Invalid(
         f"service {record.old_name!r} went back at {moment} and has been in service since, so copy_back "
         f"would overwrite what it got. Nothing was done. Resume {record.new_name!r} and copy what is "
@@ -526,6 +528,7 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
 
 
 def view(record: Relocation) -> dict[str, Any]:
+    """Return the relocation for results."""
     due = record.delete_after()
     return {
         "phase": str(record.phase),

@@ -92,6 +92,7 @@ class Work:
 
     @property
     def old(self) -> Service:
+        """The service that is relocated."""
         return self.origin.service
 
     @property
@@ -109,6 +110,7 @@ class Work:
 
     @property
     def new_name(self) -> str:
+        """The name of the new service, for messages."""
         return f"service {self.record.new_name!r}"
 
     @property
@@ -119,6 +121,7 @@ class Work:
         return {name for name in (*known, self.origin.alias, record.old_name, record.new_name) if name}
 
     def aliases(self) -> dict[str, str]:
+        """Return the aliases of the services in the project, by id."""
         return aliases_of(self.task.account.graph(str(self.old.project_id)))
 
     # --- Steps ------------------------------------------------------------------------------------------
@@ -133,6 +136,7 @@ class Work:
         return Step(summary, lambda: self.record.write(phase, **facts()), changes=False)
 
     def plan_service(self, **given: Any) -> Plan:
+        """Return the plan of module service with these options."""
         return plan_with(self.task, self.modules.service, given)
 
     def bring(self, id: str | None, name: str, state: str, **given: Any) -> Step:
@@ -216,6 +220,7 @@ class Work:
         return [Step("compare both databases once more", compare, changes=False)]
 
     def healthy_step(self) -> Step:
+        """Return the step that waits until the new service is healthy."""
 
         def wait() -> None:
             service = self.task.account.existing_service(self.new_id)
@@ -363,6 +368,7 @@ class Work:
         return id not in self.record.running and read_state(self.task, id) == ContainerState.STOPPED
 
     def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
+        """Return the steps that write the environment of one dependent, by default for the new service."""
         id = to or self.new_id
         alias = self.aliases().get(id)
         if alias is None:
@@ -391,6 +397,7 @@ class Work:
     # --- Back again -----------------------------------------------------------------------------------------
 
     def perform(self, steps: Iterable[Step]) -> None:
+        """Do what steps say, outside of a plan."""
         for step in steps:
             perform_step(step, self.task, self.task.client)
 

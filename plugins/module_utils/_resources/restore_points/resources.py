@@ -147,6 +147,7 @@ def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", b
 
 
 def named(name: str, copies: Iterable[C]) -> list[C]:
+    """Return the copies of this name, of which a service may have several."""
     return [copy for copy in copies if same_name(copy.name, name)]
 
 

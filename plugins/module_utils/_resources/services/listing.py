@@ -377,7 +377,10 @@ def add_part(
     part: str,
     read: Callable[[Account, str], Any],
 ) -> None:
-    """Put ``part`` into each of the services. One warning names those for which that fails."""
+    """Put ``part`` into each of the services. One warning names those for which that fails.
+
+    :raises HostedError: for what would go wrong with every other service too.
+    """
     answers = account.each(services, lambda own, service: read_or_error(read, own, service["id"]))
     for service, answer in zip(services, answers, strict=True):
         service[part] = answer

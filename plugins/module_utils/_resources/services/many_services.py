@@ -116,7 +116,10 @@ class ServiceJob(Branch):
         }
 
     def offers(self, service: Service, capability: str, what: str) -> bool:
-        """Tell whether the service has the capability; skip it if not."""
+        """Tell whether the service has the capability; skip it if not.
+
+        :raises Invalid: if it was named.
+        """
         try:
             check_service_offers(service, capability, f"has no {what}")
         except Invalid as error:

@@ -63,7 +63,10 @@ def resolve_service(task: Task[OneServiceOptions]) -> Service:
 
 
 def service_if_there(task: Task[OneServiceOptions]) -> Service | None:
-    """Return the service that the task selects; ``None`` if nothing that the platform lists is it."""
+    """Return the service that the task selects; ``None`` if nothing that the platform lists is it.
+
+    :raises HostedError: if the task selects none, several have the name, or the id contradicts the project.
+    """
     try:
         id = service_id(task)
     except NoSuchItem:
@@ -72,7 +75,10 @@ def service_if_there(task: Task[OneServiceOptions]) -> Service | None:
 
 
 def known_id(task: Task[OneServiceOptions]) -> str:
-    """Return the id of the selected service; empty if check mode expects the play to create it."""
+    """Return the id of the selected service; empty if check mode expects the play to create it.
+
+    :raises NoSuchItem: outside check mode, if there is none.
+    """
     try:
         return service_id(task)
     except NoSuchItem as error:
@@ -84,6 +90,7 @@ def service_id(task: Task[OneServiceOptions]) -> str:
     """Return the id of the selected service.
 
     :raises Invalid: if neither the task nor its host selects one.
+    :raises NoSuchItem: if there is none.
     """
     options = task.options
     if options.service is None:

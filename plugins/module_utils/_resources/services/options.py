@@ -58,7 +58,10 @@ class MaxMonthlyOptions(Options):
         self.monthly_limit()
 
     def monthly_limit(self) -> Decimal | None:
-        """Return the limit; ``None`` if there is none."""
+        """Return the limit; ``None`` if there is none.
+
+        :raises Invalid: if it is not a number of 0 or more.
+        """
         return None if self.max_monthly is None else read_amount(self.max_monthly, "max_monthly")
 
 

@@ -293,6 +293,7 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
     """Send a signal once the container accepts it, and wait for its effect.
 
     :return: :data:`NOTHING_DONE` if a container to start was restarting, and runs again.
+    :raises WaitEnded: if nothing shows the effect in time.
     """
     id = view.service.id
     if signal == "restart":

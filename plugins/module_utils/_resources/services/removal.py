@@ -63,6 +63,8 @@ def plan_removal(
 
     ``home`` is the project that the task names. ``keep`` plans what is kept of the service; unless that step
     is done, nothing is deleted.
+
+    :raises Invalid: if it has copies, or is not active and is to be copied.
     """
     service = task.account.service(id) if id else None
     if service is None or service.status == ServiceStatus.DELETED:
@@ -236,7 +238,10 @@ class Staying:
 
 
 def delete_service(task: Task[ServiceOptions], view: View, kept: Kept | None) -> None:
-    """Delete a service. The platform decides whether it may be deleted; it documents no rule."""
+    """Delete a service. The platform decides whether it may be deleted; it documents no rule.
+
+    :raises Invalid: if it has got copies since it was planned.
+    """
     id = view.service.id
     # A last copy may take hours, and some backups may be new by then.
     now = task.account.staying(id) if kept and not task.options.delete_backups else None

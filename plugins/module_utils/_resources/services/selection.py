@@ -110,6 +110,7 @@ def parse_entries(result: Any) -> Iterator[ServiceEntry]:
 
 
 def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
+    """Return a service of a result, or a fact of the inventory."""
     if not isinstance(service, Mapping) or not (service.get("id") or service.get("service_id")):
         raise Invalid(f"{describe_type(service)} in the list is no service: it has no id. Give {SOURCES}")
     details = service.get("details")

@@ -444,7 +444,10 @@ def check_resizable(task: Task[Any], view: View, wanted: Any, changes: ServiceCh
 
 
 def resizing(task: Task[Any], view: View, wanted: dict[str, Any], changes: ServiceChanges) -> Effects:
-    """Check a size against the bounds of the node, and return what it costs at the node's rates."""
+    """Check a size against the bounds of the node, and return what it costs at the node's rates.
+
+    :raises Invalid: if the size is out of the bounds, or costs more than ``max_monthly``.
+    """
     service, scale = view.service, cast(Scale, found_at("settings.scale", None, view.settings))
     check_scale(view, scale, wanted)
     known, before = size_of(view), rates_of(service).full

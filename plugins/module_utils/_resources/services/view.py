@@ -140,6 +140,7 @@ def wait_for_status(task: Task[WaitOptions], id: str, wanted: str, first: Servic
     """Wait until a service has this status. FAILED and AWAITING_ADMIN end the wait at once.
 
     :param first: the service as it was just read, for the first look.
+    :raises WaitEnded: if it ends in another one, or does not come in time.
     """
     read = [first] if first else []
 
@@ -161,7 +162,10 @@ def wait_for_status(task: Task[WaitOptions], id: str, wanted: str, first: Servic
 
 
 def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
-    """Wait until the container has this state. Unknown states are waited out."""
+    """Wait until the container has this state. Unknown states are waited out.
+
+    :raises WaitEnded: if the service was deleted or suspended meanwhile, or time is up.
+    """
     begun = time.monotonic()
 
     def there(state: str | None) -> bool:

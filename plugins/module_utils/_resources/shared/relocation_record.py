@@ -243,6 +243,7 @@ def kind() -> Kind[Relocation]:
 
 
 def damage_of(path: str) -> str:
+    """Return the beginning of a message on a damaged record."""
     return f"the record of a relocation, {path!r}, is damaged"
 
 

@@ -53,7 +53,10 @@ class SecretNote:
         return REMEDIES[self.subject.partition(":")[0]]
 
     def write(self, what: str, kept_in: str | None = None) -> None:
-        """Write the note. ``kept_in`` is the file with the secrets until the task returns them."""
+        """Write the note. ``kept_in`` is the file with the secrets until the task returns them.
+
+        :raises OSError: if it cannot be written.
+        """
         since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         content = {"endpoint": self.endpoint, "subject": self.subject, "what": what, "since": since}
         if kept_in is not None:

@@ -261,6 +261,8 @@ def write_private(path: str, content: dict[str, Any]) -> None:
     """Write JSON atomically with mode 0600. An existing file is renamed first.
 
     Several hosts of a play may name one file: each renames what the previous one wrote.
+
+    :raises OSError: if that fails.
     """
     turn = one_at_a_time(f"file:{os.path.realpath(path)}", "writing this file", LONGEST_WRITE)
     with turn, atomic_file(path) as file:

@@ -39,7 +39,10 @@ class CalendarFile:
     """The events of the months that were asked for before: to unfold them takes long."""
 
     def events(self, begin: datetime, end: datetime) -> Sequence[Interval]:
-        """Return from when to when each event lasts that overlaps the months from one moment to another."""
+        """Return from when to when each event lasts that overlaps the months from one moment to another.
+
+        :raises Invalid: if the calendar contradicts itself.
+        """
         first, last = begin.astimezone(UTC), end.astimezone(UTC)
         months = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
         return [event for number in months for event in self.events_of(number // 12, number % 12 + 1)]

@@ -98,13 +98,20 @@ class Memory:
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, plan: str, id: str) -> Memory:
+        """Return the memory of a service in a plan; its file is not read yet."""
         subject = f"{plan}{chr(10)}{id}"
         return cls(SLEEP.of(base_url, subject, state_dir), plan, id)
 
     def read(self) -> SleepRecord:
-        """Return the record; an empty one if there is none."""
+        """Return the record; an empty one if there is none.
+
+        :raises Invalid: if it is damaged.
+        """
         return self.record.read()
 
     def update(self, change: Callable[[SleepRecord], SleepRecord]) -> None:
-        """Replace the record by what ``change`` makes of it as it is by now."""
+        """Replace the record by what ``change`` makes of it as it is by now.
+
+        :raises Invalid: if it is damaged, or cannot be written.
+        """
         self.record.edit(lambda found: replace(change(found), plan=self.plan, service=self.id))

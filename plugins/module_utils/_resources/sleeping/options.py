@@ -102,6 +102,7 @@ def schedule_of(options: SleepPlanOptions) -> Schedule:
 
 
 def weekly_hours(windows: Sequence[WindowOptions]) -> dict[int, list[Hours]]:
+    """Return the windows of each weekday, by its number, 0 for Monday."""
     weekly: dict[int, list[Hours]] = {}
     for window in windows:
         if not window.days:
@@ -114,6 +115,7 @@ def weekly_hours(windows: Sequence[WindowOptions]) -> dict[int, list[Hours]]:
 
 
 def read_window(window: HoursOptions, option: str) -> Hours:
+    """Return the hours of a window, of an option that errors are to name."""
     try:
         return read_hours(window.begins, window.ends)
     except Invalid as error:
@@ -133,6 +135,7 @@ def exceptions_of(exceptions: Sequence[ExceptionOptions]) -> Mapping[date, Seque
 
 
 def check_limits(options: SleepPlanOptions) -> None:
+    """Check the numbers of a plan."""
     if not 1 <= options.forecast_days <= LONGEST_FORECAST:
         raise Invalid(f"forecast_days is {options.forecast_days}; it must be 1 to {LONGEST_FORECAST}")
     busy = options.not_while_busy

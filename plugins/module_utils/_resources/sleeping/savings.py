@@ -116,6 +116,7 @@ def spent_by_day(days: Iterable[DaySpend] | None) -> dict[date, Decimal]:
 
 
 def saved_as_dict(saved: Saved | None) -> dict[str, Any] | None:
+    """Return savings for results, with the amount in cents; ``None`` if there are none."""
     if saved is None:
         return None
     return {"since": saved.since.isoformat(), "days": saved.days, "amount": in_cents(saved.amount)}

@@ -128,6 +128,7 @@ def read_time(text: str, option: str) -> int:
 
 
 def read_date(text: str, option: str) -> date:
+    """Return a day from its date such as 2026-12-24; ``option`` is for the error."""
     try:
         found = date.fromisoformat(text.strip())
     except ValueError:

@@ -45,6 +45,7 @@ class Sleeper:
 
     @property
     def id(self) -> str:
+        """The id of the service."""
         return self.service.id
 
     @property
