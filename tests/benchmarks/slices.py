@@ -29,7 +29,7 @@ import yaml
 
 from benchmarks.cost import Cost, measure, median
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
-from integration.awx_slices import Variables, end_state, hosts_of, write_slice
+from integration.awx_slices import Variables, end_state, write_slice
 
 SERVICES, SLICES, ROUNDS, FORKS, LATENCY = 500, 4, 2, 20, 0.04
 ORDER_EVERY = 9
@@ -139,7 +139,7 @@ class Bench:
             jobs = [pool.submit(self.job, BUDGETED, hosts, number, count, **limit) for number in numbers]
             took = max(job.result().seconds for job in jobs)
         orders = [order["name"] for order in self.sandbox.ledger()["orders"]]
-        shares = [len(set(orders) & set(hosts_of(self.hosts, number, count))) for number in numbers]
+        shares = [len(set(orders) & set(sorted(self.hosts)[number - 1 :: count])) for number in numbers]
         if not len(orders) == len(set(orders)) == fits:
             sys.exit(f"{len(orders)} services were ordered, and the budget was for {fits}")
         return f"{fits} of {len(self.missing)} orders fit, by slice {shares}, {took:.1f} s"

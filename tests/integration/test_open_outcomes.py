@@ -75,3 +75,4 @@ def test_an_order_that_fails_keeps_its_secrets_and_says_why(ansible: Ansible, sa
 
     assert "awaits an intervention" in run["Order attended"].message
     assert run["Order attended"].result["last_status"] == "AWAITING_ADMIN"
+    assert {"last_state", "last_log_lines"} <= run["Order attended"].result.keys()

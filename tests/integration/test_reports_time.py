@@ -220,7 +220,9 @@ def test_a_plan_suspends_nothing_that_it_cannot_remember(tmp_path: Path, sandbox
         "state_dir": str(tmp_path / "state"),
     }
     result = run(sandbox, SLEEP_PLAN, **given)
-    assert "which cannot be read: Not a directory" in result["msg"] and not result["changed"]
+    assert (
+        "cannot be kept in" in result["msg"] and "Not a directory" in result["msg"] and not result["changed"]
+    )
     assert status_of(sandbox, id_of(sandbox, "one"))[0] == "ACTIVE"
 
 

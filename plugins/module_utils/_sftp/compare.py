@@ -134,15 +134,20 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
     return changes
 
 
+def folded(path: str) -> str:
+    """Return a path as a file system may compare it: regardless of capitals, and in one Unicode form."""
+    return composed(path).casefold()
+
+
 def check_spared(source: Tree, target: Tree, changes: TreeChanges) -> None:
     """Refuse to write or delete what may be, in other capitals or characters, something that takes no part.
 
     Some servers, and the disks of some machines, take such names for one.
     """
     parts = (source.excluded, source.left_out, target.excluded, target.left_out)
-    spared = {composed(path).casefold(): path for part in parts for path in part}
+    spared = {folded(path): path for part in parts for path in part}
     for path in (*changes.desired, *changes.extra) if spared else ():
-        other = spared.get(composed(path).casefold(), path)
+        other = spared.get(folded(path), path)
         if other != path:
             raise TransferFailed(
                 f"{printable_path(path)} and {printable_path(other)}, which takes no part, differ in "

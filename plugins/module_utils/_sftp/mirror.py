@@ -13,7 +13,7 @@ from typing import Any
 
 from .._api.text import clean, megabytes
 from .blocks import Shrank
-from .compare import TreeChanges
+from .compare import TreeChanges, folded
 from .errors import TransferFailed
 from .library import asyncssh
 from .local_folder import room_at
@@ -169,10 +169,12 @@ class Mirror:
 
         async def check(folder: str, _folder: TreeEntry) -> None:
             listed = {} if ROOT in written[folder] else await self.target.listing(folder)
+            goes = [posixpath.basename(path) for path in changes.extra if posixpath.dirname(path) == folder]
+            rest = ([*listed], goes)
             for path, entry in written[folder].items():
                 if is_whole(entry, listed.get(posixpath.basename(path))):
                     continue
-                if reason := why_not_listed(path, entry, await self.target.look(path), listed):
+                if reason := why_not_listed(path, entry, await self.target.look(path), rest):
                     place = f"{printable_path(self.target.at(path))} {self.target.where}"
                     self.failures[path] = f"cannot write {place}: {reason}"
 
@@ -354,10 +356,14 @@ def is_whole(entry: TreeEntry, found: TreeEntry | None) -> bool:
     return found is not None and (entry.kind is not Kind.FILE or found.size == entry.size)
 
 
-def why_not_listed(path: str, entry: TreeEntry, found: TreeEntry | None, listed: Collection[str]) -> str:
+def why_not_listed(
+    path: str, entry: TreeEntry, found: TreeEntry | None, others: tuple[Collection[str], Collection[str]]
+) -> str:
     """Say why something that was written is not listed as that; nothing if it is there all the same.
 
     A server may find a name that it does not list, such as one that begins with a dot.
+
+    :param others: the names that its directory lists, and those that are going to be deleted there.
     """
     if found is None:
         return (
@@ -369,6 +375,8 @@ def why_not_listed(path: str, entry: TreeEntry, found: TreeEntry | None, listed:
             f"{entry.size} bytes were written without an error, but it has {found.size}; find out whether "
             "space or a quota is used up, or whether something else writes to it, then run this again"
         )
-    name = posixpath.basename(path)
-    alike = [each for each in listed if each != name and each.casefold() == name.casefold()]
-    return f"it is the same there as {alike[0]!r}; rename one of them" if alike else ""
+    name, (listed, goes) = posixpath.basename(path), others
+    alike = [each for each in listed if each != name and folded(each) == folded(name)]
+    if alike or goes:  # or it may be one with what is to be deleted
+        return f"it is the same there as {printable_path([*alike, *goes][0])}; rename one of them"
+    return ""

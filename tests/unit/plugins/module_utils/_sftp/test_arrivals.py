@@ -80,7 +80,7 @@ def test_names_that_are_one_to_the_server_are_a_failure(
             assert result["failed"] and "nothing was deleted" in result["msg"]
             assert [failure["path"] for failure in result["failures"]] == named
             if not {"Maps", "Link"} & set(named):  # which it refuses to make at all
-                assert "the same there as a name in other capitals or characters" in result["msg"]
+                assert "it is the same there as" in result["msg"]
             assert (server.root / "up/extra").read_text() == "precious"
 
 
@@ -167,3 +167,41 @@ def test_a_file_that_was_put_aside_goes_once_another_is_in_its_place(tmp_path: P
         for _run in range(2):
             assert not sync(server, src=str(src), dest="up").get("failed")
         assert holds(server.root / "up") == {"server.cfg": "new"}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "more"),
+    [
+        ({"Cache/x": "x"}, {"cache/precious": "kept"}, {"delete": True, "exclude": ["Cache/"]}),
+        ({"Server.cfg": "new"}, {"server.cfg": "kept"}, {"exclude": ["server.cfg"]}),
+        ({"Maps": "@/etc"}, {"maps/precious": "kept"}, {"delete": True}),
+    ],
+)
+def test_what_takes_no_part_is_safe_where_capitals_count_for_nothing(
+    ours: Content, theirs: Content, more: dict[str, Any], tmp_path: Path
+) -> None:
+    src = fill(tmp_path / "src", {**ours, "a": "a"})
+    with odd_server(tmp_path, Folding) as server:
+        fill(server.root / "up", {**theirs, "a": "a"})
+        result = sync(server, src=str(src), dest="up", **more)
+        assert result["failed"] and "differ in capitals or characters alone" in result["msg"]
+        (path,) = theirs
+        assert (server.root / "up" / path).read_text() == "kept"
+
+
+class Hiding(Plain):
+    """Lists no names that begin with a dot, but finds them."""
+
+    async def scandir(self, path: bytes) -> Any:
+        async for item in super().scandir(path):
+            name: Any = item.filename
+            if not name.startswith(b".") or name in (b".", b".."):
+                yield item
+
+
+def test_a_name_that_a_server_does_not_list_is_no_failure(tmp_path: Path) -> None:
+    src = fill(tmp_path / "src", {".htaccess": "deny", "a": "a"})
+    with odd_server(tmp_path, Hiding) as server:
+        for _run in range(2):
+            assert not sync(server, src=str(src), dest="up").get("failed")
+        assert holds(server.root / "up")[".htaccess"] == "deny"
