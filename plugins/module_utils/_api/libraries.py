@@ -44,7 +44,8 @@ except ImportError:
         """Return what is given, in place of what pydantic's functions make of it."""
         return settings or value
 
-    ConfigDict = BeforeValidator = WithJsonSchema = Field = to_camel = to_snake = given  # type: ignore
+    ConfigDict = BeforeValidator = WithJsonSchema = given  # type: ignore[misc, assignment]
+    Field = to_camel = to_snake = given  # type: ignore[assignment]
 
 
 try:
