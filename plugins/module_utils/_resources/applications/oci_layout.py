@@ -169,6 +169,7 @@ class Layout:
     def verify(self, part: Part) -> None:
         """Check that the content of a part matches its digest."""
         with self.open_part(part) as file:
+            # Files of folders and archives have readinto; their common type does not say so.
             found = hashlib.file_digest(file, part.algorithm).hexdigest()  # type: ignore[arg-type]
         if found != part.hash:
             raise damaged_error(self.path, f"the content of {part.digest} does not match this digest")

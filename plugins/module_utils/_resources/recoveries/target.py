@@ -37,6 +37,7 @@ from ..shared.owners import owner_of
 from ..shared.plan import Task
 from ..shared.runs import Run
 from ..shared.task_errors import Invalid
+from ..shared.time_zones import current_time
 from .rules import RecoverOptions, is_beside, key_of, projects_of, wanted_of
 
 IN_USE = timedelta(hours=1)
@@ -119,7 +120,7 @@ class RecoveryRecord(MadeRecord):
     def touch(self, key: str) -> None:
         """Note that something is done with a service now."""
         with self.lock:
-            self.touched[key] = datetime.now(UTC).replace(microsecond=0)
+            self.touched[key] = current_time()
 
     def begin(self, key: str, id: str) -> None:
         """Note that the content of a service is going to be replaced."""
