@@ -41,7 +41,7 @@ from .shared.money import Move, describe_monthly
 from .shared.pending import Pending, is_of_this_run
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.relocation_record import check_not_stopped, successor_of
-from .shared.secret_notes import ORDERED, warn_of_lost_secrets
+from .shared.secrets_file import ORDERED, warn_of_lost_secrets
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .shared.waiting import QUIET_SECONDS, poll_for
 

@@ -13,12 +13,11 @@ from .._api import routes as r
 from .._api.errors import HostedError
 from .._api.models import SftpAccess, SftpPassword
 from .services.on_service import OnServiceOptions, access_of, known_id
-from .shared import secrets_file
+from .shared import journal, secrets_file
 from .shared.account import Account
 from .shared.change import Change, await_shown, send
 from .shared.options import option
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.secret_notes import SFTP, remove_notes, warn_of_lost_secrets
 from .shared.secrets_file import SecretsOptions
 from .shared.store import one_at_a_time, state_key
 
@@ -43,7 +42,7 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
         id = known_id(task)
         access = access_of(task, id)
         if access.password_set_at is not None and task.options.update_password == ON_CREATE:
-            warn_of_lost_secrets(task, f"{SFTP}:{id}")
+            secrets_file.warn_of_lost_secrets(task, f"{secrets_file.SFTP}:{id}")
             warn_of_missing_password(task, access)
             return Plan(result=access.as_dict())
         what = f"generate an SFTP password for {access.username or task.options.service}"
@@ -111,7 +110,7 @@ class HasPassword:
 
 def generate(task: Task[SftpPasswordOptions], id: str) -> None:
     """Ask for a password and put it away before anything else. Of several answers the last one counts."""
-    subject, what = f"{SFTP}:{id}", f"the SFTP password of service {id}"
+    subject, what = f"{secrets_file.SFTP}:{id}", f"the SFTP password of service {id}"
     change = Change(what=what, route=r.SFTP_PASSWORD, ids={"id": id}, shown=HasPassword(id), harmless=True)
     with secrets_file.keep_secrets(task, subject, what) as kept:
         try:
@@ -126,7 +125,8 @@ def generate(task: Task[SftpPasswordOptions], id: str) -> None:
             )
             raise
         if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
-            remove_notes(task, subject, kept.note)  # what an earlier call made opens nothing any more
+            # What an earlier call made opens nothing any more.
+            journal.close(task.options.base_url, subject, but=kept.record)
     await_shown(task, change)  # else the next task in turn would make another one
     if retried:
         task.warn(

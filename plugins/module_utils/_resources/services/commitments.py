@@ -9,20 +9,20 @@ response to the call, all others wait: lock, read the rate, add what is open, co
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._api.client import Client
 from ..._api.errors import AccessDenied, HostedError
 from ..._api.models import Pricing, Project
 from ..._api.values import ServiceStatus
+from ..shared import journal
 from ..shared.account import Account, Reads
 from ..shared.budget import (
     ENVIRONMENT,
@@ -37,12 +37,14 @@ from ..shared.budget import (
 )
 from ..shared.currency import format_price
 from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
+from ..shared.journal import Entry, run_id
 from ..shared.money import format_amount, rate_from
 from ..shared.names import same_name
+from ..shared.owners import account_of
 from ..shared.plan import Plan, Step, Task
-from ..shared.run_memory import remember
+from ..shared.run_memory import run_record
 from ..shared.runner import needs_of
-from ..shared.store import RUN_FOLDER, Kind, Record, lock_file, normalized_url, records_folder
+from ..shared.store import LOCKS, Kind, Record, lock_file, records_folder, state_key
 from ..shared.task_errors import Invalid
 from .options import BudgetOptions
 
@@ -58,8 +60,6 @@ OPEN_SECONDS, DONE_SECONDS = 600.0, 60.0
 
 For its run it counts as long as that lasts.
 """
-RUN_SECONDS = 7 * 24 * 3600.0
-"""Seconds after its last commitment until a run is forgotten."""
 NOTHING = Decimal(0)
 
 
@@ -67,72 +67,69 @@ NOTHING = Decimal(0)
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One commitment, noted before the call: one whose process was killed counts until it is shown."""
+class OfRun:
+    """What a run has added to the rate of an account, and would add in check mode. It ends with the run."""
 
-    made: Commitment
-    adds: Decimal
-    run: str | None
-    at: float
-    known: tuple[str, ...] = ()
-    """The ids of the services that had the name before."""
-    done: bool = False
-    """Whether the platform accepted the call. Otherwise it may have."""
-
-    def is_attempt_at(self, made: Commitment) -> bool:
-        """Tell whether it is of an attempt at a commitment whose outcome is open."""
-        ours, theirs = self.made, made
-        same = (ours.kind, ours.key, ours.before) == (theirs.kind, theirs.key, theirs.before)
-        return same and not self.done
-
-
-@dataclass(frozen=True)
-class Content:
-    """What the record of an account holds, or that of what a run in check mode would commit."""
-
-    entries: tuple[Entry, ...] = ()
-    runs: Mapping[str, tuple[Decimal, float]] = field(default_factory=dict)
-    """What each run has added with what is settled, and when."""
+    added: Decimal = NOTHING
+    """With what is no open entry any more."""
     predicted: tuple[Commitment, ...] = ()
 
-    def added_by(self, run: str | None) -> Decimal:
-        """Return what a run has added, as far as it may have been done."""
-        added = sum((entry.adds for entry in self.entries if run and entry.run == run), NOTHING)
-        return added + self.runs.get(run or "", (NOTHING, 0.0))[0]
 
-    def settled(self, ended: Collection[Entry]) -> Content:
-        """Return the content without entries that need not count any more. Their runs have added them."""
-        runs = dict(self.runs)
-        for entry in ended:
-            if entry.run:
-                runs[entry.run] = runs.get(entry.run, (NOTHING, 0.0))[0] + entry.adds, time.time()
-        return replace(self, entries=tuple(each for each in self.entries if each not in ended), runs=runs)
-
-    def without_old(self) -> Content:
-        """Return the content without what has counted for long enough, whatever the platform shows."""
-        now, lasts = time.time(), {True: DONE_SECONDS, False: OPEN_SECONDS}
-        content = self.settled([entry for entry in self.entries if now - entry.at > lasts[entry.done]])
-        runs = {run: told for run, told in content.runs.items() if now - told[1] < RUN_SECONDS}
-        return replace(content, runs=runs)
-
-    def without_attempts(self, commitments: Sequence[Commitment]) -> Content:
-        """Return the content without attempts at the same: another one is made if no effect was seen."""
-        others = (each for each in self.entries if not any(each.is_attempt_at(made) for made in commitments))
-        return replace(self, entries=tuple(others))
+OF_RUN = Kind("", OfRun, "the record of what this run commits", "Begin a new run")
 
 
-BUDGET = Kind("budget", Content, "the record of commitments", "Remove it when no run is under way")
+class Open(NamedTuple):
+    """A commitment that the platform may not show yet, and its entry in the journal."""
+
+    record: Record[Entry]
+    made: Commitment
+    entry: Entry
+
+    def is_attempt_at(self, made: Commitment) -> bool:
+        """Tell whether it is an attempt at a commitment whose outcome is open."""
+        return not self.entry.done and self.made.attempt == made.attempt
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has counted for long enough, whatever the platform shows."""
+        return time.time() - self.entry.at > (DONE_SECONDS if self.entry.done else OPEN_SECONDS)
+
+
+def open_commitments(account: str) -> list[Open]:
+    """Return what the platform may not show yet.
+
+    Of several attempts at the same, only the last one may have been carried out.
+
+    :raises Invalid: naming the file of an entry that cannot be read.
+    """
+    found = list[Open]()
+    for record, entry in journal.opened(None, subject_of(account)).items():
+        if entry.commitment is not None:
+            found = [each for each in found if not each.is_attempt_at(entry.commitment)]
+            found.append(Open(record, entry.commitment, entry))
+    return found
+
+
+def remove(records: Iterable[Record[Entry]]) -> None:
+    """Remove entries that turned out to be of nothing."""
+    for record in records:
+        record.remove()
+
+
+def subject_of(account: str) -> str:
+    """Return what the entries of an account's commitments are on."""
+    return f"commitments of {account}"
 
 
 @contextmanager
-def locked(record: Record[Content]) -> Iterator[Content]:
-    """Keep all other commitments of this controller waiting, and yield what a record holds.
+def turn_of(account: str) -> Iterator[None]:
+    """Keep all other commitments of this controller waiting.
 
     :raises OSError: if the lock cannot be had.
-    :raises Invalid: if the record cannot be read.
     """
-    with lock_file(f"{record.path}.lock", LOCK_SECONDS):
-        yield record.read().without_old()
+    path = os.path.join(records_folder(LOCKS), state_key(None, subject_of(account)))
+    with lock_file(path, LOCK_SECONDS):
+        yield
 
 
 # --- What the account has -----------------------------------------------------------------------------
@@ -196,19 +193,19 @@ def with_commitment(holdings: Holdings, made: Commitment, key: str = "") -> Hold
     return {**holdings, key or made.key: Holding(now.name, now.monthly if stays else made.monthly, projects)}
 
 
-def with_entries(listed: Holdings, entries: Iterable[Entry]) -> tuple[Holdings, list[Entry]]:
-    """Return the holdings with the entries that the platform does not show yet, and those that it shows."""
-    holdings, shown, taken = listed, list[Entry](), set[str]()
-    for entry in entries:
-        made, now = entry.made, listed.get(entry.made.key)
-        came = set(namesakes(listed, made)).difference(entry.known, taken) if made.kind in NEW else set()
+def with_open(listed: Holdings, commitments: Iterable[Open]) -> tuple[Holdings, list[Open]]:
+    """Return the holdings with what the platform does not show yet, and what need not count any more."""
+    holdings, ended, taken = listed, list[Open](), set[str]()
+    for each in commitments:
+        made, now = each.made, listed.get(each.made.key)
+        came = set(namesakes(listed, made)).difference(each.entry.known, taken) if made.kind in NEW else set()
         if came and made.kind == "order":  # a slug is that of one application, a name may be of several
             taken.add(min(came))
-        if came or (made.kind not in NEW and (now is None or is_shown(made, now))):
-            shown.append(entry)
+        if came or each.is_over or (made.kind not in NEW and (now is None or is_shown(made, now))):
+            ended.append(each)
         else:  # what is new counts beside all else that is on its way
-            holdings = with_commitment(holdings, made, made.id or f"{made.key} since {entry.at}")
-    return holdings, shown
+            holdings = with_commitment(holdings, made, made.id or f"{made.key} since {each.entry.at}")
+    return holdings, ended
 
 
 def is_shown(made: Commitment, now: Holding) -> bool:
@@ -315,24 +312,24 @@ class BudgetGuard(Guard):
             return
         with ExitStack() as held:
             with known_or_refused():
-                record = record_of(self.task)
-                before = held.enter_context(locked(record))
-                content = before.without_attempts([made])
-                found, shown = self._look(Account(client, Reads()), content, [made])
+                account = account_of(client)
+                held.enter_context(turn_of(account))
+                found, ended = self._look(Account(client, Reads()), account, [made])
                 adds = self._check(found, [made])
-                entry = Entry(made, adds, run_id(), time.time(), namesakes(found.listed, made))
-                content = content.settled(shown)
-                record.write(replace(content, entries=(*content.entries, entry)))
+                settle(ended, account)
+                known = namesakes(found.listed, made)
+                entry = Entry(made.what, time.time(), run_id(), commitment=made, adds=adds, known=known)
+                earlier = [each.record for each in open_commitments(account) if each.is_attempt_at(made)]
+                record = journal.begin(None, subject_of(account), entry)
             try:
                 yield
             except HostedError as error:
-                if error.nothing_done:
-                    with self._noting(made, "failed"):
-                        record.write(before)
+                with self._noting(made, "failed"):
+                    remove([record] if error.nothing_done else earlier)
                 raise
             with self._noting(made, "is done"):
-                done = replace(entry, done=True)
-                record.write(replace(content, entries=(*content.entries, done)))
+                record.write(replace(entry, done=True))
+                remove(earlier)
 
     def succeeded(self, commitment: Commitment) -> None:
         """Settle the entries on a service that costs less from now on, or is gone.
@@ -342,18 +339,23 @@ class BudgetGuard(Guard):
         if not any(self.budgets.values()):
             return
 
-        def concerned(entry: Entry) -> bool:
-            return ends(commitment, entry.made) if commitment.lowers else entry.is_attempt_at(commitment)
+        def concerned() -> list[Open]:
+            return [
+                each
+                for each in open_commitments(account)
+                if (ends(commitment, each.made) if commitment.lowers else each.is_attempt_at(commitment))
+            ]
 
         with self._noting(commitment, "is done"):
-            record = record_of(self.task)
-            if not any(map(concerned, record.read().without_old().entries)):
+            account = account_of(self.task.client)
+            if not concerned():
                 return
-            with locked(record) as content:
-                known = [(each, concerned(each)) for each in content.entries]
-                done = tuple(replace(each, done=True) if ours else each for each, ours in known)
-                ended = content.settled([each for each, ours in known if ours])
-                record.write(ended if commitment.lowers else replace(content, entries=done))
+            with turn_of(account):
+                if commitment.lowers:
+                    settle(concerned(), account)
+                else:
+                    for each in concerned():
+                        each.record.write(replace(each.entry, done=True))
 
     @contextmanager
     def _noting(self, made: Commitment, outcome: str) -> Iterator[None]:
@@ -379,18 +381,16 @@ class BudgetGuard(Guard):
             return
         keys = {made.key for _step, made in raising}
         with known_or_refused():
-            record, folder = record_of(self.task), os.environ.get(RUN_FOLDER)
-            name = f"hosted.services.budget.{os.path.basename(record.path)}"
-            foreseen = replace(record, path=os.path.join(folder, name)) if folder else None
-            with locked(foreseen) if foreseen else nullcontext(Content()) as earlier:
+            run = of_run(account_of(self.task.client))
+            with run.held(LOCK_SECONDS) if run else nullcontext(OfRun()) as earlier:
                 if self.task.check_mode:
                     commitments = [made for _step, made in plan.commitments]
                     before = (*earlier.predicted, *taken_back(earlier.predicted, commitments))
                     predicted = (*before, *self._predict(plan, before))
                 else:  # roles look at a change in check mode before they make it, in the same run
                     predicted = tuple(made for made in earlier.predicted if made.key not in keys)
-                if foreseen and predicted != earlier.predicted:
-                    foreseen.write(Content(predicted=predicted))
+                if run and predicted != earlier.predicted:
+                    run.write(replace(earlier, predicted=predicted))
             together = [made for step, made in raising if step.branch is None or plan.budgeted_whole]
             if together and not self.task.check_mode:
                 self._check_plan(together)
@@ -400,18 +400,18 @@ class BudgetGuard(Guard):
 
         What is to be created may have appeared since the plan was made; then nothing is left to do.
         """
-        with locked(record_of(self.task)) as content:
-            others = content.without_attempts(commitments)
-            found, _shown = self._look(Account(self.task.client, Reads()), others, commitments)
+        account = account_of(self.task.client)
+        with turn_of(account):
+            found, _shown = self._look(Account(self.task.client, Reads()), account, commitments)
             known = {each.id for each in self.task.account.services()} if found.listed else set()
             new = {id: each for id, each in found.listed.items() if id not in known}
             self._check(found, [made for made in commitments if made.id or not namesakes(new, made)])
 
     def _predict(self, plan: Plan, earlier: Sequence[Commitment]) -> Sequence[Commitment]:
         """Return what a plan would commit, checked. A branch that is refused ends there, as it will."""
-        content = replace(record_of(self.task).read().without_old(), predicted=tuple(earlier))
         commitments = [made for _step, made in plan.commitments]
-        found, _shown = self._look(self.task.account, content, commitments)
+        account = account_of(self.task.client)
+        found, _shown = self._look(self.task.account, account, commitments, earlier)
         if plan.budgeted_whole:
             self._check(found, commitments)
             return commitments
@@ -433,23 +433,28 @@ class BudgetGuard(Guard):
         return would
 
     def _look(
-        self, account: Account, content: Content, commitments: Sequence[Commitment]
-    ) -> tuple[Sum, Sequence[Entry]]:
-        """Return what the account has, with the limits that hold for commitments, and the entries shown.
+        self,
+        reader: Account,
+        account: str,
+        commitments: Sequence[Commitment],
+        predicted: Iterable[Commitment] = (),
+    ) -> tuple[Sum, Sequence[Open]]:
+        """Return what the account has, with the limits that hold for commitments, and what is over.
 
-        Where only a limit of the run holds, nothing is read.
+        Where only a limit of the run holds, nothing is read of the platform.
         """
         self.names |= {(made.home, made.project_name) for made in commitments if made.project_name}
         homes = {made.home for made in commitments if not made.lowers}
-        limits = list(self._limits(account, homes)) if homes else []
-        listed, holdings, shown = Holdings(), Holdings(), list[Entry]()
+        limits = list(self._limits(reader, homes)) if homes else []
+        listed = Holdings()
+        others = [each for each in open_commitments(account) if not any(map(each.is_attempt_at, commitments))]
         if any(limit.scope != RUN for limit in limits):
-            listed = read_holdings(account, {id for limit in limits for id in limit.projects or ()})
-            holdings, shown = with_entries(listed, content.entries)
-        found = Sum([], listed, holdings, content.added_by(run_id()))
-        for made in content.predicted:
+            listed = read_holdings(reader, {id for limit in limits for id in limit.projects or ()})
+        holdings, ended = with_open(listed, others)
+        found = Sum([], listed, holdings, added_by_run(account, others))
+        for made in predicted:
             found.add(made)
-        return replace(found, limits=limits), shown
+        return replace(found, limits=limits), ended
 
     def _limits(self, account: Account, homes: Collection[str]) -> Iterator[Limit]:
         """Yield the limits of all options that hold for these projects."""
@@ -555,19 +560,26 @@ def ends(lowering: Commitment, made: Commitment) -> bool:
     return there and same_name(made.name or "", lowering.name or "")
 
 
-def run_id() -> str | None:
-    """Return what tells this run from others, in each of its processes; ``None`` for a module elsewhere."""
-    folder = os.environ.get(RUN_FOLDER)
-    return hashlib.blake2b(folder.encode(), digest_size=16).hexdigest() if folder else None
+def of_run(account: str) -> Record[OfRun] | None:
+    """Return what this run has committed on an account; ``None`` for a module elsewhere."""
+    return run_record(OF_RUN, f"budget.{account}.json")
 
 
-def record_of(task: Task[Any]) -> Record[Content]:
-    """Return the record of an account, the same for each of its tokens."""
-    client = task.client
-    email = remember(client, "account", lambda: client.whoami().email) or client.whoami().email
-    text = f"{normalized_url(task.options.base_url or '')}\n{email or client.account_key}"
-    name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return BUDGET.at(os.path.join(records_folder(BUDGET.folder), f"{name}.json"))
+def added_by_run(account: str, others: Iterable[Open]) -> Decimal:
+    """Return what this run has added, as far as it may have been done."""
+    run, id = of_run(account), run_id()
+    ours = (each.entry.adds for each in others if id and each.entry.run == id)
+    return sum(ours, run.read().added if run else NOTHING)
+
+
+def settle(ended: Sequence[Open], account: str) -> None:
+    """Close entries that need not count any more. What this run has added with them stays."""
+    run, id = of_run(account), run_id()
+    ours = sum((each.entry.adds for each in ended if each.entry.run == id), NOTHING)
+    if run and ours:
+        run.edit(lambda now: replace(now, added=now.added + ours))
+    for each in ended:
+        each.record.remove()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from ..._api.errors import HostedError, Refused, TokenRejected
 from ..._api.models import Dimensions, Order, Project, Quote, Service, ServiceSummary
 from ..._api.text import composed
 from ..._api.values import WITH_SETTINGS
-from ..shared import secrets_file
+from ..shared import journal, secrets_file
 from ..shared.account import Account
 from ..shared.budget import Commitment
 from ..shared.change import BILLED_SECONDS, Change, call_once
@@ -40,7 +40,6 @@ from ..shared.money import (
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.runs import run_process
-from ..shared.secret_notes import ORDERED, remove_notes, seconds_since_call
 from ..shared.store import Kind, one_at_a_time
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import poll_for
@@ -266,7 +265,8 @@ class Ordering:
 
     def _await_lost_order(self) -> ServiceSummary | Service | None:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
-        left = BILLED_SECONDS - seconds_since_call(self.task, f"{ORDERED}:{self.name}")
+        place = self.task.options.base_url
+        left = BILLED_SECONDS - journal.seconds_since(place, f"{secrets_file.ORDERED}:{self.name}")
         if left <= 0:
             return None
         self.task.warn(
@@ -287,7 +287,7 @@ class Ordering:
         body = {**self.body, "name": composed(self.name)}
         if self.project is not None:
             body["projectId"] = self.project.id
-        subject = f"{ORDERED}:{self.name}"
+        subject = f"{secrets_file.ORDERED}:{self.name}"
         arrived = Arrived(self.task.options, self.project, known)
         place = Change(what=self.what, route=r.ORDER, body=body, shown=arrived, commitment=self.commitment)
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:
@@ -298,14 +298,14 @@ class Ordering:
                 kept.discard()
                 self.task.warn(
                     f"the one-time secrets of {self.what}, if any, were in the lost response and are lost "
-                    f"too. If it has any: {kept.note.remedy}"
+                    f"too. If it has any: {kept.remedy}"
                 )
                 remember_order(self.task, self.project, adopted.id)
                 return str(adopted.id)
             has_secrets = write_order_secrets(kept, self.name, order)
         if not any(same_name(service.name, self.name) for service in self.listed):
             # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
-            remove_notes(self.task, subject, kept.note)
+            journal.close(self.task.options.base_url, subject, but=kept.record)
         self._check_placed(order, arrived)
         if not has_secrets:  # until the service is known, the next run must wait for it before it orders
             kept.discard()

@@ -15,6 +15,7 @@ from ..._api import routes as r
 from ..._api.errors import HostedError, Refused
 from ..._api.models import Backup, Project, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
+from ..shared import journal
 from ..shared.account import Account
 from ..shared.budget import Commitment
 from ..shared.change import BILLED_SECONDS, Change, Gone, apply, await_removal
@@ -23,7 +24,7 @@ from ..shared.money import Move
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS, was_complete
-from ..shared.secret_notes import ORDERED, notes_on, remove_notes
+from ..shared.secrets_file import ORDERED
 from ..shared.store import records_folder
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
@@ -294,16 +295,13 @@ def wait_until_gone(task: Task[WaitOptions], view: View) -> None:
 
 
 def forget_order(task: Task, service: Service) -> None:
-    """Remove the notes on the order of a service that is deleted.
+    """Close the entries on the order of a service that is deleted.
 
     They go by its name, so they stay while another service has that, and while an order may still come about.
     """
-    subject = f"{ORDERED}:{service.name}"
+    place, subject = task.options.base_url, f"{ORDERED}:{service.name}"
     with suppress(HostedError):  # the deletion is done, so a list that cannot be read is no reason to fail
-        others = (
-            with_name(existing(task.account.services()), service.name, None)
-            if notes_on(task, subject)
-            else ()
-        )
+        noted = journal.opened(place, subject)
+        others = with_name(existing(task.account.services()), service.name, None) if noted else ()
         if all(other.id == service.id for other in others):
-            remove_notes(task, subject, min_age=BILLED_SECONDS)
+            journal.close(place, subject, age=BILLED_SECONDS)

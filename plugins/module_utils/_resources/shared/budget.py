@@ -152,6 +152,11 @@ class Commitment:
         return self.id or f"new {self.name} in {self.project_name or self.project or 'the default'}"
 
     @property
+    def attempt(self) -> str:
+        """What is the same for each attempt at it whose outcome is open."""
+        return f"{self.kind} {self.key} {self.before}"
+
+    @property
     def home(self) -> str:
         """The project that it is in afterwards, by its id, or by its name if it has none yet, or neither."""
         return self.project or self.project_name or ""

@@ -11,7 +11,7 @@ from typing import Any
 from ..._api.errors import HostedError
 from .money import format_amount
 from .plan import Task
-from .run_memory import remember
+from .run_memory import first_said
 
 CURRENCY = "currency"
 """The key in the memory of a task, and in that of the run."""
@@ -32,8 +32,10 @@ def format_price(task: Task[Any], amount: Decimal | None) -> str | None:
 def currency_of(task: Task[Any]) -> str | None:
     """Return the currency of the account; ``None`` where the platform does not name it to this token."""
     if CURRENCY not in task.memory:
-        read = None if task.client is None else remember(task.client, CURRENCY, lambda: read_currency(task))
-        task.memory[CURRENCY] = read
+        client = task.client
+        task.memory[CURRENCY] = (
+            first_said(f"{CURRENCY}.{client.account_key}", lambda: read_currency(task)) if client else None
+        )
     currency: str | None = task.memory[CURRENCY]
     return currency
 

@@ -1,13 +1,48 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whose account a token is of, in a form that files may keep."""
+"""Whose account a token is of, in a form that files may keep (Authentication)."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ..._api.client import Client
+from .store import Kind, normalized_url, records_folder
+from .task_errors import Invalid
+
+
+@dataclass(frozen=True)
+class Owner:
+    """What names the account of a token."""
+
+    account: str = ""
+
+
+OWNERS = Kind("owners", Owner, "whose account a token is of", hint=True)
 
 
 def owner_of(email: str | None) -> str:
     """Return a hash of whom an account belongs to; empty if the platform does not tell."""
     return hashlib.sha256(email.encode()).hexdigest()[:32] if email else ""
+
+
+def account_of(client: Client) -> str:
+    """Return what names the account of a token in records, the same for each of its tokens.
+
+    It is asked for once, and kept: a token is of one account.
+
+    :raises HostedError: if the platform does not tell.
+    """
+    record = OWNERS.at(os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
+    known = record.read().account
+    if not known:
+        email = client.whoami().email
+        text = f"{normalized_url(client.connection.base_url)}\n{email or client.account_key}"
+        known = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        with suppress(Invalid):
+            record.write(Owner(known))
+    return known

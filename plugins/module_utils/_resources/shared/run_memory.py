@@ -5,45 +5,62 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..._api.client import Client
-from .store import RUN_FOLDER, lock_file, state_key, write_json
+from .store import RUN_FOLDER, Kind, Record, state_key
+from .task_errors import Invalid
 
 if TYPE_CHECKING:
     from .plan import Plan, Resource, Task
 
+T = TypeVar("T")
 NAMES = ("name", "slug", "path", "digest")
 """The keys of results that name things."""
 LOCK_SECONDS = 5.0
 """Seconds to wait for another task that reads the same."""
 
 
-def remember(client: Client, name: str, read: Callable[[], str | None]) -> str | None:
-    """Return what another task of the run has read of the account, or read it for all of them.
+@dataclass(frozen=True)
+class Said:
+    """What the first task said; ``known`` also where it found nothing."""
 
-    A task that runs as a module elsewhere does not share a folder with them, and reads it for itself. What
-    could not be read is remembered, too. ``None`` if the folder cannot be used.
-    """
-    return first_said(f"{name}.{client.account_key}", read)
+    said: str | None = None
+    known: bool = False
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """The names of what tasks in check mode planned, each with what there is to know of it."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+SAID = Kind("", Said, "what a task of this run said", hint=True)
+FORESEEN = Kind("", Foreseen, "what earlier tasks of this run planned", hint=True)
+
+
+def run_record(kind: Kind[T], subject: str) -> Record[T] | None:
+    """Return a record that ends with the run; ``None`` for a module elsewhere, which shares no folder."""
+    folder = os.environ.get(RUN_FOLDER)
+    return kind.at(os.path.join(folder, f"hosted.services.{subject}")) if folder else None
 
 
 def first_said(subject: str, read: Callable[[], str | None]) -> str | None:
-    """Return what the first task of the run said of a subject, as :func:`remember` does."""
-    folder = os.environ.get(RUN_FOLDER)
-    if not folder:
+    """Return what the first task of the run said of a subject, or has read for all of them.
+
+    What could not be read is remembered, too. ``None`` if the folder cannot be used.
+    """
+    record = run_record(SAID, subject)
+    if record is None:
         return read()
-    path = os.path.join(folder, f"hosted.services.{subject}")
-    with suppress(OSError, ValueError), lock_file(f"{path}.lock", LOCK_SECONDS):
-        if not os.path.exists(path):
-            write_json(path, {"said": read()})
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)["said"]
-        return found if isinstance(found, str) else None
+    with suppress(OSError, Invalid), record.held(LOCK_SECONDS) as earlier:
+        found = earlier if earlier.known else Said(read(), known=True)
+        record.write(found)
+        return found.said
     return None
 
 
@@ -52,17 +69,15 @@ def foreseen(base_url: str | None) -> dict[str, str]:
 
     A release is named by slug and tag, with its digest, and what gets a new name by that, with its id.
     """
-    path = _path_of_foreseen(base_url)
-    if path is not None:
-        with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
-            return dict(json.load(file))
-    return {}
+    record = run_record(FORESEEN, state_key(base_url, "foreseen"))
+    return dict(record.read().names) if record else {}
 
 
 def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
     """Note what a task in check mode plans, for the tasks after it: what selects it, and how it is named."""
-    options, path = task.options, _path_of_foreseen(task.options.base_url)
-    if path is None or not plan.changed:
+    options = task.options
+    record = run_record(FORESEEN, state_key(options.base_url, "foreseen"))
+    if record is None or not plan.changed:
         return
     chosen = {name: getattr(options, name) for name in resource.selectors - resource.secret_options}
     names = dict.fromkeys(
@@ -74,19 +89,17 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
         names[str(plan.result["name"])] = str(plan.result["id"])
     if {"slug", "tag", "digest"} <= chosen.keys() and chosen["digest"]:
         names[f"{chosen['slug']}:{chosen['tag']}"] = str(chosen["digest"])
-    with suppress(OSError), lock_file(f"{path}.lock", LOCK_SECONDS):
-        known = foreseen(options.base_url)
-        write_json(path, {**known, **{name: said or known.get(name, "") for name, said in names.items()}})
+    with suppress(OSError, Invalid):
+        record.edit(
+            lambda known: Foreseen(
+                {**known.names, **{name: said or known.names.get(name, "") for name, said in names.items()}}
+            )
+        )
 
 
 def any_new(kind: str) -> str:
     """Return what :func:`foreseen` has if an earlier task planned anything of a kind, such as ``ssh_key``."""
     return f"a new {kind}"
-
-
-def _path_of_foreseen(base_url: str | None) -> str | None:
-    folder = os.environ.get(RUN_FOLDER)
-    return os.path.join(folder, f"hosted.services.{state_key(base_url, 'foreseen')}") if folder else None
 
 
 def _names_in(value: Any) -> Iterator[str]:

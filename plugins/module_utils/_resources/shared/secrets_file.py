@@ -3,14 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keeping what the platform shows only once: the place is proved before it is asked for.
 
-A call whose answer holds secrets is made inside :func:`keeping`::
+A call whose answer holds secrets is made inside :func:`keep_secrets`::
 
     with keep_secrets(task, subject, "the secrets of service 'web'") as kept:
         answer = ...                 # may take the secrets away from the platform
         kept.write(id, content, "…") # or kept.discard(), when the answer holds none
 
-Before the call a file of the size is written where the secrets will go, and a note is left: should the run
-end in the middle, the next task on the subject tells that the secrets were never kept (:mod:`secret_notes`).
+Before the call a file of the size is written where the secrets will go, and an entry in the journal: should
+the run end in the middle, the next task on the subject tells that the secrets were never kept.
 """
 
 from __future__ import annotations
@@ -24,18 +24,35 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api.errors import undone_if_nothing_happened
 from ..._api.text import harmless
+from . import journal
+from .journal import Entry
 from .options import FilePath, Options, option
 from .plan import Task
-from .secret_notes import FOLDER, SecretNote
 from .selectors import check_path
-from .store import atomic_file, flush_to_disk, make_folder_of, one_at_a_time, records_folder
+from .store import (
+    UNFINISHED,
+    Record,
+    atomic_file,
+    flush_to_disk,
+    make_folder_of,
+    one_at_a_time,
+    records_folder,
+)
 from .task_errors import Invalid
 
+FOLDER = "secrets"
+ORDERED, SFTP = "service", "sftp"
+"""The kinds of subjects: ``service:`` with the name of an order, ``sftp:`` with the id of a service."""
+REMEDIES = {
+    ORDERED: "database_info with return_secrets: true reads those of a database again; for others, delete "
+    "the service and order it again",
+    SFTP: "set update_password: always to generate another password",
+}
 LONGEST_WRITE = 30.0
 """Seconds to wait for other tasks that write to the same file; each holds it for an instant."""
 MAX_NAME = 150
@@ -152,23 +169,14 @@ def unwritable_error(place: str, why: str) -> Invalid:
 
 @contextmanager
 def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterator[SecretWriter]:
-    """Check the destination and leave a note, then let the caller make the call that returns secrets.
+    """Check the destination and open an entry, then let the caller make the call that returns secrets.
 
-    The note is removed once the secrets are saved, or if the platform did not act. Otherwise, for example if
+    The entry is closed once the secrets are saved, or if the platform did not act. Otherwise, for example if
     the run is killed, it stays for the next task.
     """
     check_writable(task)
-    kept = SecretWriter(task, SecretNote.of(task.options.base_url, subject))
-    needed = destination(task, "any") is not None and not task.options.secrets_dest
-    try:
-        kept.note.write(what)
-    except OSError as error:
-        if needed:
-            raise unwritable_error(os.path.dirname(kept.note.path), error.strerror or str(error)) from None
-        task.warn(
-            f"no note can be written to {os.path.dirname(kept.note.path)!r} ({error.strerror or error}): if "
-            "this run is killed before it has saved the secrets, the next one cannot warn you"
-        )
+    entry = Entry(what, time.time())
+    kept = SecretWriter(task, journal.begin(task.options.base_url, subject, entry), entry, remedy_of(subject))
     with undone_if_nothing_happened(kept.discard):
         yield kept
 
@@ -181,11 +189,15 @@ class SecretWriter:
     """Saves the secrets of one call."""
 
     task: Task[SecretsOptions]
-    note: SecretNote
+    record: Record[Entry]
+    entry: Entry
+    remedy: str
+    """What to do if the secrets are lost."""
 
     def discard(self) -> None:
-        """Remove the note: there are no secrets, or their loss was reported."""
-        self.note.remove()
+        """Close the entry: there are no secrets, or their loss was reported."""
+        with suppress(OSError):
+            self.record.remove()
 
     def write(self, id: str, content: dict[str, Any], labels: str) -> bool:
         """Write secrets to ``secrets_dest``, and to the result if requested. Return whether it worked.
@@ -220,7 +232,7 @@ class SecretWriter:
             self.discard()
             return True
         if not options.return_secrets:
-            self.task.warn(f"{failure}. They are lost: {self.note.remedy}")
+            self.task.warn(f"{failure}. They are lost: {self.remedy}")
             return False
         self.task.warn(f"{failure}. They are only in the result, because return_secrets is set")
         self.discard()
@@ -229,13 +241,13 @@ class SecretWriter:
     def _keep_until_returned(self, id: str, content: dict[str, Any], labels: str) -> None:
         """Keep secrets that go into the result alone on disk until the task ends: it may be killed before.
 
-        Where that cannot be done the note stays as long, and tells of secrets that were never kept.
+        Where that cannot be done the entry stays as long, and tells of secrets that were never kept.
         """
         path = default_path(f"{id}-not-returned")
         with suppress(Exception):
             make_folder_of(path)
             write_private(path, content)
-            self.note.write(labels, kept_in=path)
+            self.record.write(replace(self.entry, what=labels, kept_in=path))
 
         def end(kind: type[BaseException] | None, *__: object) -> None:
             if kind is None or issubclass(kind, Exception):  # not Ctrl-C, after which nothing is returned
@@ -276,3 +288,40 @@ def put_aside_path(path: str) -> str:
     """Return a new path for an older file."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())  # which the items of a loop share
     return f"{path}.{stamp}.{secrets.token_hex(4)}~"
+
+
+# --- What was never kept ----------------------------------------------------------------------------
+
+
+def remedy_of(subject: str) -> str:
+    """Return what to do if the secrets of a subject are lost."""
+    return REMEDIES[subject.partition(":")[0]]
+
+
+def warn_of_lost_secrets(task: Task[Any], subject: str) -> None:
+    """Warn of secrets that were requested and never saved, until the entry is removed."""
+    for record, entry in journal.opened(task.options.base_url, subject).items():
+        cause = "the run that requested it did not finish, or is still running"
+        if entry.kept_in is not None:
+            task.warn(
+                f"{entry.what}, generated on {entry.since}, is in {entry.kept_in}: {cause}. Move that file "
+                f"to a safe place, and remove {record.path} to end this warning"
+            )
+            continue
+        found = unfinished_files(task)
+        look = f" Look into {', '.join(found)} first, which a killed run left." if found else ""
+        task.warn(
+            f"{entry.what} may have been generated on {entry.since} and never kept: {cause}.{look} If nobody "
+            f"has it: {remedy_of(subject)}. Remove {record.path} to end this warning"
+        )
+
+
+def unfinished_files(task: Task[Any]) -> list[str]:
+    """Return the files in the folders of secrets that were never completed."""
+    given = getattr(task.options, "secrets_dest", None)
+    folders = {records_folder(FOLDER), *([os.path.dirname(os.path.abspath(given))] if given else [])}
+    found: list[str] = []
+    for folder in folders:
+        with suppress(OSError):
+            found += [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(UNFINISHED)]
+    return sorted(found)

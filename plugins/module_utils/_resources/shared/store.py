@@ -265,8 +265,19 @@ class Record(Generic[T]):
 
         :raises Invalid: if it cannot be read or written.
         """
-        with self._kept(), lock_file(f"{self.path}.lock", LONGEST_WRITE):
-            self._replace(change(self.read()))
+        with self._kept(), self.held(LONGEST_WRITE) as content:
+            self._replace(change(content))
+
+    @contextmanager
+    def held(self, seconds: float) -> Iterator[T]:
+        """Yield what the record holds, and keep all others that hold or edit it waiting meanwhile.
+
+        :raises TimeoutError: if another one holds it for ``seconds``.
+        :raises OSError: if the lock cannot be made.
+        :raises Invalid: if it cannot be read.
+        """
+        with lock_file(f"{self.path}.lock", seconds):
+            yield self.read()
 
     def remove(self) -> None:
         """Remove the file, if there is one."""
