@@ -745,6 +745,42 @@ report:
         month:
           description: What the month will have cost.
           type: str
+    history:
+      description:
+        - What tasks of this controller changed on the account in the seven days before RV(report.as_of), the
+          oldest first. Null for a project.
+        - What other controllers did is not known here.
+      type: list
+      elements: dict
+      contains:
+        at:
+          description: When, by the clock of this machine, in UTC.
+          type: str
+          sample: "2026-11-02T09:12:41Z"
+        who:
+          description: The user and the machine that ran Ansible.
+          type: str
+          sample: deploy@ci-7
+        module:
+          description: The module.
+          type: str
+          sample: service
+        change:
+          description: The change, as C(actions) of the task named it.
+          type: str
+          sample: order minecraft as service 'survival' for 9.60 a month
+        outcome:
+          description:
+            - V(done); V(begun) if the task did not see its end; V(unknown) if it may not have been made.
+          type: str
+          sample: done
+        monthly_before:
+          description: The monthly rate before, where the change moved it and the rate was known.
+          type: str
+        monthly_after:
+          description: The monthly rate afterwards.
+          type: str
+          sample: "9.60"
     unread:
       description: What could not be read.
       type: list

@@ -29,7 +29,7 @@ extends_documentation_fragment:
 notes:
   - A password that the service already has cannot be read again. With O(return_secrets) and without O(secrets_dest),
     the task returns none and warns.
-  - If a run is killed between the call and the file, a note stays in C(hosted_services/secrets/unkept). Set
+  - If a run is killed between the call and the file, an entry stays in C(hosted_services/journal). Set
     O(update_password=always) then.
 seealso:
   - module: hosted.services.sftp_info

@@ -27,6 +27,7 @@ from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import runner
 from .._resources.shared.connecting import connection
 from .._resources.shared.currency import currency_of, format_price
+from .._resources.shared.history import History
 from .._resources.shared.plan import Plan, Resource, Task
 from .._resources.shared.run_memory import foresee
 from .diff import as_diff, describe_subject
@@ -105,6 +106,7 @@ def open_task(
     task.progress = lambda line: context.progress(secrets.hide(line))
     if client is not None:
         client.on_pause = task.progress
+        task.tell = History(resource.name, secrets.without, task.warn).note
     return task
 
 

@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from .reports.figures import figures_of
 from .reports.measures import Measures, ReportInfoOptions
 from .reports.reading import read_facts
+from .shared.history import lines_between
 from .shared.plan import Plan, Resource, Task
 from .shared.restore_points import parse_moment
 from .shared.retention import read_span
 from .shared.task_errors import Invalid
+
+HISTORY = timedelta(days=7)
+"""Of how many days a report tells what this controller did."""
 
 
 class ReportInfoResource(Resource[ReportInfoOptions]):
@@ -32,7 +36,9 @@ class ReportInfoResource(Resource[ReportInfoOptions]):
         facts = read_facts(task.account, project)
         as_of = asked or task.platform_now() or datetime.now(UTC)
         as_of = as_of.astimezone(UTC).replace(microsecond=0)
-        return Plan(result=figures_of(facts, Measures(options, as_of)))
+        # Which project a change was in is not noted.
+        history = None if project else lines_between(task.client, as_of - HISTORY, as_of)
+        return Plan(result=figures_of(facts, Measures(options, as_of), history))
 
 
 REPORT_INFO = ReportInfoResource()

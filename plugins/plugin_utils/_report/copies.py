@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sections on backups, on releases, and on what could not be read."""
+"""Sections on backups, on releases, on what was changed, and on what could not be read."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.markup imp
     name_of,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._report.page import (
+    SECTIONS,
     Column,
     Data,
     Page,
@@ -52,6 +53,8 @@ CELLS = {
 }
 """The shape of each cell in a square of 8 units, and its word. Strokes are in the style."""
 MOST_NAMES = 20
+MOST_CHANGES = 100
+ARROW = "\u2192"
 WORST_FIRST = ("none", "stale", "fresh")
 
 
@@ -218,6 +221,37 @@ def blocked_list(app: Data, blocked: Sequence[Data]) -> list[Content]:
 
 
 # --- What could not be read -------------------------------------------------------------------------
+
+
+def history_section(page: Page) -> Element:
+    """Return what tasks of this controller changed in the last days, the newest first."""
+    lines = page.data["history"]
+    about = (
+        "What tasks of this controller changed in the last seven days. Those of others are not known here."
+    )
+    if lines is None:
+        return section("history", None, element("p", "It is told in the report on the whole account."))
+    if not lines:
+        return section("history", about, element("p", "Nothing."))
+    rows = [
+        (
+            moment_text(line["at"]),
+            name_of(line["change"]),
+            f"{line['outcome']}, {price}" if (price := price_moved(page, line)) else line["outcome"],
+            name_of(line["who"]),
+        )
+        for line in reversed(lines[-MOST_CHANGES:])
+    ]
+    columns = [Column("When"), Column("Change"), Column("Outcome", "Outcome: "), Column("By", "By: ")]
+    more = len(lines) - len(rows)
+    rest = element("p", f"and {counted(more, 'earlier change')}", class_="soft") if more > 0 else None
+    return section("history", about, box(table(SECTIONS["history"], columns, rows)), rest)
+
+
+def price_moved(page: Page, line: Data) -> str | None:
+    """Say how a change moved a price; ``None`` if it did not."""
+    before, after = line.get("monthly_before"), line.get("monthly_after")
+    return f"{page.money(before)} {ARROW} {page.money(after)}" if before != after else None
 
 
 def unread_section(page: Page) -> Element:

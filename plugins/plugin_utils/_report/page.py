@@ -25,6 +25,7 @@ SECTIONS = {
     "spend": "Spend",
     "backups": "Backups",
     "releases": "Releases",
+    "history": "Changes by Ansible",
     "unread": "Not read",
 }
 """The sections by their ids, with their titles, in their order."""

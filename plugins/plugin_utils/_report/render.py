@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.hosted.services.plugins.plugin_utils._report.copies import (
     backups_section,
+    history_section,
     releases_section,
     unread_section,
 )
@@ -79,6 +80,7 @@ def body_of(page: Page, title: str) -> Element:
         money_section(page),
         backups_section(page),
         releases_section(page),
+        history_section(page),
         unread_section(page),
         id="main",
     )

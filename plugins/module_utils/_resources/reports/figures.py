@@ -32,8 +32,10 @@ GIGABYTE = 10**9
 """Disks are in GB, and metrics in bytes (Dimensions, Live metrics)."""
 
 
-def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
-    """Return all figures of a report, as data."""
+def figures_of(
+    facts: Facts, measures: Measures, history: Sequence[Mapping[str, str]] | None = None
+) -> dict[str, Any]:
+    """Return all figures of a report, as data, with what this controller did, if that is told."""
     nodes = [node for graph in facts.graphs.values() for node in graph.nodes or ()]
     aliases = {node.id: node.alias for node in nodes if node.alias}
     services = [service_of(facts, each, aliases.get(each.id)) for each in facts.services or ()]
@@ -60,6 +62,7 @@ def figures_of(facts: Facts, measures: Measures) -> dict[str, Any]:
             "drill": drill_of(measures.options.drill_report, measures.as_of),
         },
         "applications": None if facts.apps is None else apps,
+        "history": history,
         "unread": [*map(asdict, [*facts.unread, *unread])],
     }
     found["advice"] = advice_of(found, facts, measures)

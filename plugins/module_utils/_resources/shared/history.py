@@ -13,13 +13,18 @@ import getpass
 import json
 import os
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
-from functools import cache
+from datetime import datetime
+from operator import itemgetter
 
-from ..._api.text import printable
+from ..._api.client import Client
+from ..._api.errors import HostedError
+from .money import format_amount
+from .owners import account_of
+from .plan import Step
 from .store import lock_file, make_folder_of, records_folder
 
 FOLDER = "history"
@@ -31,6 +36,10 @@ FULL = ".full"
 LOCK_SECONDS = 5.0
 
 
+CALL_SECONDS = 5.0
+"""Seconds for asking whose account a token is of. A line is no reason to wait for longer, or to fail."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Line:
     """One change."""
@@ -40,29 +49,64 @@ class Line:
     module: str
     change: str
     outcome: str
-    """``done``, ``begun`` if its end was not waited for, or ``unknown``."""
+    """``done``, ``begun`` if it did not come to its end here, or ``unknown``."""
     monthly_before: str | None
     monthly_after: str | None
 
 
-@cache
+@dataclass(frozen=True)
+class History:
+    """Writes the lines of a task. A line that cannot be written is told: the change is made."""
+
+    module: str
+    redact: Callable[[str], str]
+    """Takes secrets out of what is said."""
+    warn: Callable[[str], None]
+
+    def note(self, client: Client, step: Step, outcome: str) -> None:
+        """Add a line for a step of the task."""
+        made = step.commitment
+        line = Line(
+            at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            who=who(),
+            module=self.module,
+            change=self.redact(step.summary),
+            outcome=outcome,
+            monthly_before=format_amount(made.before) if made else None,
+            monthly_after=format_amount(made.monthly) if made else None,
+        )
+        try:
+            add(folder_of(client), line)
+        except OSError as error:
+            self.warn(f"{line.change!r} is not in the history of this controller: {error}")
+
+
+def folder_of(client: Client) -> str:
+    """Return the folder of the account of a token; one of the token's own if the platform does not tell."""
+    try:
+        account = account_of(client, CALL_SECONDS)
+    except HostedError:
+        account = client.account_key
+    return os.path.join(records_folder(FOLDER), account)
+
+
 def who() -> str:
     """Return the user and the machine that run Ansible."""
     name = str(os.getuid())
     with suppress(OSError, KeyError):  # a container's user may have no name
         name = getpass.getuser()
-    return printable(f"{name}@{socket.gethostname()}")
+    return f"{name}@{socket.gethostname()}"
 
 
-def add(account: str, line: Line) -> None:
-    """Add a line to the history of an account. Tasks in parallel share the file, as each writes at once.
+def add(folder: str, line: Line) -> None:
+    """Add a line to a folder. Tasks in parallel share the file, as each writes at once.
 
     :raises OSError: if it cannot be written.
     """
-    path = os.path.join(records_folder(FOLDER), account, f"{line.at[:7]}.jsonl")
+    path = os.path.join(folder, f"{line.at[:7]}.jsonl")
     if not os.path.exists(path):
         make_folder_of(path)
-        remove_old(os.path.dirname(path), line.at)
+        remove_old(folder, line.at)
     text = "\n" + json.dumps({name: value for name, value in asdict(line).items() if value is not None})
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -71,7 +115,7 @@ def add(account: str, line: Line) -> None:
     finally:
         os.close(handle)
     if is_full:
-        with lock_file(f"{path}.lock", LOCK_SECONDS):
+        with suppress(FileNotFoundError), lock_file(f"{path}.lock", LOCK_SECONDS):
             if os.stat(path).st_size > MOST_BYTES:
                 os.replace(path, path + FULL)
 
@@ -85,18 +129,19 @@ def remove_old(folder: str, now: str) -> None:
             os.unlink(os.path.join(folder, name))
 
 
-def lines_since(account: str, since: datetime, until: datetime) -> Iterator[dict[str, str]]:
-    """Yield the lines from a moment on up to another, the oldest first. What is damaged is left out."""
-    folder = os.path.join(records_folder(FOLDER), account)
+def lines_between(client: Client, since: datetime, until: datetime) -> list[dict[str, str]]:
+    """Return the lines from a moment on up to another, the oldest first. What is damaged is left out."""
+    folder, found = folder_of(client), list[dict[str, str]]()
     first, last = (f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (since, until))
-    months, day = list[str](), since
-    while f"{day:%Y-%m}" <= last[:7]:
-        months.append(f"{day:%Y-%m}")
-        day = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
-    for name in (f"{month}.jsonl{part}" for month in months for part in (FULL, "")):
-        with suppress(FileNotFoundError), open(os.path.join(folder, name), encoding="utf-8") as file:
+    names = list[str]()
+    with suppress(OSError):
+        names = [name for name in os.listdir(folder) if name.endswith((".jsonl", FULL))]
+    for name in names:
+        if not first[:7] <= name[:7] <= last[:7]:
+            continue
+        with suppress(OSError), open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
             for text in file:
-                with suppress(ValueError, KeyError, TypeError):
+                with suppress(ValueError, TypeError, KeyError):
                     line = json.loads(text)
-                    if first <= line["at"] <= last:
-                        yield line
+                    found += [line] if first <= line["at"] <= last else []
+    return sorted(found, key=itemgetter("at"))

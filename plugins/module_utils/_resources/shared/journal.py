@@ -19,6 +19,7 @@ from decimal import Decimal
 
 from .budget import Commitment
 from .store import RUN_FOLDER, Kind, Record, records_folder, state_key
+from .task_errors import Invalid
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,10 @@ def begin(base_url: str | None, subject: str, entry: Entry) -> Record[Entry]:
     """
     name = f"{state_key(base_url, subject)}-{secrets.token_hex(4)}.json"
     record = ENTRIES.at(os.path.join(records_folder(ENTRIES.folder), name))
-    record.write(entry)
+    try:
+        record.write(entry)
+    except Invalid as error:
+        raise error.append(". Nothing was sent") from None
     return record
 
 

@@ -10,6 +10,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ..._api import routes as r
 from ..._api.client import Client
 from .store import Kind, normalized_url, records_folder
 from .task_errors import Invalid
@@ -30,17 +31,19 @@ def owner_of(email: str | None) -> str:
     return hashlib.sha256(email.encode()).hexdigest()[:32] if email else ""
 
 
-def account_of(client: Client) -> str:
+def account_of(client: Client, seconds: float | None = None) -> str:
     """Return what names the account of a token in records, the same for each of its tokens.
 
     It is asked for once, and kept: a token is of one account.
+
+    :param seconds: the deadline of the call, if it is not the connection's.
 
     :raises HostedError: if the platform does not tell.
     """
     record = OWNERS.at(os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
     known = record.read().account
     if not known:
-        email = client.whoami().email
+        email = client.one(r.WHOAMI, seconds=seconds).email
         text = f"{normalized_url(client.connection.base_url)}\n{email or client.account_key}"
         known = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         with suppress(Invalid):

@@ -96,6 +96,8 @@ class Task(Generic[OptionsT_co]):
     """What holds the budget."""
     composition: Composition = field(default_factory=Composition)
     """What a larger plan asks of it."""
+    tell: Callable[[Client, Step, str], None] = lambda client, step, outcome: None
+    """Told of each change, with what became of it, for the history."""
 
     @property
     def account(self) -> Account:

@@ -158,6 +158,8 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
         outcome = step.run()
     except HostedError as error:
         note_failure(step, move, error, effects, effects.writes > before)
+        if effects.writes > before or error.effect_unknown:
+            task.tell(client, step, "unknown" if error.effect_unknown else "begun")
         raise
     if step.commitment is not None:
         task.guard.succeeded(step.commitment)
@@ -166,6 +168,7 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
             perform_step(follow_up, task, client)
     elif step.changes and outcome is not NOTHING_DONE:
         effects.finish(step.summary, move)
+        task.tell(client, step, "done")
 
 
 def note_failure(step: Step, move: Move | None, error: HostedError, effects: Effects, wrote: bool) -> None:

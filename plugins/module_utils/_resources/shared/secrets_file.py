@@ -117,14 +117,15 @@ def check_folder(task: Task[SecretsOptions]) -> None:
     """Check the destination without writing anything, as in check mode."""
     check_destination(task.options.secrets_dest, "secrets_dir" if task.composition.part else "secrets_dest")
     path = destination(task, "any")
+    folders = [os.path.dirname(os.path.abspath(path))] if path else []
+    for folder in (*folders, records_folder(journal.ENTRIES.folder)):
+        nearest = folder
+        while not os.path.lexists(nearest):
+            nearest = os.path.dirname(nearest)
+        if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
+            raise unwritable_error(folder, f"{nearest!r} is no directory that can be written to")
     if path is None:
         return
-    folder = os.path.dirname(os.path.abspath(path))
-    nearest = folder
-    while not os.path.lexists(nearest):
-        nearest = os.path.dirname(nearest)
-    if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
-        raise unwritable_error(folder, f"{nearest!r} is no directory that can be written to")
     with suppress(FileNotFoundError, NotADirectoryError):
         try:
             os.lstat(put_aside_path(path))  # the longest name that it gets

@@ -26,13 +26,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Ordering,
     check_quote,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import journal
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
-    ORDERED as NOTED,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
-    seconds_since_call,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     EffectUnverified,
     Invalid,
@@ -304,8 +299,8 @@ def test_what_is_ordered_is_what_was_quoted_with_its_name_and_its_project() -> N
 
 
 def is_known_to_be_done(task: Task[Any]) -> bool:
-    """Tell whether no note is left of the order: the next one waits for what may still come of it."""
-    return seconds_since_call(task, f"{NOTED}:survival") == float("inf")
+    """Tell whether no entry is left of the order: the next one waits for what may still come of it."""
+    return not journal.opened(task.options.base_url, "service:survival")
 
 
 @pytest.mark.parametrize("before", [True, False])

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,14 +18,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import journal
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Composition, Step
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
-    ORDERED,
-    notes_on,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secrets_file import (
-    keep_secrets,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import QUIET_SECONDS
 from hosted_sandbox.testing import Sandbox
@@ -178,14 +171,11 @@ def note_left_by_delete(
     """Delete service `s`; tell whether the note is left of an order of its name that was killed back then."""
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
     task = task_of(SERVICE, client, id="s", state="absent")
-    subject = f"{ORDERED}:web"
-    with pytest.raises(KeyboardInterrupt), keep_secrets(task, subject, "the secrets"):
-        raise KeyboardInterrupt
-    [note] = notes_on(task, subject)
-    os.utime(note, (time.time() - age,) * 2)
+    place, subject = task.options.base_url, "service:web"
+    journal.begin(place, subject, journal.Entry("the secrets", time.time() - age))
     carry_out(SERVICE.plan(task))
     assert client.calls == [("delete_service", "s")]
-    return bool(notes_on(task, subject))
+    return bool(journal.opened(place, subject))
 
 
 @pytest.mark.parametrize(("other", "age", "left"), [("db", 60, False), ("db", 30, True), ("web", 3600, True)])

@@ -22,7 +22,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import RateLimited, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
-    secret_notes,
+    journal,
     secrets_file,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
@@ -71,8 +71,8 @@ def test_they_go_to_the_file_that_the_user_named_and_not_into_the_result(tmp_pat
     assert task.effects.facts == {"secrets_file": str(path)}
     assert task.warnings == []
     assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
-    assert files(tmp_path / "home" / "hosted_services" / "secrets") == []
-    assert mode(tmp_path / "home" / "hosted_services" / "secrets") == 0o700
+    assert notes(tmp_path / "home") == []
+    assert mode(tmp_path / "home" / "hosted_services") == 0o700
 
 
 def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
@@ -185,7 +185,6 @@ def test_a_default_folder_that_cannot_be_made_is_refused_before(home: Path) -> N
             check(task_of(SERVICE, FakeClient()))
     with pytest.raises(Invalid, match="Nothing was sent"):
         kept(lambda: pytest.fail("the platform was asked"))
-    assert kept(return_secrets=True).effects.facts == {"secrets": CONTENT}, "nothing is written then"
 
 
 def test_check_mode_makes_no_folder(home: Path) -> None:
@@ -211,8 +210,6 @@ def test_a_run_that_is_killed_leaves_a_note_and_one_that_ends_does_not(home: Pat
     assert str(note) in told()[0]
     assert "the one-time secrets of service 'web' may have been generated on 2" in told()[0]
     assert told("service:other") == []
-    note.write_text("damaged")
-    assert f"Remove {note} to end this warning" in told()[0]
     note.unlink()
     assert told() == []
 
@@ -229,7 +226,7 @@ def test_a_refusal_leaves_no_note(home: Path) -> None:
 
 
 def test_a_note_belongs_to_its_platform(home: Path) -> None:
-    secret_notes.SecretNote.of("https://one.example/", "service:web").write("the secrets")
+    journal.begin("https://one.example/", "service:web", journal.Entry("the secrets", 1.0))
     assert told(base_url="https://ONE.example") != []
     assert told(base_url="https://two.example") == []
 
@@ -239,13 +236,13 @@ def files(folder: Path) -> list[Path]:
 
 
 def notes(home: Path) -> list[Path]:
-    return sorted((home / "hosted_services" / "secrets" / "unkept").glob("*"))
+    return sorted((home / "hosted_services" / "journal").glob("*"))
 
 
 def told(subject: str = "service:web", base_url: str | None = None) -> list[str]:
     task = task_of(SERVICE, FakeClient())
     task.options = replace(task.options, base_url=base_url)
-    secret_notes.warn_of_lost_secrets(task, subject)
+    secrets_file.warn_of_lost_secrets(task, subject)
     return task.warnings
 
 
@@ -290,11 +287,11 @@ def test_what_goes_into_the_result_alone_is_on_disk_until_then(home: Path) -> No
         (file,) = home.rglob("*not-returned*")
         assert mode(file) == 0o600 and json.loads(file.read_text())["secrets"] == CONTENT["secrets"]
         other = task_of(SERVICE, FakeClient(), return_secrets=True)
-        secret_notes.warn_of_lost_secrets(other, "service:web")
+        secrets_file.warn_of_lost_secrets(other, "service:web")
         assert str(file) in other.warnings[0]
     assert not file.exists()
     last = task_of(SERVICE, FakeClient(), return_secrets=True)
-    secret_notes.warn_of_lost_secrets(last, "service:web")
+    secrets_file.warn_of_lost_secrets(last, "service:web")
     assert last.warnings == []
 
 
@@ -345,45 +342,12 @@ def test_whoever_keeps_secrets_learns_whether_that_worked(
     assert ("secrets" in task.effects.facts) is given.get("return_secrets", False)
 
 
-@pytest.mark.parametrize(
-    ("given", "refused"),
-    [({}, True), ({"return_secrets": True}, False), ({"secrets_dest": "{}/mine.json"}, False)],
-)
-def test_only_the_place_that_is_used_is_looked_at(
-    home: Path, tmp_path: Path, given: dict[str, Any], refused: bool
-) -> None:
-    home.write_text("a file stands where the folder belongs")
-    options = {name: value.format(tmp_path) if value is not True else value for name, value in given.items()}
-    task = task_of(SERVICE, FakeClient(), **options)
-    if not refused:
-        secrets_file.check_folder(task)
-        return
-    with pytest.raises(Invalid, match=r"could not be kept in .* is no directory that can be written to"):
-        secrets_file.check_folder(task)
-
-
 def test_a_folder_that_cannot_be_written_to_is_refused_in_check_mode_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(Invalid, match=f"'{tmp_path}' is no directory that can be written to"):
         secrets_file.check_folder(task_of(SERVICE, FakeClient()))
-
-
-@pytest.mark.parametrize("given", [{}, {"return_secrets": True}, {"secrets_dest": "mine.json"}])
-def test_a_note_that_cannot_be_left_stops_only_what_goes_to_the_same_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
-) -> None:
-    monkeypatch.setattr(secret_notes.SecretNote, "write", full)
-    if not given:
-        with pytest.raises(Invalid, match=r"No space left on device\. Nothing was sent"):
-            kept(lambda: pytest.fail("the platform was asked"))
-        return
-    if "secrets_dest" in given:
-        given = {"secrets_dest": str(tmp_path / "mine.json")}
-    task = kept(**given)
-    (warning,) = task.warnings
-    assert "no note can be written to" in warning and "the next one cannot warn you" in warning
 
 
 @pytest.mark.parametrize("returned", [True, False])
@@ -427,7 +391,7 @@ def test_what_was_not_returned_stays_on_disk(
     with pytest.raises(end) if end else nullcontext():
         work()
     assert bool(files(home / "hosted_services" / "secrets")) is stays
-    assert bool(secret_notes.notes_on(task, "service:web")) is stays
+    assert bool(notes(home)) is stays
 
 
 @pytest.mark.parametrize(
@@ -442,13 +406,8 @@ def test_the_reason_is_that_of_the_system(
 
     with monkeypatch.context() as patched:
         patched.setattr(tempfile, "mkstemp", fail)
-        with pytest.raises(Invalid, match=f"': {said}. Nothing was sent"):
+        with pytest.raises(Invalid, match=rf"': {said}\. .*Nothing was sent"):
             kept()
-    monkeypatch.setattr(secret_notes.SecretNote, "write", fail)
-    with pytest.raises(Invalid, match=f"': {said}. Nothing was sent"):
-        kept()
-    (warning,) = kept(secrets_dest=str(tmp_path / "mine.json")).warnings
-    assert f"({said}): if this run is killed" in warning
 
 
 # --- Whatever goes wrong while they are written ----------------------------------------------------------

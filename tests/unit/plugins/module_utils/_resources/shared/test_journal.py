@@ -19,10 +19,15 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secret_notes
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import journal
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.journal import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secrets_file import (
+    warn_of_lost_secrets,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     UNFINISHED,
+    Record,
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
@@ -61,7 +66,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, route: r.Route[Any], work: Call
 
 
 def notes(home: Path) -> list[Path]:
-    return list((home / "hosted_services" / "secrets" / "unkept").glob("*"))
+    return list((home / "hosted_services" / "journal").glob("*.json"))
 
 
 def said(result: dict[str, Any]) -> str:
@@ -85,7 +90,8 @@ def test_an_order_that_was_interrupted_is_told_of_and_not_placed_again(
         assert "database_info with return_secrets: true reads those of a database again" in said(again)
         assert f"Remove {note} to end this warning" in said(again)
     assert orders(sandbox) == ["db"]
-    os.utime(note, (time.time() - 60,) * 2)  # until then, an order of the name may still be carried out
+    entry = json.loads(note.read_text())
+    note.write_text(json.dumps({**entry, "at": entry["at"] - 60}))  # until then, it may be carried out
     run(sandbox, SERVICE, name="db", state="absent")
     assert notes(home) == [], "there is nothing to miss any more"
 
@@ -131,14 +137,14 @@ def test_an_answer_that_is_lost_is_told_of_at_once_and_leaves_no_note(sandbox: S
 def test_nothing_is_asked_for_that_could_not_be_kept(
     sandbox: Sandbox, home: Path, resource: Any, check_mode: bool
 ) -> None:
-    """The default place counts as the one that was named."""
+    """Nor that a killed run could not be told of, if only the result is to have it."""
     home.write_text("a file stands where the folder belongs")
     given = ORDER if resource is SERVICE else {"service": "one"}
     result = run(sandbox, resource, check_mode, **given)
     assert result["failed"] and not result["changed"]
     assert "could not be kept in" in result["msg"] and "Nothing was sent" in result["msg"]
     assert (writes(sandbox), orders(sandbox)) == ([], [])
-    assert run(sandbox, resource, **given, return_secrets=True)["secrets"]
+    assert run(sandbox, resource, check_mode, **given, return_secrets=True)["failed"]
 
 
 def test_a_password_that_was_interrupted_is_told_of_until_another_is_made(
@@ -161,7 +167,9 @@ def test_a_password_whose_answer_is_lost_is_told_of(sandbox: Sandbox, home: Path
     assert "set update_password: always" in said(run(sandbox, SFTP_PASSWORD, service="one"))
 
 
-# --- Notes without a platform -----------------------------------------------------------------------
+# --- Entries without a platform ---------------------------------------------------------------------
+
+WHAT = "the one-time secrets of service 'db'"
 
 
 @pytest.fixture
@@ -169,99 +177,91 @@ def task() -> Task[Any]:
     return task_of(SERVICE, FakeClient(), name="db")
 
 
-def note_on(subject: str, **given: Any) -> secret_notes.SecretNote:
-    note = secret_notes.SecretNote.of(None, subject)
-    note.write("the one-time secrets of service 'db'", **given)
-    return note
+def entry_on(subject: str, age: float = 0, **given: Any) -> Record[Entry]:
+    return journal.begin(None, subject, Entry(WHAT, time.time() - age, **given))
 
 
-def test_a_note_tells_its_platform_and_is_for_the_owner_alone(home: Path) -> None:
+def test_an_entry_is_for_the_owner_alone_and_of_one_platform(home: Path) -> None:
     old = os.umask(0)
     try:
-        note = secret_notes.SecretNote.of("https://API.example.com/", "service:db")
-        note.write("the secrets")
+        record = journal.begin("https://API.example.com/", "service:db", Entry(WHAT, 1.0))
     finally:
         os.umask(old)
-    content = json.loads(Path(note.path).read_text())
-    assert content["endpoint"] == "https://api.example.com:443"
-    assert (content["subject"], content["what"]) == ("service:db", "the secrets")
-    for folder in (Path(note.path).parent, Path(note.path).parent.parent):
-        assert folder.stat().st_mode & 0o777 == 0o700
-    other = secret_notes.SecretNote.of(None, "service:db")
-    assert other.endpoint != note.endpoint and other.path != note.path
+    assert Path(record.path).stat().st_mode & 0o777 == 0o600
+    assert Path(record.path).parent.stat().st_mode & 0o777 == 0o700
+    assert list(journal.opened("https://api.example.com", "service:db")) == [record]
+    assert journal.opened(None, "service:db") == {}
 
 
-def test_a_note_is_one_of_its_subject_alone(task: Task[Any]) -> None:
+def test_an_entry_is_on_its_subject_alone() -> None:
     """There may be several, of runs in parallel."""
-    notes = [note_on("service:db"), note_on("service:db")]
-    note_on("service:web")
-    assert secret_notes.notes_on(task, "service:db") == sorted(note.path for note in notes)
-    secret_notes.remove_notes(task, "service:db", newest=notes[1])
-    assert secret_notes.notes_on(task, "service:db") == [notes[1].path]
-    secret_notes.remove_notes(task, "service:db")
-    assert secret_notes.notes_on(task, "service:db") == []
-    assert len(secret_notes.notes_on(task, "service:web")) == 1
-    notes[0].remove()
+    old, new = entry_on("service:db", 5), entry_on("service:db")
+    other = entry_on("service:web")
+    assert list(journal.opened(None, "service:db")) == [old, new], "the oldest first"
+    journal.close(None, "service:db", but=new)
+    assert list(journal.opened(None, "service:db")) == [new]
+    journal.close(None, "service:db")
+    assert journal.opened(None, "service:db") == {}
+    assert list(journal.opened(None, "service:web")) == [other]
 
 
-def test_notes_of_an_age_are_removed(task: Task[Any]) -> None:
+def test_entries_of_an_age_are_closed() -> None:
     """Younger ones stay, also if a clock was set back."""
-    ages = {note_on("service:db").path: age for age in (-100, 50, 100)}
-    for path, age in ages.items():
-        os.utime(path, (time.time() - age, time.time() - age))
-    left = {age: path for path, age in ages.items()}
-    secret_notes.remove_notes(task, "service:db", min_age=60)
-    assert secret_notes.notes_on(task, "service:db") == sorted([left[-100], left[50]])
+    entries = {age: entry_on("service:db", age) for age in (-100, 50, 100)}
+    journal.close(None, "service:db", age=60)
+    assert set(journal.opened(None, "service:db")) == {entries[-100], entries[50]}
+
+
+def test_the_last_call_counts_and_none_was_made_in_the_future() -> None:
+    assert journal.seconds_since(None, "service:db") == float("inf")
+    for age in (300, 50, 70):
+        entry_on("service:db", age)
+    assert 50 <= journal.seconds_since(None, "service:db") < 60
+    entry_on("service:db", -10)
+    assert journal.seconds_since(None, "service:db") == 0
 
 
 @pytest.mark.parametrize(
     ("kind", "remedy"),
     [("service", "database_info with return_secrets: true"), ("sftp", "set update_password: always")],
 )
-def test_a_note_says_what_to_do(task: Task[Any], kind: str, remedy: str) -> None:
-    note = note_on(f"{kind}:db")
-    assert remedy in note.remedy
-    secret_notes.warn_of_lost_secrets(task, f"{kind}:db")
+def test_an_entry_says_what_to_do(task: Task[Any], kind: str, remedy: str) -> None:
+    record = entry_on(f"{kind}:db")
+    warn_of_lost_secrets(task, f"{kind}:db")
     (warning,) = task.warnings
     assert "may have been generated on 2" in warning and "and never kept" in warning
-    assert remedy in warning and f"Remove {note.path} to end" in warning
+    assert remedy in warning and f"Remove {record.path} to end" in warning
 
 
-def test_a_note_names_what_a_killed_run_left_in_the_folder(task: Task[Any]) -> None:
+def test_an_entry_names_what_a_killed_run_left_in_the_folder(task: Task[Any], home: Path) -> None:
     """A run that is killed while it writes secrets leaves a file that has them, perhaps."""
-    note = note_on("service:db")
-    left = Path(note.path).parent.parent / f".svc_1.json.x{UNFINISHED}"
+    entry_on("service:db")
+    left = home / "hosted_services" / "secrets" / f".svc_1.json.x{UNFINISHED}"
+    left.parent.mkdir()
     left.write_text("{}")
-    secret_notes.warn_of_lost_secrets(task, "service:db")
+    warn_of_lost_secrets(task, "service:db")
     (warning,) = task.warnings
     assert f"Look into {left} first, which a killed run left" in warning
-    left.unlink()
-    note.remove()
 
 
-def test_a_note_names_the_file_that_has_what_was_not_returned(task: Task[Any]) -> None:
-    note = note_on("service:db", kept_in="/there/db.json")
-    secret_notes.warn_of_lost_secrets(task, "service:db")
+def test_an_entry_names_the_file_that_has_what_was_not_returned(task: Task[Any]) -> None:
+    record = entry_on("service:db", kept_in="/there/db.json")
+    warn_of_lost_secrets(task, "service:db")
     (warning,) = task.warnings
     assert "is in /there/db.json" in warning and "Move that file to a safe place" in warning
-    assert f"remove {note.path} to end this warning" in warning and "never kept" not in warning
+    assert f"remove {record.path} to end this warning" in warning and "never kept" not in warning
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", "[" * 100_000])
-def test_a_damaged_note_is_one(task: Task[Any], content: str) -> None:
-    Path(note_on("service:db").path).write_text(content)
-    secret_notes.warn_of_lost_secrets(task, "service:db")
-    (warning,) = task.warnings
-    assert "what the platform shows only once may have been generated on an unknown date" in warning
+def test_a_damaged_entry_is_never_taken_for_none(sandbox: Sandbox, home: Path, content: str) -> None:
+    """Nothing is ordered by its name, and what to do about it is said."""
+    path = entry_on_sandbox(sandbox, "service:db").path
+    Path(path).write_text(content)
+    failed = run(sandbox, SERVICE, **ORDER)
+    assert failed["failed"] and f"{path!r}, which cannot be read" in failed["msg"]
+    assert "then remove the file" in failed["msg"] and orders(sandbox) == []
+    assert run(sandbox, SERVICE, **{**ORDER, "name": "web"})["changed"], "other names are ordered"
 
 
-def test_the_last_call_counts_and_none_was_made_in_the_future(
-    task: Task[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert secret_notes.seconds_since_call(task, "service:db") == float("inf")
-    monkeypatch.setattr(time, "time", lambda: 1_000_000.0)
-    for age in (300, 50, 70):
-        os.utime(note_on("service:db").path, (0, 1_000_000 - age))
-    assert secret_notes.seconds_since_call(task, "service:db") == 50
-    os.utime(note_on("service:db").path, (0, 1_000_010))
-    assert secret_notes.seconds_since_call(task, "service:db") == 0
+def entry_on_sandbox(sandbox: Sandbox, subject: str) -> Record[Entry]:
+    return journal.begin(sandbox.base_url, subject, Entry(WHAT, time.time()))
