@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 from .._api.models import Product, Project, Service, ServiceSummary
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
-from .services.namesakes import check_name_kept, check_namesakes, check_other_projects
+from .services.namesakes import check_namesakes, check_other_projects
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote, differs_from_order, missing_options, quote_of
 from .services.rates import (
@@ -426,7 +426,7 @@ def order_steps(
     def go_on() -> Sequence[Step]:
         if not ordering.adopted:
             try:
-                later = follow_up(task, str(ordering.id), ordering.project)
+                later = follow_up(task, ordering)
             except Invalid as error:
                 error.prepend(f"{ordering.what} ({ordering.id}) was ordered and is billed, but: ")
                 raise
@@ -449,16 +449,16 @@ def order_steps(
     )
 
 
-def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan | None:
+def follow_up(task: Task[ServiceOptions], ordering: Ordering) -> Plan | None:
     """Wait for a service that was just ordered; return the plan for its settings and state.
 
     ``None`` if they are not set, because the task does not wait.
 
     :raises Invalid: if it has another name than ordered, so that the next run would not find it.
     """
-    task.composition.created(id)
-    view = observe(task, id)
-    check_name_kept(task, view.service)
+    task.composition.created(str(ordering.id))
+    view = observe(task, str(ordering.id))
+    ordering.confirm(view.service)
     pricing = view.service.pricing
     if pricing and pricing.is_free is not False and pricing.free_expires_at:
         task.warn(
@@ -472,7 +472,7 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> P
         doubt = f"{view.label} is still being created" if view.being_created else doubt
         task.warn(f"{doubt}, and wait is false: its settings and state were not set")
         return None
-    return plan_existing(task, view, project, just_ordered=True)
+    return plan_existing(task, view, ordering.project, just_ordered=True)
 
 
 def expected_service(task: Task[ServiceOptions], project: Project | None) -> dict[str, Any]:

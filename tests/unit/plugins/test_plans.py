@@ -122,7 +122,8 @@ def write_files(folder: Path, case: Mapping[str, Any]) -> None:
     """Write what is on the controller's disk."""
     files = dict(case.get("files", {}))
     for kind, records in case.get("records", {}).items():
-        files |= {f"hosted_services/{kind}/{state_key(URL, str(id))}.json": it for id, it in records.items()}
+        end = "-1.json" if kind == "journal" else ".json"  # there may be several entries on a subject
+        files |= {f"hosted_services/{kind}/{state_key(URL, str(id))}{end}": it for id, it in records.items()}
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,8 +11,8 @@ product.
 The specification does not show which project is the default one. It cannot be deleted and every account has
 one, so the oldest is assumed. A project of unknown age may be it, too.
 
-What was last ordered by a name for a project is remembered on the controller. If the platform gave it another
-name, a task would not find it, and order one more in every run.
+How a service was ordered is remembered by its id. If the platform gave it another name than was asked for,
+the entry of the order stays in the journal: a task would not find it, and order one more in every run.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ from dataclasses import dataclass
 
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS
+from ..shared import journal
+from ..shared.fingerprints import Written
 from ..shared.identify import existing, label, oldest_projects, with_name
+from ..shared.journal import run_id
 from ..shared.names import likely_meant, look_alike, same_name
 from ..shared.plan import Task
-from ..shared.run_memory import first_said
-from ..shared.store import Kind, Record, state_key
+from ..shared.secrets_file import ORDERED as ONE_TIME
+from ..shared.store import Kind
 from ..shared.task_errors import Invalid
 from .options import ServiceOptions
 
@@ -39,38 +42,26 @@ ORDERING = "order:"
 
 @dataclass(frozen=True)
 class Ordered:
-    """The id of what was ordered."""
+    """How a service was ordered: for the project of this name, in this run, with what an order alone uses."""
 
-    id: str = ""
-
-
-ORDERED = Kind("ordered", Ordered, "what was ordered")
-
-
-def order_record(task: Task[ServiceOptions], project: str | None) -> Record[Ordered]:
-    """Return the record of what was last ordered by the task's name for a project of this name.
-
-    Not of this id: it may be deleted, and made anew.
-    """
-    subject = f"{project or ''}\n{task.options.wanted_name}"
-    return ORDERED.of(task.options.base_url, subject)
+    project: str | None = None
+    run: str | None = None
+    settings: Written = Written()
 
 
-def remember_order(task: Task[ServiceOptions], project: Project | None, id: str) -> None:
-    """Remember what was ordered. It is there, so a record that cannot be written is no reason to fail."""
-    first_said(run_subject(task, id), lambda: "ordered")
-    try:
-        order_record(task, project.name if project else None).write(Ordered(id))
-    except Invalid as error:
-        task.warn(f"{error.message}. Without that, a later run may order another service")
+ORDERED = Kind("orders", Ordered, "the record of what was ordered")
 
 
-def ordered_before(
-    task: Task[ServiceOptions], project: str | None, services: Iterable[ServiceSummary]
-) -> ServiceSummary | None:
-    """Return what was last ordered by the task's name for a project, if it is there."""
-    id = order_record(task, project).read().id
-    return next((service for service in services if service.id == id), None)
+def named_otherwise(
+    task: Task[ServiceOptions], services: Iterable[ServiceSummary]
+) -> tuple[ServiceSummary, str] | None:
+    """Return what an order of the task's name became under another name, and the file that remembers it."""
+    name, known = task.options.wanted_name, {each.id: each for each in services}
+    for record, entry in journal.opened(task.options.base_url, f"{ONE_TIME}:{name}").items():
+        found = known.get(entry.id)
+        if found is not None and not same_name(found.name, name):
+            return found, record.path
+    return None
 
 
 # --- Before an order --------------------------------------------------------------------------------
@@ -93,14 +84,14 @@ def check_namesakes(
                 f"{family}. Nothing was ordered. Correct the family, or leave it out",
                 namesakes=[other.id],
             )
-    known = ordered_before(task, project.name if project else None, services)
-    if known is not None and not same_name(known.name, task.options.wanted_name):
-        record = order_record(task, project.name if project else None)
+    known = named_otherwise(task, services)
+    if known is not None and task.account.within([known[0]], project):
+        found, path = known
         raise Invalid(
-            f"{label(known)} is what an earlier order of {task.options.wanted_name!r} became, as the "
-            f"platform gave it another name. Nothing was ordered. Use that name, or id: {known.id}; or "
-            f"remove {record.path}, to order another one",
-            namesakes=[known.id],
+            f"{label(found)} is what an earlier order of {task.options.wanted_name!r} became, as the "
+            f"platform gave it another name. Nothing was ordered. Use that name, or id: {found.id}; or "
+            f"remove {path}, to order another one",
+            namesakes=[found.id],
         )
 
 
@@ -129,13 +120,12 @@ def check_other_projects(task: Task[ServiceOptions], project: Project | None) ->
     projects = account.projects()
     defaults = [each for each in projects if each.id in oldest_projects(projects) and each.id != project.id]
     there = {service.id for each in defaults for service in account.members(each)}
-    ordered = ordered_before(task, project.name, services)
     for other in others:
         move = f"hosted.services.service, id: {other.id} and new_project: {project.name!r}"
         if other.id not in there:
             if alone and not task.composition.copies:
                 warn_of_one_left_behind(task, project, account.service(other.id), move)
-        elif other is ordered:
+        elif ORDERED.of(task.options.base_url, other.id).read().project == project.name:
             raise Invalid(
                 f"{label(other)} was ordered for project {project.name!r} and is in the default project, as "
                 "far as can be told: services of a project that was deleted join it. Nothing was ordered. "
@@ -163,7 +153,7 @@ def warn_of_one_left_behind(
         return
     if any(getattr(service.dimensions, name, None) != value for name, value in wanted.items()):
         return
-    if first_said(run_subject(task, service.id), lambda: None) is not None:
+    if run_id() and ORDERED.of(task.options.base_url, service.id).read().run == run_id():
         return
     way = f". To move that one instead: {move}" if service.family in WITH_SETTINGS else ""
     names = f"name: {home.name!r} and new_name: {project.name!r}"
@@ -172,11 +162,6 @@ def warn_of_one_left_behind(
         f"{label(service)} of this product and size stays in project {home.name!r} and is billed; another "
         f"one is ordered{way}{rename}"
     )
-
-
-def run_subject(task: Task[ServiceOptions], id: str) -> str:
-    """Return what the tasks of a run call a service by that one of them has ordered."""
-    return f"ordered.{state_key(task.options.base_url, id)}"
 
 
 def warn_of_slip(task: Task[ServiceOptions], services: list[ServiceSummary], then: str = "") -> None:
@@ -192,7 +177,7 @@ def warn_of_slip(task: Task[ServiceOptions], services: list[ServiceSummary], the
 def check_name_kept(task: Task[ServiceOptions], service: Service) -> None:
     """Check that the platform gave a new service the name that the task did.
 
-    :raises Invalid: if the next run would not find the service by it. It is remembered, so none is ordered.
+    :raises Invalid: if the next run would not find the service by it. The journal has it, so none is ordered.
     """
     wanted = task.options.wanted_name
     if not same_name(service.name, wanted):
@@ -212,12 +197,12 @@ def warn_of_billed(task: Task[ServiceOptions]) -> None:
     services = existing(task.account.services())
     ordered = None
     with suppress(Invalid):  # it is only told of
-        ordered = ordered_before(task, task.options.project, services)
+        ordered = named_otherwise(task, services)
     for other in services:
         if other.name == id or other.id == name:
             what = f"{id!r} is its name, not its id" if id else f"{name!r} is its id, not its name"
             task.warn(f"nothing was deleted, but {label(other)} exists: {what}")
-        elif other is ordered:
+        elif ordered and other is ordered[0]:
             task.warn(
                 f"there is no service named {name!r} here, but {label(other)}, which was ordered as that, "
                 "exists and was left alone. To delete it, give its id alone"

@@ -22,7 +22,7 @@ from ..shared.account import Account
 from ..shared.budget import Commitment
 from ..shared.change import BILLED_SECONDS, Change, call_once
 from ..shared.currency import format_price
-from ..shared.fingerprints import Fingerprints, Written
+from ..shared.fingerprints import Prints
 from ..shared.identify import (
     close_name,
     near_miss,
@@ -40,16 +40,15 @@ from ..shared.money import (
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.runs import run_process
-from ..shared.store import Kind, one_at_a_time
+from ..shared.store import one_at_a_time
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import poll_for
-from .namesakes import ORDERING, check_namesakes, remember_order
+from .namesakes import ORDERED, ORDERING, Ordered, check_name_kept, check_namesakes
 from .options import OrderOptions, ServiceOptions
 from .rates import compare_rate
 from .settings import check_max_monthly, differing_fact, later_settings
 
 MAX_SERVICE_NAME = 80
-ORDERS = Kind("orders", Written, "the record of what was ordered", hint=True)
 
 
 def order_fields(task: Task[ServiceOptions]) -> dict[str, Any]:
@@ -210,6 +209,8 @@ class Ordering:
         self.name = task.options.wanted_name
         self.what = f"service {self.name!r}"
         self.id: str | None = None
+        self.kept: secrets_file.SecretWriter | None = None
+        """The entry of the order, which stays until the service is known by its name."""
         self.adopted = False
         """Whether the service appeared since the plan, so that nothing was ordered."""
         self.run = run_process()
@@ -251,10 +252,16 @@ class Ordering:
             else:
                 check_namesakes(self.task, self.project, self.listed)  # another task may have ordered since
                 self.id = self.task.effects.facts["service_id"] = self._send_once()
-                with suppress(OSError, Invalid):
-                    ordered_with(self.task, self.id).keep(used_once(self.task.options))
+                self._remember(self.id)
         self.task.effects.facts["service_id"] = self.id
         return self.id
+
+    def _remember(self, id: str) -> None:
+        """Remember how a service was ordered. Without that, later tasks warn of less."""
+        settings = Prints(id).written(used_once(self.task.options))
+        with suppress(Invalid):
+            record = ORDERED.of(self.task.options.base_url, id)
+            record.write(Ordered(self.project.name if self.project else None, journal.run_id(), settings))
 
     def _find_existing(self) -> ServiceSummary | Service | None:
         """Return the service of the name, where there is one by now."""
@@ -300,16 +307,25 @@ class Ordering:
                     f"the one-time secrets of {self.what}, if any, were in the lost response and are lost "
                     f"too. If it has any: {kept.remedy}"
                 )
-                remember_order(self.task, self.project, adopted.id)
                 return str(adopted.id)
-            has_secrets = write_order_secrets(kept, self.name, order)
+            saved = write_order_secrets(kept, self.name, order)
         if not any(same_name(service.name, self.name) for service in self.listed):
             # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
             journal.close(self.task.options.base_url, subject, but=kept.record)
+        if saved:
+            self.kept = kept
+            kept.note_id(order.instance_id)
         self._check_placed(order, arrived)
-        if not has_secrets:  # until the service is known, the next run must wait for it before it orders
-            kept.discard()
         return order.instance_id
+
+    def confirm(self, service: Service) -> None:
+        """Check that a task finds the service by the name that it ordered, and close the entry of the order.
+
+        :raises Invalid: if the platform gave it another one. The entry stays, so that none is ordered again.
+        """
+        check_name_kept(self.task, service)
+        if self.kept is not None and self.kept.entry.kept_in is None:  # else it goes when the task ends
+            self.kept.discard()
 
     def _check_placed(self, order: Order, arrived: Arrived) -> None:
         """Tell of another price than was quoted, and of services of the name that came up at the same time.
@@ -321,7 +337,6 @@ class Ordering:
             advice = "It is ordered; delete it with state: absent if that is too much"
             compare_rate(self.task, self.what, from_millicents(told), self.cost, advice)
         id = order.instance_id
-        remember_order(self.task, self.project, id)
         try:
             services = self.task.account.services()
             news = replace(arrived, known=arrived.known | {id})
@@ -344,9 +359,11 @@ class Ordering:
             )
 
 
-def ordered_with(task: Task, id: str) -> Fingerprints:
+def ordered_with(task: Task, id: str) -> Prints:
     """Return what is known of the settings that a service was ordered with."""
-    return Fingerprints.at(ORDERS.of(task.options.base_url, id), id)
+    with suppress(Invalid):
+        return Prints.of_written(ORDERED.of(task.options.base_url, id).read().settings, id)
+    return Prints(id)
 
 
 def used_once(options: ServiceOptions) -> dict[str, str]:
@@ -363,11 +380,10 @@ def differs_from_order(task: Task[ServiceOptions], id: str) -> list[str]:
 
 
 def write_order_secrets(kept: secrets_file.SecretWriter, name: str, order: Order) -> bool:
-    """Keep what the order generated; no other answer shows it. Tell whether there was anything."""
+    """Keep what the order generated; no other answer shows it. Tell whether nothing was lost."""
     secrets = [secret.as_dict() for secret in order.secrets or []]
     if not secrets:
-        return False
+        return True
     labels = ", ".join(str(secret["label"] or "without a label") for secret in secrets)
     content = {"service_id": order.instance_id, "name": name, "secrets": secrets}
-    kept.write(order.instance_id, content, f"the secrets of service {name!r} ({labels})")
-    return True
+    return kept.write(order.instance_id, content, f"the secrets of service {name!r} ({labels})")

@@ -46,35 +46,21 @@ ENVIRONMENTS = Kind("environments", Written, "the record of an environment")
 
 
 @dataclass
-class Fingerprints:
-    """Fingerprints of the environment that was last written to an application.
+class Prints:
+    """Fingerprints of what was last written to an application or a service, by its id.
 
-    ``known`` is false if there is no file. The file holds the application's id, so that it does not
-    apply to another application that is created later with the same slug.
+    ``known`` is false if nothing is remembered of this one: another one may have had the same name.
     """
 
-    record: Record[Written]
-    app_id: str
+    id: str
     known: bool = False
     key: str = field(default_factory=lambda: secrets.token_hex(KEY_BYTES), repr=False)
-    prints: dict[str, str] = field(default_factory=dict, repr=False)
+    prints: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
-        """Read the file of an application."""
-        file = f"{slug}-{state_key(base_url, slug)}.json"
-        return cls.at(ENVIRONMENTS.at(os.path.join(folder, file)), app_id)
-
-    @classmethod
-    def at(cls, record: Record[Written], app_id: str) -> Fingerprints:
-        """Read a record. One of another application is none.
-
-        :raises Invalid: naming the file, if it is damaged.
-        """
-        found = record.read()
-        if found.app_id != app_id:
-            return cls(record, app_id)
-        return cls(record, app_id, True, found.key, dict(found.variables))
+    def of_written(cls, found: Written, id: str) -> Prints:
+        """Return what a record holds, if it is on what has this id."""
+        return cls(id, True, found.key, found.variables) if found.app_id == id else cls(id)
 
     def of(self, name: str, value: str) -> str:
         """Return the fingerprint of a variable. It covers the name, so that equal values differ."""
@@ -93,14 +79,41 @@ class Fingerprints:
             "removed": sorted(self.prints.keys() - variables.keys()),
         }
 
+    def written(self, variables: Mapping[str, str]) -> Written:
+        """Return what a record holds of variables."""
+        prints = {name: self.of(name, value) for name, value in sorted(variables.items())}
+        return Written(self.id, self.key, prints)
+
+
+@dataclass
+class Fingerprints(Prints):
+    """Fingerprints that are kept in a record of their own."""
+
+    record: Record[Written] = field(kw_only=True)
+
+    @classmethod
+    def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
+        """Read the file of an application."""
+        file = f"{slug}-{state_key(base_url, slug)}.json"
+        return cls.at(ENVIRONMENTS.at(os.path.join(folder, file)), app_id)
+
+    @classmethod
+    def at(cls, record: Record[Written], id: str) -> Fingerprints:
+        """Read a record.
+
+        :raises Invalid: naming the file, if it is damaged.
+        """
+        found = Prints.of_written(record.read(), id)
+        return cls(id, found.known, found.key, found.prints, record=record)
+
     def keep(self, variables: Mapping[str, str]) -> None:
         """Store the fingerprints of the current environment."""
-        self.restore({name: self.of(name, value) for name, value in sorted(variables.items())})
+        self.restore(self.written(variables).variables)
 
-    def restore(self, prints: dict[str, str]) -> None:
+    def restore(self, prints: Mapping[str, str]) -> None:
         """Store existing fingerprints."""
         self.prints = prints
-        self.record.write(Written(self.app_id, self.key, prints))
+        self.record.write(Written(self.id, self.key, prints))
 
     def forget(self) -> None:
         """Delete the file. Call this before a write whose outcome may stay unknown."""

@@ -30,6 +30,8 @@ class Entry:
     at: float = 0.0
     """When it was noted, in seconds since 1970 by this machine's clock."""
     run: str | None = None
+    id: str = ""
+    """What the platform made, once that is known; then an order's secrets are kept."""
     kept_in: str | None = None
     """The file with the secrets, until the task returns them."""
     commitment: Commitment | None = None
@@ -81,8 +83,8 @@ def opened(base_url: str | None, subject: str) -> Opened:
 
 
 def seconds_since(base_url: str | None, subject: str) -> float:
-    """Return the age of the last call on a subject that was not closed; infinity if there is none."""
-    ages = (time.time() - entry.at for entry in opened(base_url, subject).values())
+    """Return the age of the last call on a subject whose outcome is not known; infinity if there is none."""
+    ages = (time.time() - entry.at for entry in opened(base_url, subject).values() if not entry.id)
     return min((max(0.0, age) for age in ages), default=float("inf"))
 
 

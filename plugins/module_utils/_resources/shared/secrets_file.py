@@ -200,6 +200,14 @@ class SecretWriter:
         with suppress(OSError):
             self.record.remove()
 
+    def note_id(self, id: str) -> None:
+        """Note what the call made, once its secrets are kept."""
+        self.entry = replace(self.entry, id=id)
+        try:
+            self.record.write(self.entry)
+        except Invalid as error:
+            self.task.warn(f"{error.message}. Without that, a later run may order another service")
+
     def write(self, id: str, content: dict[str, Any], labels: str) -> bool:
         """Write secrets to ``secrets_dest``, and to the result if requested. Return whether it worked.
 
@@ -248,7 +256,8 @@ class SecretWriter:
         with suppress(Exception):
             make_folder_of(path)
             write_private(path, content)
-            self.record.write(replace(self.entry, what=labels, kept_in=path))
+            self.entry = replace(self.entry, what=labels, kept_in=path)
+            self.record.write(self.entry)
 
         def end(kind: type[BaseException] | None, *__: object) -> None:
             if kind is None or issubclass(kind, Exception):  # not Ctrl-C, after which nothing is returned
@@ -308,6 +317,8 @@ def warn_of_lost_secrets(task: Task[Any], subject: str) -> None:
                 f"{entry.what}, generated on {entry.since}, is in {entry.kept_in}: {cause}. Move that file "
                 f"to a safe place, and remove {record.path} to end this warning"
             )
+            continue
+        if entry.id:
             continue
         found = unfinished_files(task)
         look = f" Look into {', '.join(found)} first, which a killed run left." if found else ""

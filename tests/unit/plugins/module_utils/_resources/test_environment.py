@@ -16,8 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import routes
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
-    ENVIRONMENTS,
-    Fingerprints,
+    Prints,
     lock_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING
@@ -123,7 +122,7 @@ def test_the_file_tells_no_secret(plain: Platform, folder: Path) -> None:
     content = json.loads(path.read_text())
     assert SECRET not in path.read_text()
     assert content["variables"]["B"] != content["variables"]["C"], "equal values are not seen to be equal"
-    other = Fingerprints(ENVIRONMENTS.at(str(path)), content["app_id"])
+    other = Prints(content["app_id"])
     assert other.of("B", SECRET) != content["variables"]["B"], "the key matters"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700

@@ -14,12 +14,8 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.namesakes import (
-    remember_order,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import likely_meant
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import calls, id_of, run, writes
 from unit.plugins.module_utils._resources.platform import renaming as renamed
 
@@ -180,15 +176,3 @@ def test_a_wrong_family_costs_one_order_at_most(platform: Sandbox, given: dict[s
     for _retry in range(3):
         assert order(platform, family="COMPUTE", **given)["failed"]
     assert ordered(platform) == ["survival"]
-
-
-# --- What is remembered of an order ---------------------------------------------------------------------
-
-
-def test_a_record_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
-    (tmp_path / "hosted_services").write_text("no folder")
-    task = task_of(SERVICE, FakeClient(), name="web")
-    remember_order(task, None, "svc_1")
-    (warning,) = task.warnings
-    assert "what was ordered cannot be kept in" in warning
-    assert warning.endswith("Without that, a later run may order another service")

@@ -41,7 +41,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Accesses,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.offers import OFFERS, Offers
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import ORDERS
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.power import ASLEEP, Asleep
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
     relocation_record,
@@ -74,7 +73,6 @@ COMMITTED = Commitment("order", "it", Decimal("1.5"))
 KINDS: list[tuple[Kind[Any], Any]] = [
     (PENDING, Notes("svc_1", {"command": [{"since": "2026-01-31T12:00:00Z"}]})),
     (ENVIRONMENTS, WRITTEN),
-    (ORDERS, WRITTEN),
     (APPLIED, WRITTEN),
     (HISTORY, History(["sha256:0"], id="svc_1")),
     (CloneRecord.kind(), CloneRecord(names={"svc_1": "web"}, ids={"svc_1": "svc_2"})),
@@ -85,7 +83,7 @@ KINDS: list[tuple[Kind[Any], Any]] = [
     (SLEEP, SleepRecord(settled=Due(True, "2026-01-31"), plan="nights", service="svc_1")),
     (ASLEEP, Asleep("svc_1", "nights", True, {"awake": False})),
     (ACCESSES, Accesses({"svc_1": Access("ACTIVE", {"host": "a"}, 1.5)})),
-    (namesakes.ORDERED, namesakes.Ordered("svc_1")),
+    (namesakes.ORDERED, namesakes.Ordered("shop", "run_1", WRITTEN)),
     (ENTRIES, Entry("it", 1.0, commitment=COMMITTED, adds=Decimal("1.5"), known=("svc_1",))),
     (commitments.OF_RUN, commitments.OfRun(Decimal("1.5"), (COMMITTED,))),
     (run_memory.SAID, run_memory.Said("EUR", known=True)),
@@ -168,7 +166,7 @@ def unreadable(folder: Path) -> None:
     folder.symlink_to(folder)
 
 
-@pytest.mark.parametrize("kind", [ORDERS, OFFERS])
+@pytest.mark.parametrize("kind", [namesakes.ORDERED, OFFERS])
 def test_an_order_does_not_fail_for_a_hint(
     kind: Kind[Any], sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
