@@ -45,7 +45,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     StateFile,
     open_state,
-    path_of,
+    record_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.drift_info import (
     DRIFT_INFO,
@@ -58,6 +58,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import owner_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._events.inert import inert
 
 NAME = "hosted.services.account"
@@ -84,7 +85,7 @@ async def watch(queue: Any, arguments: Mapping[str, Any]) -> None:
             f"token_file {options.token_file!r} is encrypted with ansible-vault. ansible-rulebook decrypts "
             "values in the rulebook and in files of variables, but no other files: give the token in token"
         )
-    with open_state(path_of(options)) as file:
+    with open_state(record_of(options)) as file:
         poller = Poller(options, file.state.owner)
         try:
             await in_thread(poller.begin)
@@ -247,7 +248,7 @@ class Source:
             after = await in_thread(self.poller.look, before)
             if after != before:
                 await in_thread(self.file.save, after)
-        except (HostedError, OSError) as error:
+        except HostedError as error:
             self.fail(error)
         except Exception as error:  # a defect, whose text may hold a secret; the next poll may do better
             self.fail(ConfigurationError(f"a defect of the collection ({type(error).__name__})"))
@@ -255,17 +256,14 @@ class Source:
         else:
             self.succeed(before, after)
 
-    def fail(self, error: HostedError | OSError) -> None:
+    def fail(self, error: HostedError) -> None:
         """Slow down after a poll that failed. Say so at once, and then after twice as many failures."""
-        self.pace.fail((error.pause_asked if isinstance(error, HostedError) else None) or 0.0)
+        self.pace.fail(error.pause_asked or 0.0)
         failures = self.pace.failures
         if failures & (failures - 1):
             return
-        if isinstance(error, HostedError):
-            why = f"the account cannot be read: {error.message}"
-        else:  # only the state file gives errors of the operating system
-            why = f"the state file {self.file.path!r} cannot be written, so nothing new is sent: "
-            why += error.strerror or str(error) or type(error).__name__
+        what = "nothing new is sent" if isinstance(error, Invalid) else "the account cannot be read"
+        why = f"{what}: {error.message}"
         count = "" if failures == 1 else f" (failed {failures} times)"
         LOG.warning("%s: %s%s, next try in %.0f s", NAME, why, count, self.pace.pause)
 
@@ -304,7 +302,7 @@ class Source:
             await taken_from(queue)
             try:
                 await in_thread(self.file.note_delivered, id)
-            except OSError as error:
+            except Invalid as error:
                 LOG.warning("%s: a delivery cannot be noted, a start may repeat it: %s", NAME, error)
 
 

@@ -139,7 +139,7 @@ class DriftMemory(Remembered):
 class State(Remembered):
     """All that the source remembers, and the events that are not known to be delivered."""
 
-    salt: str
+    salt: str = Field(default_factory=lambda: str(uuid.uuid4()))
     """Makes the ids of this state file differ from those of others."""
     owner: str = ""
     """A hash of whom the account belongs to; empty if the platform does not tell."""
@@ -150,6 +150,12 @@ class State(Remembered):
     drift: dict[str, DriftMemory] = Field(default_factory=dict)
     outbox: tuple[dict[str, Any], ...] = ()
     """The events that were not noted as delivered, oldest first."""
+
+    def __init__(self, **found: Any) -> None:
+        """Refuse what another program wrote: a source that takes it for its own forgets all."""
+        if found and "salt" not in found:
+            raise ValueError("it has no salt")
+        super().__init__(**found)
 
     @property
     def known_services(self) -> Mapping[str, ServiceMemory]:

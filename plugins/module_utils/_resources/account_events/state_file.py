@@ -16,62 +16,45 @@ No event is lost, and none has two ids.
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ..._api.errors import ConfigurationError
-from ..shared.store import atomic_file, lock_file, records_folder, state_key
+from ..shared.store import Kind, Record, lock_file
 from .arguments import SourceOptions, expanded
 from .observation import State
 
-FOLDER = "events"
+STATE = Kind(
+    "events",
+    State,
+    "what the event source remembers",
+    "Remove it to begin anew: what is in trouble then is reported, and what happened meanwhile is not",
+)
 
 
-def path_of(options: SourceOptions) -> str:
-    """Return the path of the state file: what the user chose, or one for the address and the name."""
+def record_of(options: SourceOptions) -> Record[State]:
+    """Return the state file: the one that the user chose, or one for the address and the name."""
     if options.state_file:
-        return os.path.realpath(expanded(options.state_file))  # a link to a file that is locked is locked
-    subject = f"events {options.state_name}" if options.state_name else "events"
-    return os.path.join(records_folder(FOLDER), f"{state_key(options.base_url, subject)}.json")
+        return STATE.at(os.path.realpath(expanded(options.state_file)))  # a link to a locked file is locked
+    return STATE.of(options.base_url, f"events {options.state_name}" if options.state_name else "events")
 
 
 class StateFile:
     """A state file that is open, and locked against other sources."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.state = self._read() or State(salt=str(uuid.uuid4()))
+    def __init__(self, record: Record[State]) -> None:
+        self.record = record
+        self.state = record.read()
         self.replayed = frozenset(event["id"] for event in self.state.outbox)
         """The events that an earlier start may have delivered."""
-
-    def _read(self) -> State | None:
-        """Return what the file holds; ``None`` if it does not exist."""
-        try:
-            with open(self.path, encoding="utf-8") as file:
-                return State.model_validate_json(file.read())
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:  # which what pydantic raises is as well
-            why = error.strerror if isinstance(error, OSError) else "it does not hold what this source wrote"
-            raise ConfigurationError(
-                f"the state file {self.path!r} cannot be read: {why}. Remove it to begin anew: what is in "
-                "trouble then is reported, and what happened meanwhile is not"
-            ) from None
 
     def save(self, state: State) -> None:
         """Replace the state, on disk first.
 
-        :raises OSError: if it cannot be written. Then the file and the state are as they were.
+        :raises Invalid: if it cannot be written. Then the file and the state are as they were.
         """
-        with atomic_file(self.path) as file:
-            file.write(state.model_dump_json())
-        folder = os.open(os.path.dirname(self.path), os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)  # so that a file that was replaced in it stays so
-        finally:
-            os.close(folder)
+        self.record.write(state)
         self.state = state
 
     def next_event(self) -> dict[str, Any] | None:
@@ -84,7 +67,7 @@ class StateFile:
     def note_delivered(self, id: str) -> None:
         """Note that an event was delivered.
 
-        :raises OSError: if that cannot be written.
+        :raises Invalid: if that cannot be written.
         """
         left = tuple(event for event in self.state.outbox if event["id"] != id)
         # Kept in memory in any case: this process must not deliver it again.
@@ -93,22 +76,23 @@ class StateFile:
 
 
 @contextmanager
-def open_state(path: str) -> Iterator[StateFile]:
+def open_state(record: Record[State]) -> Iterator[StateFile]:
     """Open a state file, and lock it against other sources until this ends.
 
-    :raises ConfigurationError: if another source uses it, or it cannot be read or created.
+    :raises ConfigurationError: if another source uses it, or it cannot be created.
+    :raises Invalid: if it cannot be read.
     """
     with ExitStack() as held:
         try:
-            held.enter_context(lock_file(f"{path}.lock", 0))
+            held.enter_context(lock_file(f"{record.path}.lock", 0))
         except TimeoutError:
             raise ConfigurationError(
-                f"another event source uses the state file {path!r}; end it, or give each source a name of "
-                "its own in state_name, or a file in state_file"
+                f"another event source uses the state file {record.path!r}; end it, or give each source a "
+                "name of its own in state_name, or a file in state_file"
             ) from None
         except OSError as error:
             raise ConfigurationError(
-                f"the state file cannot be kept in {os.path.dirname(path)!r}: {error.strerror}. Make it "
-                "writable, or name another file in state_file"
+                f"the state file cannot be kept in {os.path.dirname(record.path)!r}: {error.strerror}. Make "
+                "it writable, or name another file in state_file"
             ) from None
-        yield StateFile(path)
+        yield StateFile(record)

@@ -158,12 +158,23 @@ def atomic_file(path: str) -> Iterator[TextIO]:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+    with suppress(OSError):  # not every file system knows that
+        flush_folder(folder)
 
 
 def flush_to_disk(file: IO[Any]) -> None:
     """Flush a file to disk, so that a full disk raises here."""
     file.flush()
     os.fsync(file.fileno())
+
+
+def flush_folder(path: str) -> None:
+    """Flush a folder to disk, so that what was replaced in it stays so."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_json(path: str, content: Mapping[str, Any]) -> None:

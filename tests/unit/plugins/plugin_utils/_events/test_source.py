@@ -33,10 +33,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     State,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+    STATE,
     StateFile,
     open_state,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import owner_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._events import source as event_source
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import (
     LIMITED,
@@ -79,7 +81,7 @@ def source(file: StateFile, account: ScriptedAccount, feedback: Any = None) -> S
 
 def on_file(tmp_path: Path, use: Callable[[StateFile], Any]) -> Any:
     """Run something with a state file."""
-    with open_state(str(tmp_path / "s.json")) as file:
+    with open_state(STATE.at(str(tmp_path / "s.json"))) as file:
         return asyncio.run(use(file))
 
 
@@ -207,29 +209,21 @@ def test_a_service_that_moves_quickens_the_next_poll(
     assert on_file(tmp_path, use) == (10 if expected else 15)
 
 
-@pytest.mark.parametrize(
-    ("error", "why"),
-    [
-        (OSError(28, "No space left on device"), "No space left on device"),
-        (OSError("disk full"), "disk full"),
-        (OSError(), "OSError"),
-    ],
-)
 def test_a_state_file_that_cannot_be_written_is_told_with_the_reason(
-    error: OSError, why: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def use(file: StateFile) -> None:
-        await source(file, ScriptedAccount(error)).turn()
+        await source(file, ScriptedAccount(Invalid("it cannot be kept: No space left"))).turn()
 
     on_file(tmp_path, use)
-    assert f"s.json' cannot be written, so nothing new is sent: {why}, next try in " in caplog.text
+    assert "nothing new is sent: it cannot be kept: No space left, next try in " in caplog.text
 
 
 def test_a_delivery_that_cannot_be_noted_is_not_repeated_by_this_start(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(state: State) -> None:
-        raise OSError("disk full")
+        raise Invalid("disk full")
 
     async def use(file: StateFile) -> int:
         queue: asyncio.Queue[Any] = asyncio.Queue()
@@ -246,7 +240,7 @@ def test_a_delivery_that_cannot_be_noted_is_not_repeated_by_this_start(
 
 def test_a_defect_does_not_end_it_and_shows_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def use(file: StateFile) -> int:
-        watched = source(file, ScriptedAccount(KeyError("hunter2"), OSError("disk full"), 1))
+        watched = source(file, ScriptedAccount(KeyError("hunter2"), Invalid("disk full"), 1))
         for _turn in range(3):
             await watched.turn()
         return file.state.sequence

@@ -38,7 +38,7 @@ def apply(folder: Path, contents: Contents, failed: tuple[tuple[str, str], ...] 
 
 def prints(folder: Path, project: str = "shop", url: str = URL) -> dict[str, str]:
     """Return what is remembered of a project."""
-    return last_applied(options(folder, url), project).prints
+    return dict(last_applied(options(folder, url), project).prints)
 
 
 def options(folder: Path, url: str = URL) -> BlueprintOptions:

@@ -38,11 +38,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def told(sandbox: Sandbox, **given: Any) -> list[dict[str, str]]:
+def told(sandbox: Sandbox, **given: Any) -> Any:
     """Return the history that a report tells, up to an hour from now."""
     until = f"{datetime.now(UTC) + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}"
-    found = run(sandbox, REPORT_INFO, as_of=until, **given)["report"]["history"]
-    return found if found is None else list(found)
+    return run(sandbox, REPORT_INFO, as_of=until, **given)["report"]["history"]
 
 
 def line(at: str, change: str = "start it") -> Line:

@@ -16,6 +16,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
+    State,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+    STATE,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
     HISTORY,
     History,
@@ -101,11 +107,17 @@ def always(content: Any) -> Callable[[Any], Any]:
 def test_every_kind_of_record_is_tried_here() -> None:
     values = (value for module in list(sys.modules.values()) for value in vars(module).values())
     assert {value.folder for value in values if isinstance(value, Kind)} <= {
-        kind.folder for kind, _it in KINDS
+        kind.folder for kind, _it in WITH_STATE
     }
 
 
-@pytest.mark.parametrize(("kind", "content"), KINDS, ids=[kind.content.__name__ for kind, _content in KINDS])
+WITH_STATE = [*KINDS, (STATE, State(sequence=3))]
+"""With the one of which each new one differs."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"), WITH_STATE, ids=[kind.content.__name__ for kind, _content in WITH_STATE]
+)
 def test_a_record_is_whole_whatever_ends_its_task(kind: Kind[Any], content: Any, tmp_path: Path) -> None:
     """Killed at each call of the system, and with a disk that is full from there on."""
     nothing, record = kind.content(), kind.of("https://a.example.com", "one", str(tmp_path))
