@@ -456,9 +456,14 @@ def follow_up(task: Task[ServiceOptions], ordering: Ordering) -> Plan | None:
 
     :raises Invalid: if it has another name than ordered, so that the next run would not find it.
     """
-    task.composition.created(str(ordering.id))
-    view = observe(task, str(ordering.id))
-    ordering.confirm(view.service)
+    id, placed = str(ordering.id), ordering.placed
+    task.composition.created(id)
+    if placed is not None and placed.status == ServiceStatus.PROVISIONING and task.options.wait:
+        ordering.confirm(placed)
+        view = observe(task, id, wait_for_status(task, id, ServiceStatus.ACTIVE, placed))
+    else:
+        view = observe(task, id)
+        ordering.confirm(view.service)
     pricing = view.service.pricing
     if pricing and pricing.is_free is not False and pricing.free_expires_at:
         task.warn(

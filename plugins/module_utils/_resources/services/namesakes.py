@@ -174,7 +174,7 @@ def warn_of_slip(task: Task[ServiceOptions], services: list[ServiceSummary], the
             task.warn(f"there is no service named {name!r}{then}; did you mean {meant!r}{alike}?")
 
 
-def check_name_kept(task: Task[ServiceOptions], service: Service) -> None:
+def check_name_kept(task: Task[ServiceOptions], service: Service | ServiceSummary) -> None:
     """Check that the platform gave a new service the name that the task did.
 
     :raises Invalid: if the next run would not find the service by it. The journal has it, so none is ordered.

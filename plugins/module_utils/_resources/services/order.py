@@ -211,6 +211,8 @@ class Ordering:
         self.id: str | None = None
         self.kept: secrets_file.SecretWriter | None = None
         """The entry of the order, which stays until the service is known by its name."""
+        self.placed: ServiceSummary | None = None
+        """The service as the list showed it right after the order."""
         self.adopted = False
         """Whether the service appeared since the plan, so that nothing was ordered."""
         self.run = run_process()
@@ -318,7 +320,7 @@ class Ordering:
         self._check_placed(order, arrived)
         return order.instance_id
 
-    def confirm(self, service: Service) -> None:
+    def confirm(self, service: Service | ServiceSummary) -> None:
         """Check that a task finds the service by the name that it ordered, and close the entry of the order.
 
         :raises Invalid: if the platform gave it another one. The entry stays, so that none is ordered again.
@@ -343,7 +345,8 @@ class Ordering:
             others = [other.id for other in news.among(self.task.account, services)]
         except HostedError:  # the order is placed
             return
-        if all(service.id != id for service in services):
+        self.placed = next((service for service in services if service.id == id), None)
+        if self.placed is None:
             came = f"; {', '.join(others)} came up meanwhile" if others else ""
             raise EffectUnverified(
                 f"{self.what} was ordered and is billed, but the list of services does not show "

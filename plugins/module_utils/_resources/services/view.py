@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from ..._api.errors import HostedError
-from ..._api.models import Metrics, Service, Settings
+from ..._api.models import Metrics, Service, ServiceSummary, Settings
 from ..._api.values import WITH_SETTINGS, ContainerState, Family, ServiceStatus
 from ..shared.account import Account
 from ..shared.money import from_millicents
@@ -136,13 +136,15 @@ def billed_rate(service: Service) -> Decimal | None:
     return None if millicents is None else from_millicents(millicents)
 
 
-def wait_for_status(task: Task[WaitOptions], id: str, wanted: str, first: Service | None = None) -> Service:
+def wait_for_status(
+    task: Task[WaitOptions], id: str, wanted: str, first: Service | ServiceSummary | None = None
+) -> Service:
     """Wait until a service has this status. FAILED and AWAITING_ADMIN end the wait at once.
 
-    :param first: the service as it was just read, for the first look.
+    :param first: the service as it was just read, for the first look; as a list shows it, in another status.
     :raises WaitEnded: if it ends in another one, or does not come in time.
     """
-    read = [first] if first else []
+    read: list[Any] = [first] if first else []
 
     def done(service: Service) -> bool:
         check_not_terminal(service)

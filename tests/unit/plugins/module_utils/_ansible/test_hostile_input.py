@@ -129,8 +129,8 @@ def test_any_value_ends_in_a_result_or_in_a_clear_failure(name: str, option: str
         if result.get("failed"):
             assert result["msg"].strip(), label
             assert len(result["msg"]) < 400_000
-    kinds = ("blueprints", "recoveries") if option == "state_dir" else ()
-    for record in [path for kind in kinds for path in folder.rglob(f"{kind}/*.json")]:
+    records = [path for end in ("json", "lock") for path in folder.rglob(f"*.{end}")]
+    for record in records if option == "state_dir" else ():
         record.unlink()  # it is in the folder that the task names
     outside = [path for path in folder.rglob("*") if path.is_file() and "home" not in path.parts]
     assert outside == []

@@ -111,7 +111,7 @@ def test_every_kind_of_record_is_tried_here() -> None:
     }
 
 
-WITH_STATE = [*KINDS, (STATE, State(sequence=3))]
+WITH_STATE = [*KINDS, (STATE, State(salt="s", sequence=3))]
 """With the one of which each new one differs."""
 
 
