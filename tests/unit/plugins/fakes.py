@@ -117,8 +117,10 @@ class FakeClient(Readable):
         return self
 
     def one(
-        self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
+        self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: Any
     ) -> Any:
+        if route is r.WHOAMI:
+            return m.Whoami(email="me@example.com")
         return self.order(body) if route is r.ORDER else super().one(route, query=query, **ids)
 
     def set_pace(self, next_turn: Any, on_refusal: Any) -> None:
