@@ -31,9 +31,9 @@ options:
     choices: [millicents, cents]
 seealso:
   - module: hosted.services.service_info
-  - module: hosted.services.billing_info
+  - module: hosted.services.account_info
 notes:
-  - Results of M(hosted.services.billing_info) and of the inventory already hold amounts in currency units.
+  - Results of M(hosted.services.account_info) and of the inventory already hold amounts in currency units.
   - The result is a string, so that no digit is lost. Do calculations in millicents or cents, and convert the result.
 """
 

@@ -7,17 +7,35 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: account_info
-short_description: Read the account that a token belongs to
+short_description: Read the account that a token belongs to, and its balance, spend and bills
 version_added: 1.0.0
 description:
   - Returns the e-mail address of the account that the token belongs to, and its balance if the token has access to it.
-  - A token with scope C(REGISTRY) is sufficient. Parts that it cannot read are null, and a note says why.
-options: {}
+    On request, also returns its spend and forecast, transactions, invoices and statements.
+  - A token with scope C(REGISTRY) is sufficient for the address. A balance that it cannot read is null, and a note says
+    why.
+  - The entries of transactions, daily spend, invoices and statements come unchanged, because the platform does not
+    document their fields.
+options:
+  include:
+    description:
+      - Parts to read of the account's money. Each takes one call. V(wallet) is the balance and its currency.
+        V(overview) is the balance, spend and forecast. V(transactions) are the top-ups and adjustments.
+        V(daily_spend) is the spend of each day of this month. V(invoices) are the accounting documents.
+        V(statements) show each month service by service.
+    type: list
+    elements: str
+    choices: [overview, wallet, transactions, daily_spend, invoices, statements]
+    default: [wallet]
+  period:
+    description: A month, in the form V(YYYY-MM), to read the statement of as well.
+    type: str
 extends_documentation_fragment:
   - hosted.services.common.info_attributes
   - hosted.services.common
 seealso:
-  - module: hosted.services.billing_info
+  - module: hosted.services.project_info
+  - module: hosted.services.service_info
 """
 
 EXAMPLES = r"""
@@ -28,6 +46,22 @@ EXAMPLES = r"""
 - name: Stop if it is not the expected account
   ansible.builtin.assert:
     that: me.account.email == "ops@example.com"
+
+- name: Read the balance and the forecast
+  hosted.services.account_info:
+    include: [overview, wallet]
+  register: money
+
+- name: Fail if the balance covers less than two weeks
+  ansible.builtin.assert:
+    that: money.account.overview.days_left_estimate > 14
+    fail_msg: "Only {{ money.account.wallet.balance }} {{ money.account.wallet.currency }} left"
+
+- name: Read the statement of one month
+  hosted.services.account_info:
+    include: []
+    period: "2026-10"
+  register: october
 """
 
 RETURN = r"""
@@ -39,8 +73,59 @@ account:
     email:
       description: The e-mail address of the account.
       type: str
+    overview:
+      description:
+        - Balance, spend and forecast. Each amount in cents is also returned in currency units, as a string and
+          without C(_cents) in its name.
+      returned: if O(include) contains V(overview)
+      type: dict
+      contains:
+        # generated: wallet balance_cents balance
+        balance_cents:
+          description: The balance in cents.
+          type: int
+          sample: 1250
+        balance:
+          description: The balance in currency units.
+          type: str
+          sample: '12.50'
+        # generated end
+        month_to_date_cents:
+          description: Spend of this month so far.
+          type: int
+        month_to_date:
+          description: Spend of this month so far, in currency units.
+          type: str
+        projected_month_cents:
+          description: Projected cost of this month.
+          type: int
+        projected_month:
+          description: Projected spend of this month, in currency units.
+          type: str
+        daily_avg_cents:
+          description: Average spend per day.
+          type: int
+        daily_avg:
+          description: Average spend per day, in currency units.
+          type: str
+        days_left_estimate:
+          description: How many days the balance covers at the current rate.
+          type: int
+        current_hourly_burn_cents:
+          description: The current rate per hour, as a string because it may be a fraction.
+          type: str
+        current_hourly_burn:
+          description: The current rate per hour, in currency units.
+          type: str
+        current_daily_burn_cents:
+          description: The current rate per day, as a string because it may be a fraction.
+          type: str
+        current_daily_burn:
+          description: The current rate per day, in currency units.
+          type: str
     wallet:
       description: The balance of the account. Null if the token cannot read it.
+      returned: if O(include) contains V(wallet)
       type: dict
       contains:
         # generated: wallet
@@ -60,6 +145,30 @@ account:
           description: When the account became a client, in UTC.
           type: str
         # generated end
+    transactions:
+      description: The transactions of all pages, unchanged.
+      returned: if O(include) contains V(transactions)
+      type: list
+      elements: dict
+    daily_spend:
+      description: The days of this month, unchanged.
+      returned: if O(include) contains V(daily_spend)
+      type: list
+      elements: dict
+    invoices:
+      description: The invoices, unchanged.
+      returned: if O(include) contains V(invoices)
+      type: list
+      elements: dict
+    statements:
+      description: The statements, unchanged.
+      returned: if O(include) contains V(statements)
+      type: list
+      elements: dict
+    statement:
+      description: The statement of O(period), unchanged. Null if there is none.
+      returned: when O(period) is set
+      type: raw
     notes:
       description: Why a part is null, by the name of the part. Empty if everything could be read.
       type: dict

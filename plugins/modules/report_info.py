@@ -85,7 +85,7 @@ extends_documentation_fragment:
 seealso:
   - plugin: hosted.services.report_html
     plugin_type: filter
-  - module: hosted.services.billing_info
+  - module: hosted.services.account_info
   - module: hosted.services.backup_info
   - module: hosted.services.drift_info
 """

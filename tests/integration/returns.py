@@ -60,14 +60,13 @@ ADDED = {
 }
 """Fields that some profiles of the sandbox add and the specification does not show; so with `_links`."""
 OPEN = {
-    "account_info": {"account.notes"},
+    "account_info": {
+        f"account.{part}" for part in ("daily_spend", "invoices", "notes", "statements", "transactions")
+    },
     "app_deploy": {"cost.lines", "deployment.scan.counts"},
     "app_info": {"apps.previous_release", "nodes", "projects"},
     "app_release": {"release.counts"},
     "backup": {"services.vanished"},
-    "billing_info": {
-        f"billing.{part}" for part in ("daily_spend", "invoices", "notes", "statements", "transactions")
-    },
     "blueprint": {"backups_plans", "parts.result", "sleep_schedule_plans"},
     "blueprint_info": {"blueprints.blueprint"},
     "clone": {"blueprint", "parts.result"},

@@ -154,9 +154,8 @@ WORKING = """
     include: [details, settings, metrics, events, logs, usage, billed_totals, sftp, backups, snapshots]
     time_zone: Europe/Paris
 - hosted.services.project_info: {include: [services, spend, graph]}
-- hosted.services.billing_info:
+- hosted.services.account_info:
     include: [overview, wallet, transactions, daily_spend, invoices, statements]
-- hosted.services.account_info: {}
 - hosted.services.database_info: {service: db}
 - hosted.services.file_info: {service: mc}
 - hosted.services.sftp_info: {service: mc}

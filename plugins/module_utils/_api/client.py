@@ -238,9 +238,9 @@ class Client:
 
     # --- Calls ------------------------------------------------------------------------------------
 
-    def whoami(self) -> m.Whoami:
+    def whoami(self, seconds: float | None = None) -> m.Whoami:
         """Return the account that the token belongs to (Authentication)."""
-        return self.one(r.WHOAMI)
+        return self.one(r.WHOAMI, seconds=seconds)
 
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
         """Return the monthly price of an application in millicents, without creating it."""

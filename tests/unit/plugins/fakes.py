@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from email.utils import formatdate
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -109,6 +110,7 @@ class FakeClient(Readable):
         self.order_answer: dict[str, Any] = {}
         self.currency: str | None = None
         self.account_key = "account"
+        self.connection = SimpleNamespace(base_url="https://api.example.com")
         self.clock = PlatformClock()
         self.clock.set(formatdate(usegmt=True))
         self.add_project("prj_default", "default")
@@ -117,11 +119,12 @@ class FakeClient(Readable):
         return self
 
     def one(
-        self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: Any
+        self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
     ) -> Any:
-        if route is r.WHOAMI:
-            return m.Whoami(email="me@example.com")
         return self.order(body) if route is r.ORDER else super().one(route, query=query, **ids)
+
+    def whoami(self, seconds: float | None = None) -> m.Whoami:
+        return m.Whoami(email="me@example.com")
 
     def set_pace(self, next_turn: Any, on_refusal: Any) -> None:
         """Nothing is sent, and so nothing is refused."""

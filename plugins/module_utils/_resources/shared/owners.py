@@ -10,7 +10,6 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..._api import routes as r
 from ..._api.client import Client
 from .store import Kind, normalized_url, records_folder
 from .task_errors import Invalid
@@ -43,7 +42,7 @@ def account_of(client: Client, seconds: float | None = None) -> str:
     record = OWNERS.at(os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
     known = record.read().account
     if not known:
-        email = client.one(r.WHOAMI, seconds=seconds).email
+        email = client.whoami(seconds).email
         text = f"{normalized_url(client.connection.base_url)}\n{email or client.account_key}"
         known = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         with suppress(Invalid):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.billing_info import BILLING_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_info import ACCOUNT_INFO
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
@@ -22,7 +22,7 @@ def test_lists_are_read_whole(sandbox_process: Sandbox, shape: str) -> None:
         sandbox_process.operator("accounts/account-main", balance_cents=1_000_100 + 100 * number)
     sandbox_process.clock(freeze=True, advance=(365 + 21) * 86400)
     lengths = {"transactions": 27, "daily_spend": 22, "invoices": 12, "statements": 13}
-    billing = run(sandbox_process, BILLING_INFO, include=[*lengths])["billing"]
+    account = run(sandbox_process, ACCOUNT_INFO, include=[*lengths])["account"]
     for part, length in lengths.items():
-        entries = billing[part]
+        entries = account[part]
         assert len(entries) == length and all(entries.count(entry) == 1 for entry in entries), part
