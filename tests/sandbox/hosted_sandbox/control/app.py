@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from hosted_sandbox.api.app import openapi
 from hosted_sandbox.clock import SECOND, Clock, parse, stamp
 from hosted_sandbox.control import operator
 from hosted_sandbox.control.folders import checked, packed, unpack
@@ -72,6 +73,7 @@ class Control:
             ("GET", "/profile", self.read_profile),
             ("PUT", "/profile", self.set_profile),
             ("GET", "/gaps", self.gaps),
+            ("GET", "/openapi.json", self.openapi),
             ("GET", "/services/{id}", self.read_service),
             ("POST", "/operator/services/{id}", self.operate_service),
             ("POST", "/operator/services/{id}/events", self.intervene),
@@ -254,6 +256,10 @@ class Control:
     def gaps(self, request: Request, document: Document) -> Any:
         """Return every point with its section, question and values."""
         return [vars(point) for point in POINTS.values()]
+
+    def openapi(self, request: Request, document: Document) -> Any:
+        """Return the OpenAPI document of the API."""
+        return openapi()
 
     # the operator's acts
 
