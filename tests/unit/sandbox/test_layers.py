@@ -18,7 +18,7 @@ ORDER = [
     *("__init__", "clock", "gaps"),
     *("store", "workloads", "engine", "registry", "domain"),
     *("traffic", "api", "sftp", "control", "page", "server"),
-    *("testing", "embedded", "load", "pytest_plugin", "__main__"),
+    *("testing", "embedded", "pytest_plugin", "__main__"),
 ]  # fmt: skip
 SOURCES = sorted(SANDBOX.rglob("*.py"))
 
