@@ -89,21 +89,17 @@ class Control:
 
     def _endpoint(self, act: Act) -> Endpoint:
         async def endpoint(request: Request) -> Response:
+            self.world.tick()
             try:
-                answer = self.run(act, request, _document(await request.body()))
+                document = _document(await request.body())
+                with self.world.store.transaction():
+                    answer = act(request, document)
+                    self.world.save_settings()
             except REFUSED as error:
                 return _failure(400, f"{type(error).__name__}: {error}")
             return JSONResponse({} if answer is None else answer)
 
         return endpoint
-
-    def run(self, act: Act, request: Request, document: Document) -> Any:
-        """Do what a call asks for, completely or not at all; raise one of REFUSED if it makes no sense."""
-        self.world.tick()
-        with self.world.store.transaction():
-            answer = act(request, document)
-            self.world.save_settings()
-        return answer
 
     # the sandbox itself
 
