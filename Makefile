@@ -77,7 +77,7 @@ documents: dev ## renew what is generated: schemas, shared return values, docs/s
 	@python -m integration.coverage
 
 .PHONY: pictures
-pictures: dev ## renew the pictures in docs/guides (needs Chromium)
+pictures: dev ## renew the pictures in docs/guides (needs Chromium and pngquant)
 	@for picture in page terminal; do python scripts/$${picture}_pictures.py; done
 
 .PHONY: docs
