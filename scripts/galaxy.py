@@ -31,14 +31,7 @@ WANTED = {
     "SECURITY.md",
     "LICENSE",
 }
-UNWANTED = (
-    ".",
-    "Makefile",
-    "docs/awx/",
-    "extensions/molecule/",
-    "scripts/",
-    "tests/",
-)
+UNWANTED = (".", "Makefile", "docs/awx/", "extensions/molecule/", "scripts/", "tests/")
 
 
 def misplaced(tarball: Path) -> list[str]:

@@ -83,12 +83,12 @@ def test_it_is_entered_everywhere(root: Path, name: str) -> None:
 
 def test_every_file_says_what_is_left(root: Path, name: str) -> None:
     whole = f"plugins/action/{name}.py"
-    for path in new_module.NewModule(name).files:
+    for path in new_module.files(name):
         assert ("TODO" in (root / path).read_text()) == (path != whole), path
 
 
 def test_ruff_has_nothing_to_say(root: Path, name: str) -> None:
-    files = [root / path for path in new_module.NewModule(name).files if path.endswith(".py")]
+    files = [root / path for path in new_module.files(name) if path.endswith(".py")]
     config = f"--config={new_module.ROOT / 'pyproject.toml'}"
     for command in (["check", "-q"], ["format", "-q", "--check"]):
         done = subprocess.run(
