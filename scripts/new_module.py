@@ -92,6 +92,7 @@ RESOURCE = '''\
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 
 from .shared.options import Options, {declaration}
 from .shared.plan import Plan, Resource, Task

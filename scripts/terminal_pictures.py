@@ -153,7 +153,6 @@ SCENES = {
 }
 FONT_OF_RICH = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 """It would be fetched from another host; a terminal's own font does as well."""
-DESCRIPTION = re.compile(r"<desc>(.*?)</desc>", re.DOTALL)
 TIME = re.compile(r"(?<=T)21:\d\d:\d\d\.\d{3}Z")
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -219,8 +218,7 @@ def drawn(name: str, command: str, output: str) -> str:
 
 def described(picture: str) -> str:
     """Return the text that a picture has as its description."""
-    found = DESCRIPTION.search(picture)
-    return unescape(found[1]) if found else ""
+    return unescape(picture.partition("<desc>")[2].partition("</desc>")[0])
 
 
 def main() -> None:
