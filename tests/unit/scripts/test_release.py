@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.scripts.sources import ROOT
 
 pytestmark = pytest.mark.night
 
+NOWHERE = f"https://{release.NOWHERE}/hosted"
 GALAXY = yaml.safe_load((ROOT / "galaxy.yml").read_text())
 
 
@@ -32,15 +33,13 @@ def root(tmp_path: Path) -> Path:
 
 def test_without_an_address_nothing_is_released(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     galaxy = root / "galaxy.yml"
-    galaxy.write_text(
-        galaxy.read_text().replace(GALAXY["repository"], "https://example.invalid/hosted/services")
-    )
+    galaxy.write_text(galaxy.read_text().replace(GALAXY["repository"], NOWHERE))
     monkeypatch.setattr(release, "ROOT", root)
     monkeypatch.setattr(sys, "argv", ["release.py", "1.0.0"])
     with pytest.raises(SystemExit) as refused:
         release.main()
-    assert "galaxy.yml: repository is 'https://example.invalid/hosted/services'" in str(refused.value)
-    assert "git grep -lF https://example.invalid/hosted/services | xargs sed -i" in str(refused.value)
+    assert f"galaxy.yml: repository is '{NOWHERE}'" in str(refused.value)
+    assert f"git grep -lF {NOWHERE} | xargs sed -i" in str(refused.value)
     assert not (root / ".build").exists()
 
 
