@@ -19,6 +19,7 @@ from hosted_sandbox.workloads import State
 
 Family = Literal["GAME", "APP", "COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"]
 Status = Literal["PROVISIONING", "AWAITING_ADMIN", "ACTIVE", "SUSPENDED", "DELETING", "DELETED", "FAILED"]
+BackupStatus = Literal["PENDING", "COMPLETED", "FAILED", "RESTORING"]
 Verdict = Literal["PENDING", "PASSED", "WARNED", "BLOCKED", "FAILED"]
 T = TypeVar("T")
 
@@ -393,7 +394,7 @@ class Content(Shape):
 class Backup(Named):
     """Render a backup."""
 
-    status: Literal["PENDING", "COMPLETED", "FAILED", "RESTORING"]
+    status: BackupStatus
     sizeBytes: int
     createdAt: str
     completedAt: str | None
