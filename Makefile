@@ -61,23 +61,23 @@ lint: ## every linter, the types and the weight
 bench: ## measure what a task costs, how fast files are, and what large accounts take
 
 .PHONY: affected
-affected: dev ## the tests that concern what changed since main (BASE=..., LIST=1 to see them, RECORD=1 once)
-	@python -m ansible_collections.hosted.services.scripts.affected --base $(or $(BASE),main) $(if $(RECORD),--record) $(if $(LIST),--list)
+affected: dev ## the tests that concern what changed since main (BASE=..., LIST=1 to see them)
+	@python scripts/affected.py --base $(or $(BASE),main) $(if $(LIST),--list)
 
 # --- write it --------------------------------------------------------------------------------------------
 
 .PHONY: module
 module: dev ## write the files of a new module (NAME=webhook); failing tests name what is left to do
 	@python scripts/new_module.py "$(NAME)"
-	@for document in returns architecture; do python scripts/$$document.py; done
+	@python scripts/returns.py
 
 .PHONY: documents
-documents: dev ## renew what is generated: schemas, shared return values, docs/sandbox, docs/coverage.md, the picture
+documents: dev ## renew what is generated: schemas, shared return values, docs/sandbox, docs/coverage.md, packages
 	@for document in sandbox_documents schemas returns architecture; do python scripts/$$document.py; done
 	@python -m integration.coverage
 
 .PHONY: pictures
-pictures: dev ## renew the pictures in docs/guides (needs Chromium)
+pictures: dev ## renew the pictures in docs/guides (needs Chromium and pngquant)
 	@for picture in page terminal; do python scripts/$${picture}_pictures.py; done
 
 .PHONY: docs

@@ -1,26 +1,23 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw docs/architecture.svg, the packages of plugins/ and the imports between them.
+"""Write the table of packages in docs/architecture.md: what each of plugins/ is for, and what it imports.
 
-`make documents` renews the picture after a file came, went or got its first import of another package.
-Packages stand in rows, and imports run down: each package that others import has a line of its own at the
-right, which those that import it join. With rows and lines fixed there is nothing for a layout engine to do.
+`make documents` renews it after a package came or went, or a file got the first import of another package.
 """
 
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from html import escape
+import re
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
-from textwrap import wrap
 
-ROOT = Path(__file__).resolve().parent.parent
+from ansible_collections.hosted.services.scripts.sources import ROOT
+
 PLUGINS = ROOT / "plugins"
-PICTURE = ROOT / "docs" / "architecture.svg"
+PAGE = ROOT / "docs" / "architecture.md"
 PACKAGE = "ansible_collections.hosted.services.plugins"
 
 PURPOSES = {
@@ -59,10 +56,10 @@ PURPOSES = {
     "module_utils._api": "the platform: routes, models, sessions, errors, client",
 }
 """What each package is for, in a few words."""
-HTTP = frozenset({"http", "requests", "urllib3"})
-
-
-# --- Read -------------------------------------------------------------------------------------------
+FOREIGN = {"ansible": "Ansible", "http": "HTTP", "requests": "HTTP", "urllib3": "HTTP"}
+"""What the table tells of what is not the collection's."""
+TABLE = re.compile(r"(?<=<!-- # generated: packages -->\n).*?(?=<!-- # generated end -->)", re.DOTALL)
+HEAD = "\n| package | what it is for | imports |\n| --- | --- | --- |\n"
 
 
 def sources(root: Path = PLUGINS) -> list[Path]:
@@ -95,239 +92,42 @@ def imports(path: Path, root: Path = PLUGINS, package: str = PACKAGE) -> Iterato
             yield from (f"{name}.{alias.name}" for alias in node.names) if modules else (name,)
 
 
-@dataclass
-class Package:
-    """A box of the picture."""
-
-    name: str
-    files: list[str] = field(default_factory=list)
-    """The names of its modules."""
-    targets: set[str] = field(default_factory=set)
-    """The packages that it imports."""
-    foreign: set[str] = field(default_factory=set)
-    """What it imports that is not the collection's."""
-
-    @property
-    def folder(self) -> str:
-        """Its path in the repository."""
-        return f"plugins/{self.name.replace('.', '/')}"
-
-
-def read_packages() -> dict[str, Package]:
-    """Return all packages, as the imports of their files have them."""
-    found: dict[str, Package] = {}
-    names = {path: module_name(path) for path in sources()}
-    for name in names.values():
-        package = found.setdefault(layer(name), Package(layer(name)))
-        package.files.append(name.rpartition(".")[2])
-    for path, name in names.items():
-        here = found[layer(name)]
+def packages() -> dict[str, list[str]]:
+    """Return what each package imports: packages, and what the table tells of the rest."""
+    names = {module_name(path): path for path in sources()}
+    found: dict[str, set[str]] = {layer(name): set() for name in names}
+    for name, path in names.items():
         for imported in imports(path):
-            there = found.get(layer(imported)) if imported.startswith(PACKAGE + ".") else None
-            if there is None:
-                here.foreign.add(imported.partition(".")[0])
-                continue
-            if there is not here:
-                here.targets.add(there.name)
-    return found
+            here, there = layer(name), layer(imported)
+            if there in found and there != here:
+                found[here].add(there)
+            elif (root := imported.partition(".")[0]) in FOREIGN:
+                found[here].add(FOREIGN[root])
+    return {name: sorted(found[name]) for name in sorted(found)}
 
 
-def arrows(packages: Mapping[str, Package]) -> set[tuple[str, str]]:
-    """Return who imports whom."""
-    return {(package.name, target) for package in packages.values() for target in package.targets}
+def table() -> str:
+    """Return the table, each package above those that it imports.
 
-
-# --- Order ------------------------------------------------------------------------------------------
-
-
-def height_of(name: str, packages: Mapping[str, Package], above: tuple[str, ...] = ()) -> int:
-    """Return how many packages are below one, on the longest way down.
-
-    :raises SystemExit: where the way leads back to where it began.
+    :raises SystemExit: if a package has no purpose, or a purpose no package.
+    :raises graphlib.CycleError: if imports run in a circle.
     """
-    if name in above:
-        raise SystemExit(f"imports run in a circle: {' -> '.join([*above, name])}")
-    targets = packages[name].targets
-    return max((1 + height_of(target, packages, (*above, name)) for target in targets), default=0)
+    known = packages()
+    if odd := sorted(known.keys() ^ PURPOSES.keys()):
+        raise SystemExit(f"PURPOSES in {__file__} and the folders of plugins differ in {', '.join(odd)}")
+    order = [name for name in TopologicalSorter(known).static_order() if name in known][::-1]
+    lines = []
+    for name in order:
+        short = sorted(known[name], key=[*order, *FOREIGN.values()].index)
+        told = ", ".join(each.rpartition(".")[2] for each in short)
+        lines.append(f"| `plugins/{name.replace('.', '/')}` | {PURPOSES[name]} | {told} |\n")
+    return HEAD + "".join(lines) + "\n"
 
 
-def rows(packages: Mapping[str, Package]) -> dict[str, list[Package]]:
-    """Return the packages from top to bottom, under a heading each for those that know the same."""
-    imported = {target for package in packages.values() for target in package.targets}
-
-    def place(package: Package) -> tuple[bool, int, str]:
-        return package.name in imported, -height_of(package.name, packages), package.name
-
-    found: dict[str, list[Package]] = {}
-    for package in sorted(packages.values(), key=place):
-        if package.name not in imported:
-            heading = "What Ansible loads"
-        elif "ansible" in package.foreign:
-            heading = "Knows Ansible"
-        else:
-            heading = "Knows HTTP" if HTTP & package.foreign else "Knows neither Ansible nor HTTP"
-        found.setdefault(heading, []).append(package)
-    return found
-
-
-# --- Draw -------------------------------------------------------------------------------------------
-
-LEFT, WIDTH, LANE, PORT, LINE = 20, 790, 22, 13, 17
-"""Where boxes begin, how wide they are, and how far apart lanes, their ends and lines of text are."""
-LETTER = 7.4
-"""The room for a letter of the font for names of files."""
-LIGHT = ("#0072b2", "#b35900", "#00785a", "#a0487e", "#5b5bd6", "#8a6d00")
-DARK = ("#6cb6ff", "#f0a05a", "#4fd1a5", "#e39bc6", "#a9a9ff", "#dcc05a")
-STYLE = """\
-.paper {{ fill: #ffffff }} .box {{ fill: #f6f8fa; stroke: #8c959f }} text {{ fill: #1f2328 }}
-text {{ font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace }}
-.name {{ font-weight: bold; font-size: 13px }}
-.band, .purpose {{ font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif }}
-.band {{ font-weight: bold; font-size: 13px }}
-.band, .purpose {{ fill: #59636e }} path {{ fill: none; stroke-width: 1.6 }}
-{light}
-@media (prefers-color-scheme: dark) {{
-.paper {{ fill: #0d1117 }} .box {{ fill: #161b22; stroke: #6e7681 }} text {{ fill: #e6edf3 }}
-.band, .purpose {{ fill: #9198a1 }}
-{dark}
-}}"""
-
-
-@dataclass
-class Box:
-    """A package in its place, with the lines of text below its name."""
-
-    package: Package
-    top: int
-    lines: list[str]
-    ports: list[str]
-    """Where lines touch its right side, from top to bottom: those to itself first, then each target."""
-
-    @property
-    def height(self) -> int:
-        """How tall it is: for its text, or for its ports."""
-        return max(30 + LINE * len(self.lines), 14 + PORT * len(self.ports))
-
-    def port(self, target: str) -> int:
-        """Return the height at which a line touches the box."""
-        return self.top + 14 + PORT * self.ports.index(target)
-
-
-def text_of(package: Package, packages: Mapping[str, Package]) -> list[str]:
-    """Return the lines of a box: names of files."""
-    modules = packages["modules"]
-    if package is not modules and package.files == modules.files:
-        return [f"the same {len(package.files)} names as {modules.folder}"]
-    wide = int((WIDTH - 24) / LETTER)
-    return wrap(", ".join(package.files), wide, break_long_words=False, break_on_hyphens=False)
-
-
-def boxes_of(packages: Mapping[str, Package]) -> tuple[list[Box], list[tuple[str, int]], int]:
-    """Return the boxes and the headings in their places, and where the picture ends."""
-    order = [package.name for group in rows(packages).values() for package in group]
-    imported = {target for _source, target in arrows(packages)}
-    boxes, headings, top = [], [], 12
-    for heading, group in rows(packages).items():
-        headings.append((heading, top + 14))
-        top += 24
-        for package in group:
-            own = [package.name] if package.name in imported else []
-            ports = own + sorted(package.targets, key=order.index)
-            boxes.append(Box(package, top, text_of(package, packages), ports))
-            top += boxes[-1].height + 10
-        top += 8
-    return boxes, headings, top
-
-
-def drawn_box(box: Box, lanes: list[str]) -> Iterator[str]:
-    """Yield a package with its text, and a stripe in the colour of its line."""
-    name, top = box.package.name, box.top
-    yield f'<rect class="box" x="{LEFT}" y="{top}" width="{WIDTH}" height="{box.height}" rx="5"/>'
-    if name in lanes:
-        yield (
-            f'<rect class="fill{lanes.index(name)}" x="{LEFT + WIDTH - 5}" y="{top}" width="5" '
-            f'height="{box.height}"/>'
-        )
-    folder = box.package.folder
-    yield f'<text class="name" x="{LEFT + 12}" y="{top + 19}">{escape(folder)}</text>'
-    yield (
-        f'<text class="purpose" x="{LEFT + 28 + 8 * len(folder)}" y="{top + 19}">'
-        f"{escape(PURPOSES[name])}</text>"
-    )
-    for number, names in enumerate(box.lines, 1):
-        yield f'<text x="{LEFT + 12}" y="{box.top + 21 + LINE * number}">{escape(names)}</text>'
-
-
-def drawn_lane(number: int, target: Box, users: Iterable[Box]) -> Iterator[str]:
-    """Yield the line of a package that others import, from the first that joins it to its arrow."""
-    side, name = LEFT + WIDTH, target.package.name
-    x, end = side + 24 + LANE * number, target.port(name)
-    heights = {user.package.folder: user.port(name) for user in users}
-    yield (
-        f'<path class="lane{number}" d="M {x} {min(heights.values())} V {end} H {side + 3}" '
-        f'marker-end="url(#arrow{number})"/>'
-    )
-    for folder, height in heights.items():
-        yield (
-            f'<path class="lane{number}" d="M {side} {height} H {x}">'
-            f"<title>{folder} imports {target.package.folder}</title></path>"
-        )
-        yield f'<circle class="fill{number}" cx="{x}" cy="{height}" r="3"/>'
-
-
-def style(count: int) -> str:
-    """Return the colours, for light and for dark surroundings, and the heads of the arrows."""
-
-    def colours(palette: tuple[str, ...]) -> str:
-        used = {number: palette[number % len(palette)] for number in range(count)}
-        return "\n".join(f".lane{n} {{ stroke: {used[n]} }} .fill{n} {{ fill: {used[n]} }}" for n in used)
-
-    heads = "".join(
-        f'<marker id="arrow{number}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
-        f'orient="auto"><path class="fill{number}" d="M 0 0 L 10 5 L 0 10 z"/></marker>'
-        for number in range(count)
-    )
-    rules = STYLE.format(light=colours(LIGHT), dark=colours(DARK))
-    return f"<style>\n{rules}\n</style>\n<defs>{heads}</defs>"
-
-
-def picture() -> str:
-    """Return the picture.
-
-    :raises SystemExit: where a package has no purpose, or a purpose no package.
-    """
-    packages = read_packages()
-    odd = sorted(packages.keys() ^ PURPOSES.keys())
-    if odd:
-        raise SystemExit(
-            f"PURPOSES in {Path(__file__).name} and the folders of plugins differ in {', '.join(odd)}"
-        )
-    boxes, headings, bottom = boxes_of(packages)
-    found = arrows(packages)
-    lanes = [box.package.name for box in boxes if box.package.name in box.ports]
-    wide = LEFT + WIDTH + 24 + LANE * len(lanes)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {bottom}" role="img">',
-        "<title>The packages of the collection, and which of them imports which</title>",
-        style(len(lanes)),
-        f'<rect class="paper" width="{wide}" height="{bottom}" rx="6"/>',
-    ]
-    lines += [f'<text class="band" x="{LEFT}" y="{y}">{escape(heading)}</text>' for heading, y in headings]
-    for box in boxes:
-        lines += drawn_box(box, lanes)
-    by_name = {box.package.name: box for box in boxes}
-    for number, name in enumerate(lanes):
-        users = [box for box in boxes if (box.package.name, name) in found]
-        lines += drawn_lane(number, by_name[name], users)
-    return "\n".join([*lines, "</svg>", ""])
-
-
-def main() -> int:
-    """Write the picture."""
-    PICTURE.write_text(picture(), encoding="utf-8")
-    print(f"Wrote {PICTURE.relative_to(ROOT)}.")
-    return 0
+def page() -> str:
+    """Return the page with the table as it should be."""
+    return TABLE.sub(lambda _found: table(), PAGE.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    PAGE.write_text(page(), encoding="utf-8")

@@ -22,7 +22,6 @@ import sys
 import tarfile
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -78,9 +77,9 @@ def pack_again(tarball: bytes, seconds: int) -> bytes:
     listed["files"].sort(key=lambda entry: str(entry["name"]))
     manifest = json.loads(held[MANIFEST][1])
     contents = {name: data for name, (_member, data) in held.items()}
-    contents[LIST] = as_json(listed)
+    contents[LIST] = json.dumps(listed, indent=True).encode()
     manifest["file_manifest_file"]["chksum_sha256"] = hashlib.sha256(contents[LIST]).hexdigest()
-    contents[MANIFEST] = as_json(manifest)
+    contents[MANIFEST] = json.dumps(manifest, indent=True).encode()
     packed = io.BytesIO()
     with (
         gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=seconds) as compressed,
@@ -98,11 +97,6 @@ def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     """Return the bytes of a file in an archive; none for a folder or a link."""
     opened = archive.extractfile(member) if member.isfile() else None
     return opened.read() if opened else b""
-
-
-def as_json(value: Any) -> bytes:
-    """Return JSON as ansible-galaxy writes it."""
-    return json.dumps(value, indent=True).encode()
 
 
 def main() -> int:

@@ -31,14 +31,7 @@ WANTED = {
     "SECURITY.md",
     "LICENSE",
 }
-UNWANTED = (
-    ".",
-    "Makefile",
-    "docs/awx/",
-    "extensions/molecule/",
-    "scripts/",
-    "tests/",
-)
+UNWANTED = (".", "Makefile", "docs/awx/", "extensions/molecule/", "scripts/", "tests/")
 
 
 def misplaced(tarball: Path) -> list[str]:
@@ -75,11 +68,8 @@ def main() -> int:
     parser.add_argument("tarball", type=Path)
     parser.add_argument("--lint", action="store_true", help="run ansible-lint as Automation Hub does, too")
     options = parser.parse_args()
-    tarball = options.tarball
-    problems = misplaced(tarball) + complaints(tarball, options.lint)
-    for problem in problems:
-        print(problem)
-    print(f"{tarball.name}: {len(problems)} problem(s)")
+    problems = misplaced(options.tarball) + complaints(options.tarball, options.lint)
+    print(*problems, f"{options.tarball.name}: {len(problems)} problem(s)", sep="\n")
     return 1 if problems else 0
 
 

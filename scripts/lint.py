@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 
-from ansible_collections.hosted.services.scripts.sources import ROOT, copy_sources
+from ansible_collections.hosted.services.scripts.sources import ROOT, checkout
 
 WORK = ROOT / ".build" / "lint"
 # These name this folder, or would have ansible-lint install the collection for everybody.
@@ -24,13 +24,10 @@ DROPPED = ("ANSIBLE_COLLECTIONS_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 def main() -> int:
     """Make the copy, and run ansible-lint in it."""
     shutil.rmtree(WORK, ignore_errors=True)
-    clone = copy_sources(WORK / "clone", untracked=True)
-    # Without a repository of its own the copy would count as an ignored part of this one: no files.
-    subprocess.run(["git", "init", "--quiet", str(clone)], check=True)
     surroundings = {name: value for name, value in os.environ.items() if name not in DROPPED}
     command = ["ansible-lint", "--profile=production", *sys.argv[1:]]
     environment = surroundings | {"HOME": str(WORK / "home")}
-    return subprocess.run(command, cwd=clone, env=environment, check=False).returncode
+    return subprocess.run(command, cwd=checkout(WORK / "clone"), env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -12,10 +12,12 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import yaml
+
+from ansible_collections.hosted.services.scripts.sources import ROOT
+
 LICENCE = """\
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
@@ -153,67 +155,47 @@ faults:
 """
 
 
-@dataclass(frozen=True)
-class NewModule:
-    """A new module: its name, the other spellings of it, and its files."""
-
-    name: str
-
-    @property
-    def reads(self) -> bool:
-        """Whether it only reads."""
-        return self.name.endswith("_info")
-
-    @property
-    def words(self) -> dict[str, str]:
-        """The words that the templates need."""
-        key = f"{self.name.removesuffix('_info')}s" if self.reads else self.name
-        required = {
-            "required": "required: true",
-            "declaration": "required",
-            "option": "str = required(selects=True)",
-        }
-        optional = {
-            "required": "default: null",
-            "declaration": "option",
-            "option": "str | None = option(None, selects=True)",
-        }
-        return {
-            "license": LICENCE,
-            "package": PACKAGE,
-            "version": version(),
-            "name": self.name,
-            "constant": self.name.upper(),
-            "class_name": self.name.title().replace("_", ""),
-            "key": key,
-            "type": "list" if self.reads else "dict",
-            "elements": "  elements: dict\n" * self.reads,
-            "dash": "- " * self.reads,
-            "fragment": "  - hosted.services.common.info_attributes\n" * self.reads,
-            "actions": ACTIONS * (not self.reads),
-            "writing": WRITING * (not self.reads),
-            "returned": "what was read" if self.reads else "the state before, the state after and the steps",
-            **(optional if self.reads else required),
-        }
-
-    @property
-    def files(self) -> dict[str, str]:
-        """The files to create, by path."""
-        templates = {
-            f"plugins/module_utils/_resources/{self.name}.py": RESOURCE,
-            f"plugins/modules/{self.name}.py": MODULE,
-            f"plugins/action/{self.name}.py": ACTION,
-            f"tests/unit/data/{self.name}/plans.yml": PLANS,
-            f"tests/integration/targets/{self.name}/tasks/main.yml": TARGET,
-            f"tests/integration/targets/{self.name}/cases.yml": CASES,
-        }
-        return {path: template.format(**self.words) for path, template in templates.items()}
+REQUIRED = {
+    "required": "required: true",
+    "declaration": "required",
+    "option": "str = required(selects=True)",
+}
+OPTIONAL = {
+    "required": "default: null",
+    "declaration": "option",
+    "option": "str | None = option(None, selects=True)",
+}
 
 
-def version() -> str:
-    """Return the version of the collection, in which a new module appears."""
-    lines = (ROOT / "galaxy.yml").read_text(encoding="utf-8").splitlines()
-    return next(line.split()[1] for line in lines if line.startswith("version:"))
+def files(name: str) -> dict[str, str]:
+    """Return the files of a module by path, in which lines to complete are marked."""
+    reads = name.endswith("_info")
+    words = {
+        "license": LICENCE,
+        "package": PACKAGE,
+        "version": yaml.safe_load((ROOT / "galaxy.yml").read_text(encoding="utf-8"))["version"],
+        "name": name,
+        "constant": name.upper(),
+        "class_name": name.title().replace("_", ""),
+        "key": f"{name.removesuffix('_info')}s" if reads else name,
+        "type": "list" if reads else "dict",
+        "elements": "  elements: dict\n" * reads,
+        "dash": "- " * reads,
+        "fragment": "  - hosted.services.common.info_attributes\n" * reads,
+        "actions": ACTIONS * (not reads),
+        "writing": WRITING * (not reads),
+        "returned": "what was read" if reads else "the state before, the state after and the steps",
+        **(OPTIONAL if reads else REQUIRED),
+    }
+    templates = {
+        f"plugins/module_utils/_resources/{name}.py": RESOURCE,
+        f"plugins/modules/{name}.py": MODULE,
+        f"plugins/action/{name}.py": ACTION,
+        f"tests/unit/data/{name}/plans.yml": PLANS,
+        f"tests/integration/targets/{name}/tasks/main.yml": TARGET,
+        f"tests/integration/targets/{name}/cases.yml": CASES,
+    }
+    return {path: template.format(**words) for path, template in templates.items()}
 
 
 def with_action_group(runtime: str, name: str) -> str:
@@ -241,18 +223,18 @@ def write(name: str, root: Path = ROOT) -> list[str]:
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
         sys.exit(f"{name!r} is no name for a module: use lower case and underscores, such as api_token")
-    module = NewModule(name)
-    there = [path for path in module.files if (root / path).exists()]
+    written = files(name)
+    there = [path for path in written if (root / path).exists()]
     if there:
         sys.exit(f"nothing was written, these files exist: {', '.join(there)}")
-    for path, text in module.files.items():
+    for path, text in written.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
     changes = {"meta/runtime.yml": with_action_group, "README.md": with_row}
     for path, change in changes.items():
         text = (root / path).read_text(encoding="utf-8")
         (root / path).write_text(change(text, name), encoding="utf-8")
-    return [*module.files, *changes]
+    return [*written, *changes]
 
 
 def main() -> None:

@@ -3,26 +3,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Take the pictures of pages in docs/guides: of the sandbox after the quickstart, and of a report.
 
-`make pictures` runs it. It needs Chromium. The pictures have a palette, which takes less than half the space.
+`make pictures` runs it. It needs Chromium, and pngquant, which leaves less than half of each picture.
 """
 
 from __future__ import annotations
 
-import base64
-import json
-import struct
+import shutil
 import subprocess
 import sys
 import tempfile
-import zlib
 from pathlib import Path
 
 import report_account
+from ansible_collections.hosted.services.scripts.sources import ROOT
 from browser import CHROMIUM, Browser
 from demo import INVENTORY, demo_environment
 from hosted_sandbox.testing import Sandbox
 
-ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "guides"
 MOST_BYTES = 150_000
 SANDBOX_PICTURES = {"sandbox-page.png": (1280, 900, False), "sandbox-page-phone.png": (390, 844, True)}
@@ -54,55 +51,11 @@ SLEEP += '"state": {"saved": "12.40", "saves_monthly": "18.90"}}'
 BACKUPS = '{"plan": "nightly", "ok": true, "finished": "2026-11-19T03:04:00Z", "problems": []}'
 DRILL = '{"service": "drill", "finished": "2026-11-02T04:00:00Z", "restored": true}'
 
-#: Reduce a picture to its 256 most frequent colours; every other pixel gets the nearest of these.
-REDUCE = """(async source => {
-  const image = new Image();
-  image.src = source;
-  await image.decode();
-  const {width, height} = image;
-  const canvas = new OffscreenCanvas(width, height).getContext("2d");
-  canvas.drawImage(image, 0, 0);
-  const bytes = canvas.getImageData(0, 0, width, height).data;
-  const pixels = Array.from({length: width * height}, (_, i) =>
-    bytes[4 * i] << 16 | bytes[4 * i + 1] << 8 | bytes[4 * i + 2]);
-  const counts = new Map();
-  for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) || 0) + 1);
-  const colours = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 256).map(([colour]) => colour);
-  const difference = (a, b, by) => ((a >> by & 255) - (b >> by & 255)) ** 2;
-  const distance = (a, b) => difference(a, b, 16) + difference(a, b, 8) + difference(a, b, 0);
-  const nearest = new Map(colours.map((colour, index) => [colour, index]));
-  for (const colour of counts.keys()) {
-    if (nearest.has(colour)) continue;
-    const distances = colours.map(one => distance(one, colour));
-    nearest.set(colour, distances.indexOf(Math.min(...distances)));
-  }
-  const indexes = pixels.map(pixel => String.fromCharCode(nearest.get(pixel)));
-  return {width, height, colours, pixels: btoa(indexes.join(""))};
-})"""
-
-
-def reduced(browser: Browser, png: bytes) -> bytes:
-    """Return a picture with a palette of 256 colours, which takes less than half the space."""
-    source = f"data:image/png;base64,{base64.b64encode(png).decode()}"
-    found = browser.value(f"{REDUCE}({json.dumps(source)})")
-    width, height = found["width"], found["height"]
-    pixels = base64.b64decode(found["pixels"])
-    lines = b"".join(b"\0" + pixels[at : at + width] for at in range(0, len(pixels), width))
-    chunks = (
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
-        (b"PLTE", b"".join(colour.to_bytes(3, "big") for colour in found["colours"])),
-        (b"IDAT", zlib.compress(lines, 9)),
-        (b"IEND", b""),
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in chunks
-    )
-
 
 def write_picture(browser: Browser, name: str) -> None:
     """Write what is visible in the browser to a file of the guides."""
-    content = reduced(browser, browser.picture())
+    reduce = ["pngquant", "--strip", "256", "-"]
+    content = subprocess.run(reduce, input=browser.picture(), stdout=subprocess.PIPE, check=True).stdout
     if len(content) > MOST_BYTES:
         sys.exit(f"{name} has {len(content)} bytes, more than {MOST_BYTES}")
     (FOLDER / name).write_bytes(content)
@@ -140,8 +93,8 @@ def write_report(sandbox: Sandbox, folder: Path) -> Path:
 
 def main() -> None:
     """Take every picture."""
-    if CHROMIUM is None:
-        sys.exit("Install Chromium first.")
+    if CHROMIUM is None or not shutil.which("pngquant"):
+        sys.exit("Install Chromium and pngquant first.")
     with Browser() as browser:
         with Sandbox() as sandbox:
             run_quickstart(sandbox)

@@ -22,11 +22,11 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from ansible_collections.hosted.services.scripts.addresses import problem
-from ansible_collections.hosted.services.scripts.build import build as build_collection
-from ansible_collections.hosted.services.scripts.sources import copy_sources, source_time
+import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+from ansible_collections.hosted.services.scripts.build import build as build_collection
+from ansible_collections.hosted.services.scripts.sources import ROOT, copy_sources, source_time
+
 SEMANTIC = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?")
 VERSIONS = {
     "galaxy.yml": "version: {}",
@@ -35,6 +35,11 @@ VERSIONS = {
 }
 """The lines that carry the version; a test holds that they have the same one."""
 CHANGED = (*VERSIONS, "CHANGELOG.rst", "changelogs")
+NOWHERE = "example.invalid"
+"""The host of the repository's address until a maintainer fills it in."""
+UNSET = """galaxy.yml: repository is {0!r}, an address that leads nowhere. Write that of the project's
+public git repository everywhere, with `git grep -lF {0} | xargs sed -i 's#{0}#https://...#g'`,
+commit, and run `make release` again."""
 
 
 def set_version(copy: Path, version: str) -> None:
@@ -110,8 +115,9 @@ def main() -> int:
     options = parser.parse_args()
     if not SEMANTIC.fullmatch(options.version):
         parser.error(f"{options.version!r} is not a semantic version, such as 1.2.3 or 1.2.3-rc.1")
-    if refused := problem(ROOT):
-        sys.exit(refused)
+    repository = yaml.safe_load((ROOT / "galaxy.yml").read_text(encoding="utf-8"))["repository"]
+    if NOWHERE in repository:
+        sys.exit(UNSET.format(repository))
     output = ROOT / ".build" / "release"
     shutil.rmtree(output, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="hosted-services-release-") as name:

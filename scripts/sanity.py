@@ -20,22 +20,12 @@ from pathlib import Path
 
 import ansible_test
 
-ROOT = Path(__file__).resolve().parent.parent
+from ansible_collections.hosted.services.scripts.sources import ROOT, checkout
+
 WORK = Path(os.environ.get("SANITY_FOLDER", ROOT / ".build" / "sanity"))
 COPY = WORK / "ansible_collections" / "hosted" / "services"
 HOME = WORK / "home"
 INSTALLER = "import ensurepip\n\nensurepip.bootstrap(default_pip=True)\n"
-# The layout of a git checkout without git: what is never part of the collection.
-OUTSIDE = shutil.ignore_patterns(".git", ".build", ".venv", ".*_cache", "__pycache__", ".ansible", "*.tar.gz")
-
-
-def files() -> list[str] | None:
-    """List what git tracks or would add; nothing when this is not a git checkout."""
-    if not (ROOT / ".git").exists():
-        return None
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    listed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
 
 
 def refresh_copy() -> None:
@@ -45,16 +35,7 @@ def refresh_copy() -> None:
         shutil.rmtree(kept, ignore_errors=True)
         output.rename(kept)
     shutil.rmtree(COPY, ignore_errors=True)
-    names = files()
-    if names is None:
-        shutil.copytree(ROOT, COPY, ignore=OUTSIDE, symlinks=True)
-    else:
-        for name in names:
-            target = COPY / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target, follow_symlinks=False)
-        # Without a repository of its own the copy would count as an ignored part of this one: no files.
-        subprocess.run(["git", "init", "--quiet", str(COPY)], check=True)
+    checkout(COPY)
     if kept.exists():
         output.parent.mkdir(exist_ok=True)
         kept.rename(output)

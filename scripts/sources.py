@@ -17,20 +17,10 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-OUTSIDE = (".ansible", ".build", ".cache", ".venv", "__pycache__")
-"""Folders that are no part of the project, where git cannot say so."""
-EPOCH = 315532800
-"""1980 began then: the time of files that no commit dates."""
 
 
 def source_files(untracked: bool = False) -> list[str]:
-    """List the files that git tracks and that are here; with ``untracked``, also those that it would add.
-
-    In a copy without git these are all files.
-    """
-    if not (ROOT / ".git").exists():
-        found = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
-        return sorted(str(path) for path in found if not set(path.parts) & set(OUTSIDE))
+    """List the files that git tracks and that are here; with ``untracked``, also those that it would add."""
     added = ["--others", "--exclude-standard"] if untracked else []
     command = ["git", "ls-files", "--cached", *added, "-z"]
     listed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -45,6 +35,16 @@ def copy_sources(copy: Path, untracked: bool = False) -> Path:
     return copy
 
 
+def checkout(folder: Path) -> Path:
+    """Copy the files, with those that git would add, into a folder that is a repository of its own.
+
+    Without that, the copy would count as an ignored part of this one: no files.
+    """
+    copy_sources(folder, untracked=True)
+    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
+    return folder
+
+
 def source_time(root: Path) -> int:
     """Return when the sources in a folder were released, or else when they were committed, in seconds.
 
@@ -56,8 +56,6 @@ def source_time(root: Path) -> int:
         return int(given)
     if released := release_date(root):
         return int(released.timestamp())
-    if not (ROOT / ".git").exists():
-        return EPOCH
     command = ["git", "log", "-1", "--format=%ct"]
     return int(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout)
 

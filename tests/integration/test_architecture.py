@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page on the architecture is true: its picture shows today's imports, and what it names exists."""
+"""The page on the architecture is true: its table shows today's imports, and what it names exists."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NAME = re.compile(r"[A-Za-z]\w*(\.\w+)*")
 CALLS_OF_MAKE = re.compile(r"`make ([a-z-]+)`")
 
 
-def test_the_picture_is_current() -> None:
-    assert architecture.PICTURE.read_text() == architecture.picture(), "run: make documents"
+def test_the_table_of_packages_is_current() -> None:
+    assert architecture.PAGE.read_text() == architecture.page(), "run: make documents"
 
 
 # --- The page ---------------------------------------------------------------------------------------

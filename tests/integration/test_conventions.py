@@ -23,7 +23,7 @@ from ansible_collections.hosted.services.scripts.architecture import (
     module_name,
     sources,
 )
-from ansible_collections.hosted.services.scripts.new_module import NewModule
+from ansible_collections.hosted.services.scripts.new_module import files as module_files
 from cases import KEYS, cases
 from integration.ansible_run import REPOSITORY, TARGETS
 
@@ -98,7 +98,7 @@ def test_a_noun_has_one_name_everywhere(module: str) -> None:
     """Module, action, resource, unit test, target and action group know it by the same name."""
     tested = (f"data/{module}", f"plugins/module_utils/_resources/test_{module}.py")
     has_tests = any((REPOSITORY / "tests/unit" / path).exists() for path in tested)
-    files = [path for path in NewModule(module).files if not (has_tests and path.startswith("tests/unit/"))]
+    files = [path for path in module_files(module) if not (has_tests and path.startswith("tests/unit/"))]
     assert [path for path in files if not (REPOSITORY / path).is_file()] == []
     assert importlib.import_module(f"{PACKAGE}.action.{module}").ActionModule.resource.name == module
 
@@ -116,7 +116,7 @@ def test_nothing_is_left_to_write() -> None:
     left = [
         f"{path}:{number}: {line.strip()}"
         for module in MODULES
-        for path in NewModule(module).files
+        for path in module_files(module)
         if (REPOSITORY / path).is_file()
         for number, line in enumerate((REPOSITORY / path).read_text().splitlines(), 1)
         if "TODO" in line

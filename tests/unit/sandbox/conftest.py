@@ -24,7 +24,7 @@ Order = Callable[..., str]
 
 def pytest_configure(config: pytest.Config) -> None:
     """The mark that ties a test to the rules it holds."""
-    config.addinivalue_line("markers", "rule(*names): the rules of sandbox/rules.py that a test holds")
+    config.addinivalue_line("markers", "rule(*names): the rules of docs/sandbox/rules.md that a test holds")
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from hosted_sandbox.testing import SANDBOX, Sandbox
 from unit.sandbox.test_control import ANY_PORTS
 
 WRITES = ["POST /reset", "POST /stop", "POST /seed", "PUT /state", "POST /faults", "DELETE /journal",
-          "POST /operator/accounts/main", "POST /page/reset", "POST /page/clock"]  # fmt: skip
+          "POST /operator/accounts/main"]  # fmt: skip
 BODY = '{"route": "*", "kind": "reset", "balance_cents": 1, "projects": ["theirs"]}'
 
 

@@ -15,10 +15,10 @@ from hosted_sandbox.testing import SANDBOX
 
 #: A package imports only those to its left. A file next to the packages counts as one of them.
 ORDER = [
-    *("__init__", "clock", "gaps", "rules"),
+    *("__init__", "clock", "gaps"),
     *("store", "workloads", "engine", "registry", "domain"),
     *("traffic", "api", "sftp", "control", "page", "server"),
-    *("testing", "embedded", "documents", "load", "pytest_plugin", "__main__"),
+    *("testing", "embedded", "pytest_plugin", "__main__"),
 ]  # fmt: skip
 SOURCES = sorted(SANDBOX.rglob("*.py"))
 

@@ -75,13 +75,6 @@ def look(sandbox: Sandbox, query: str = "") -> Parsed:
     return Parsed(answer.text)
 
 
-def press(sandbox: Sandbox, form: str, fields: dict[str, str] | None = None) -> requests.Response:
-    """Send a form as a browser does."""
-    headers = {"Accept": BROWSER, "Origin": sandbox.control_url, "X-Control-Secret": sandbox.control_secret}
-    url = f"{sandbox.control_url}/page/{form}"
-    return requests.post(url, fields or {}, headers=headers, timeout=10, allow_redirects=False)
-
-
 @pytest.mark.parametrize("accept", [None, "*/*", "application/json", "application/json, text/html;q=0.5"])
 def test_programs_get_json_as_before(sandbox: Sandbox, accept: str | None) -> None:
     answer = requests.get(f"{sandbox.control_url}/", headers={"Accept": accept}, timeout=10)
@@ -232,15 +225,6 @@ def test_hostile_names_are_text(sandbox: Sandbox) -> None:
     assert {name for __, attributes in page.elements for name in attributes if name.startswith("on")} == set()
 
 
-def test_a_hostile_fault_is_refused_in_text(sandbox: Sandbox) -> None:
-    answer = press(sandbox, "faults", {"route": f"/api/{HOSTILE}", "kind": "reset"})
-    page = Parsed(answer.text)
-    assert answer.status_code == 400
-    assert f'no route is called "/api/{HOSTILE}"' in page.text
-    assert page.all("script") == [{"src": "/page/page.js", "defer": ""}]
-    assert sandbox.control("GET", "/faults") == []
-
-
 def test_no_secret_is_on_the_page(sandbox: Sandbox, order: Order) -> None:
     key = order("postgresql", "db", dimensions={"cpuCores": 1, "ramGb": 1, "storageGb": 10},
                 variables={"PASSPHRASE": "open-sesame"})  # fmt: skip
@@ -271,58 +255,13 @@ def test_looking_changes_nothing(sandbox: Sandbox, order: Order) -> None:
     assert (after, len(sandbox.journal())) == (before, 1)
 
 
-def test_the_clock_advances_and_what_is_due_happens(sandbox: Sandbox, order: Order) -> None:
-    sandbox.clock(freeze=True)
-    sandbox.delays(provision=50)
-    order()
-    assert "PROVISIONING" in look(sandbox).row("mc|", "GAME")
-    before = sandbox.clock()["now"]
-    answer = press(sandbox, "clock", {"advance": "60"})
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
-    page = look(sandbox)
-    assert "ACTIVE" in page.row("mc|", "GAME")
-    assert f"{sandbox.clock()['now'][:19].replace('T', ' ')} UTC frozen" in page.text
-    assert sandbox.clock()["now"] > before
-
-
-@pytest.mark.parametrize("step", ["", "-60", "inf", "1e999", "61"])
-def test_the_clock_takes_known_steps_only(sandbox: Sandbox, step: str) -> None:
-    sandbox.clock(freeze=True)
-    before = sandbox.clock()
-    assert press(sandbox, "clock", {"advance": step}).status_code == 400
-    assert sandbox.clock() == before
-
-
-def test_faults_are_added_and_cleared(sandbox: Sandbox) -> None:
-    fields = {"route": "order.create", "kind": "status", "when": "after", "status": "429", "retry_after": "2",
-              "count": "", "nth": "2", "probability": "0.5", "latency": "0.1"}  # fmt: skip
-    assert press(sandbox, "faults", fields).status_code == 303
-    (fault,) = sandbox.control("GET", "/faults")
-    assert fault["count"] is None
-    assert {name: str(fault[name]) for name in fields if name != "count"} == {
-        name: value for name, value in fields.items() if name != "count"
-    }
-    assert press(sandbox, "faults/clear").status_code == 303
-    assert sandbox.control("GET", "/faults") == []
-
-
-def test_a_wrong_fault_is_explained(sandbox: Sandbox) -> None:
-    answer = press(sandbox, "faults", {"route": "*", "kind": "status", "status": "99"})
-    assert answer.status_code == 400
-    assert "status: Input should be greater than or equal to 300" in Parsed(answer.text).text
-    assert sandbox.control("GET", "/faults") == []
-
-
-def test_a_reset_needs_the_box_ticked(sandbox: Sandbox) -> None:
-    sandbox.profile("terse")
-    sandbox.seed({"projects": ["web"]})
-    assert press(sandbox, "reset").status_code == 400
-    assert "web" in [project["name"] for project in sandbox.control("GET", "/state")["records"]["project"]]
-    assert press(sandbox, "reset", {"sure": "yes"}).status_code == 303
-    assert "web" not in [
-        project["name"] for project in sandbox.control("GET", "/state")["records"]["project"]
-    ]
-    assert sandbox.control("GET", "/profile")["name"] == "terse"
+def test_its_forms_are_calls_of_the_control_port(sandbox: Sandbox) -> None:
+    """The browser's own tests press them."""
+    forms = [(form.get("data-method", "POST"), form["action"]) for form in look(sandbox).all("form")]
+    assert forms == [("POST", "/clock"), ("DELETE", "/faults"), ("POST", "/faults"), ("POST", "/reset")]
+    for method, action in forms:
+        answer = requests.request(method, sandbox.control_url + action, timeout=10)
+        assert (answer.status_code, "needs the header" in answer.text) == (403, True)
 
 
 def test_nothing_is_fetched_from_elsewhere(sandbox: Sandbox) -> None:

@@ -63,23 +63,28 @@ def test_its_buttons_act_without_leaving_it(page: Browser, sandbox: Sandbox) -> 
     assert sandbox.clock()["now"][:10] > before[:10]
     page.click("#controls details:not(.danger) summary")
     page.value("document.querySelector('[name=route]').value = 'order.create'")
-    page.click("form[action='/page/faults'] button")
+    page.value("document.querySelector('[name=count]').value = ''")
+    page.click("form[action='/faults'].fields button")
     page.wait(shows("order.create", "faults-live"))
-    assert [fault["route"] for fault in sandbox.control("GET", "/faults")] == ["order.create"]
-    page.click("form[action='/page/faults/clear'] button")
+    (fault,) = sandbox.control("GET", "/faults")
+    assert (fault["route"], fault["status"], fault["count"]) == ("order.create", 503, None)
+    page.click("form[data-method=DELETE] button")
     page.wait(shows("None", "faults-live"))
+    sandbox.profile("terse")
     sandbox.seed({"projects": ["web"]})
     page.wait(shows("web", "services"))
     page.click(".danger summary")
+    page.click(".danger button")  # The browser asks for the box to be ticked.
     page.click(".danger [type=checkbox]")
     page.click(".danger button")
     page.wait(f"!{shows('web', 'services')}")
     assert page.value("window.opened")
+    assert sandbox.control("GET", "/profile")["name"] == "terse"
 
 
 def test_its_buttons_need_the_secret_of_its_address(page: Browser, sandbox: Sandbox) -> None:
     page.value("sessionStorage.clear()")
-    page.click("form[action='/page/faults/clear'] button")
+    page.click("form[data-method=DELETE] button")
     page.wait(shows("at the address with #secret=", "problem"))
     assert [problem for problem in page.problems if "403" not in problem] == []
     page.problems.clear()
@@ -89,7 +94,7 @@ def test_a_refusal_stays_until_something_succeeds(page: Browser, sandbox: Sandbo
     page.value("document.querySelector('[name=latency]').type = 'text'")
     page.value("document.querySelector('[name=latency]').value = 'soon'")
     page.value("document.querySelector('#controls details').open = true")
-    page.click("form[action='/page/faults'] button")
+    page.click("form[action='/faults'].fields button")
     page.wait(shows("latency: Input should be a valid number", "problem"))
     sandbox.seed({"projects": ["web"]})
     page.wait(shows("web", "services"))

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis import checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
-from hosted_sandbox.documents import openapi
+from hosted_sandbox.api.app import openapi
 from hosted_sandbox.testing import Sandbox
 
 schema = schemathesis.openapi.from_dict(openapi())

@@ -12,11 +12,17 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from hosted_sandbox.api.app import table
-from hosted_sandbox.api.shapes import SHOWN
+from hosted_sandbox.api.app import CHAPTERS, table
 from hosted_sandbox.testing import Sandbox
 
 Push = Callable[..., str]
+SHOWN = {
+    route.name: route.response_model
+    for chapter in CHAPTERS
+    for route in chapter.router.routes
+    if route.response_model
+}
+"""The response of every route that the specification shows."""
 NAMES = ("plain", "terse", "wrapped")
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 BOUNDS = "&".join(f"{name}Start=2026-01-01T00:00:00Z" for name in ("hour", "day", "week", "month"))

@@ -5,15 +5,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-import pytest
-
 from ansible_collections.hosted.services.scripts import affected
 
 PROJECT = "plugins/module_utils/_resources/project.py"
-TEST = "tests/unit/plugins/module_utils/_resources/test_project.py"
 
 
 def test_the_targets_are_those_of_the_modules_that_import_the_file() -> None:
@@ -22,17 +16,12 @@ def test_the_targets_are_those_of_the_modules_that_import_the_file() -> None:
     assert "quote" not in affected.targets_of({PROJECT})
 
 
-def test_a_changed_function_has_the_tests_that_call_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    record = tmp_path / "calls.json"
-    monkeypatch.setattr(affected, "RECORD", record)
-    named = {TEST, affected.PLANS}
-    assert affected.callers(PROJECT, {"plan"}) == named, "without a record, the test of its name"
-    record.write_text(json.dumps([[f"{TEST}::one", f"{TEST}::two"], {PROJECT: {"plan": [0], "find": [1]}}]))
-    assert affected.callers(PROJECT, {"plan"}) == {f"{TEST}::one"}
-    assert affected.callers(PROJECT, {affected.WHOLE_FILE}) == {f"{TEST}::one", f"{TEST}::two"}
-    assert affected.callers("plugins/other.py", {"plan"}) == set()
+def test_a_changed_file_has_the_test_of_its_name_and_those_that_import_it() -> None:
+    tests = affected.unit_tests(PROJECT)
+    assert "tests/unit/plugins/module_utils/_resources/test_project.py" in tests
+    registry = affected.unit_tests("plugins/module_utils/_api/registry.py")
+    assert "tests/unit/plugins/module_utils/_resources/test_app_release.py" in registry
+    assert "tests/unit/plugins/module_utils/_api/test_routes.py" not in registry
 
 
 def test_a_role_has_the_tests_that_name_it() -> None:

@@ -19,6 +19,7 @@ import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.scripts import new_module
+from ansible_collections.hosted.services.scripts.sources import ROOT
 from cases import KEYS
 
 pytestmark = pytest.mark.night
@@ -37,7 +38,7 @@ def root(tmp_path: Path, name: str) -> Path:
     """A folder with the files that list modules, and the files of the new one."""
     (tmp_path / "meta").mkdir()
     for path in ("meta/runtime.yml", "README.md", "pyproject.toml"):
-        shutil.copy(new_module.ROOT / path, tmp_path / path)
+        shutil.copy(ROOT / path, tmp_path / path)
     new_module.write(name, tmp_path)
     return tmp_path
 
@@ -83,13 +84,13 @@ def test_it_is_entered_everywhere(root: Path, name: str) -> None:
 
 def test_every_file_says_what_is_left(root: Path, name: str) -> None:
     whole = f"plugins/action/{name}.py"
-    for path in new_module.NewModule(name).files:
+    for path in new_module.files(name):
         assert ("TODO" in (root / path).read_text()) == (path != whole), path
 
 
 def test_ruff_has_nothing_to_say(root: Path, name: str) -> None:
-    files = [root / path for path in new_module.NewModule(name).files if path.endswith(".py")]
-    config = f"--config={new_module.ROOT / 'pyproject.toml'}"
+    files = [root / path for path in new_module.files(name) if path.endswith(".py")]
+    config = f"--config={ROOT / 'pyproject.toml'}"
     for command in (["check", "-q"], ["format", "-q", "--check"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, config, *files],

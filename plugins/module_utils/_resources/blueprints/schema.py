@@ -12,7 +12,7 @@ from ..._api.libraries import BaseModel, BeforeValidator, ConfigDict, Field, Wit
 from .document import Path
 
 SCHEMA_URL = "https://example.invalid/hosted/services/blob/main/docs/blueprint.schema.json"
-"""Where editors find the schema: in the project's repository, whose address `scripts/addresses.py` writes."""
+"""Where editors find the schema: in the project's repository (`repository` in galaxy.yml)."""
 
 
 def refuse_truth_values(value: Any) -> Any:

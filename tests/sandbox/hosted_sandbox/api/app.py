@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
 from types import ModuleType
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -53,16 +54,28 @@ def create_apis(world: World) -> dict[str, FastAPI]:
     """Build one small application per chapter and map each route's name to it, so that routing is fast."""
     apis: dict[str, FastAPI] = {}
     for chapter in CHAPTERS:
-        apis |= dict.fromkeys((route.name for route in chapter.router.routes), create_api(world, [chapter]))
+        apis |= dict.fromkeys((route.name for route in chapter.router.routes), create_api(world, chapter))
     return apis
 
 
-def create_api(world: World, only: Iterable[ModuleType] | None = None) -> FastAPI:
-    """Build an application with the routes of all chapters, or of some."""
+def openapi() -> dict[str, Any]:
+    """Build the OpenAPI document of the API."""
+    document = _with_routes(CHAPTERS).openapi()
+    document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return {**document, "security": [{"token": []}]}
+
+
+def _with_routes(only: Iterable[ModuleType]) -> FastAPI:
     api = FastAPI(title=TITLE, version="1", docs_url=None, redoc_url=None, openapi_url=None,
                   redirect_slashes=False)  # fmt: skip
-    for chapter in CHAPTERS if only is None else only:
+    for chapter in only:
         api.include_router(chapter.router)
+    return api
+
+
+def create_api(world: World, chapter: ModuleType) -> FastAPI:
+    """Build an application with the routes of a chapter."""
+    api = _with_routes([chapter])
 
     async def refused(__: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from hosted_sandbox.api import bodies
+from hosted_sandbox.api import bodies, shapes
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.api.journals import MOST_LINES, last_lines
 from hosted_sandbox.clock import maybe_stamp, stamp
@@ -22,13 +22,13 @@ router = Chapter(tags=["Applications"])
 LONGEST_START = 600.0
 
 
-@router.get("/api/apps/whoami", name="apps.whoami")
+@router.get("/api/apps/whoami", name="apps.whoami", response_model=shapes.Account)
 async def whoami(call: Current) -> Response:
     """Return the e-mail address of the token's account."""
     return call.json({"email": call.account.email})
 
 
-@router.get("/api/apps", name="apps.list")
+@router.get("/api/apps", name="apps.list", response_model=shapes.Items[shapes.AppItem])
 async def list_apps(call: Current) -> Response:
     """List the applications of the account."""
     return call.json({"items": call.world.shown("apps", call.account.id, applications(call))})
@@ -74,7 +74,7 @@ async def create_app(call: Current, body: bodies.App) -> Response:
     return call.written(lambda: item(call, service), creates=True)
 
 
-@router.post("/api/apps/quote", name="apps.quote")
+@router.post("/api/apps/quote", name="apps.quote", response_model=shapes.AppQuote)
 async def quote_app(call: Current, body: bodies.AppQuote) -> Response:
     """Price an application without ordering it."""
     wanted = body.dimensions.model_dump() if body.dimensions else None
@@ -110,7 +110,7 @@ async def list_app_projects(call: Current, request: Request) -> Response:
     return call.listing([{"id": each.id, "name": each.name} for each in found], request.query_params)
 
 
-@router.get("/api/registry/credentials", name="registry.credentials")
+@router.get("/api/registry/credentials", name="registry.credentials", response_model=shapes.Credentials)
 async def read_credentials(call: Current) -> Response:
     """Return the credentials for the account's part of the registry."""
     return call.json({
@@ -159,7 +159,7 @@ def _release(call: Call, slug: str, release: Release) -> dict[str, Any]:
     }
 
 
-@router.get("/api/apps/{slug}/releases/{tag}/scan", name="releases.scan")
+@router.get("/api/apps/{slug}/releases/{tag}/scan", name="releases.scan", response_model=shapes.ScanReport)
 async def read_scan(call: Current, slug: str, tag: str) -> Response:
     """Return the scan report of a release; wait while the analysis runs."""
     service = _app(call, slug)

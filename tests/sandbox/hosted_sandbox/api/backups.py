@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import Path
 from starlette.responses import Response
 
-from hosted_sandbox.api import bodies
+from hosted_sandbox.api import bodies, shapes
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import backups, views
 from hosted_sandbox.domain.capabilities import require
@@ -20,7 +20,7 @@ router = Chapter(tags=["Backups and snapshots"])
 BackupId = Annotated[str, Path(alias="backupId")]
 
 
-@router.get("/api/resources/{id}/backups", name="backups.list")
+@router.get("/api/resources/{id}/backups", name="backups.list", response_model=list[shapes.Backup])
 async def list_backups(call: Current, id: str) -> Response:
     """List the backups of a service."""
     require(call.world, call.service(id), "backups")
@@ -54,7 +54,7 @@ async def delete_backup(call: Current, id: str, backup_id: BackupId) -> Response
     return call.written(lambda: views.backup(call.world, backup))
 
 
-@router.get("/api/resources/{id}/snapshots", name="snapshots.list")
+@router.get("/api/resources/{id}/snapshots", name="snapshots.list", response_model=list[shapes.Snapshot])
 async def list_snapshots(call: Current, id: str) -> Response:
     """List the snapshots of a service."""
     require(call.world, call.service(id), "snapshots")

@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
+from hosted_sandbox.api import shapes
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.clock import stamp
 from hosted_sandbox.domain import billing, money
@@ -21,13 +22,13 @@ router = Chapter(tags=["Billing"])
 PERIOD = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
-@router.get("/api/billing/overview", name="billing.overview")
+@router.get("/api/billing/overview", name="billing.overview", response_model=shapes.Overview)
 async def read_overview(call: Current) -> Response:
     """Return the balance, the spend so far this month, and the forecast."""
     return call.json(billing.overview(call.world, call.account))
 
 
-@router.get("/api/wallet", name="wallet.get")
+@router.get("/api/wallet", name="wallet.get", response_model=shapes.Wallet)
 async def read_wallet(call: Current) -> Response:
     """Return the balance and its currency."""
     return call.json({

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
+from hosted_sandbox.api.shapes import Error
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Service
@@ -98,9 +99,18 @@ def _transactional(endpoint: Handler) -> Handler:
     return run
 
 
+#: What the OpenAPI document says of all errors, and of what a write answers if that is not shown.
+ERRORS = {"default": {"model": Error, "description": "Refused."}}
+OPEN = {"2XX": {"description": "Not shown by the specification: it may be any JSON value, or empty."}}
+
+
 class Chapter(APIRouter):
-    """Routes whose handlers each run in one transaction: an error rolls back all their writes."""
+    """Routes whose handlers each run in one transaction: an error rolls back all their writes.
+
+    The `response_model` of a route is what the specification shows of its response.
+    """
 
     def add_api_route(self, path: str, endpoint: Handler, **options: Any) -> None:
-        options["openapi_extra"] = {"x-name": options["name"]}
+        options["operation_id"] = options["name"]
+        options["responses"] = ERRORS if options["response_model"] else ERRORS | OPEN
         super().add_api_route(path, _transactional(endpoint), **options)

@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from hosted_sandbox.api import bodies
+from hosted_sandbox.api import bodies, shapes
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import lifecycle, references
 from hosted_sandbox.domain.errors import RefusedError
@@ -57,26 +57,28 @@ async def _ask(call: Call, question: Callable[[], dict[str, Any]]) -> Response:
         raise RefusedError(str(error), rule) from None
 
 
-@router.get("/api/resources/{id}/database/connection", name="database.connection")
+@router.get(
+    "/api/resources/{id}/database/connection", name="database.connection", response_model=shapes.Connection
+)
 async def read_connection(call: Current, id: str) -> Response:
     """Return how a service of the same project connects to the database."""
     return call.json(references.connection(call.world, _database(call, id)))
 
 
-@router.get("/api/resources/{id}/database", name="database.inventory")
+@router.get("/api/resources/{id}/database", name="database.inventory", response_model=shapes.Inventory)
 async def read_inventory(call: Current, id: str) -> Response:
     """List the tables of the database."""
     return await _ask(call, _engine(call, id).inventory)
 
 
-@router.get("/api/resources/{id}/database/rows", name="database.rows")
+@router.get("/api/resources/{id}/database/rows", name="database.rows", response_model=shapes.Rows)
 async def read_rows(call: Current, id: str, schema: str, table: str, page: int = 0) -> Response:
     """Return a page of 50 rows of a table."""
     engine = _engine(call, id)
     return await _ask(call, lambda: engine.rows(schema, table, min(page, 2**40)))
 
 
-@router.post("/api/resources/{id}/database/query", name="database.query")
+@router.post("/api/resources/{id}/database/query", name="database.query", response_model=shapes.Rows)
 async def run_query(call: Current, id: str, body: bodies.Statement) -> Response:
     """Run one statement with the rights of the database's owner."""
     engine = _engine(call, id)

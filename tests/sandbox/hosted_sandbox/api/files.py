@@ -10,7 +10,7 @@ from pathlib import Path
 
 from starlette.responses import Response
 
-from hosted_sandbox.api import bodies
+from hosted_sandbox.api import bodies, shapes
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import files, lifecycle
 from hosted_sandbox.domain.capabilities import require
@@ -42,7 +42,7 @@ def _show_late(call: Call, service: Service, directory: str) -> None:
         )
 
 
-@router.get("/api/resources/{id}/files", name="files.list")
+@router.get("/api/resources/{id}/files", name="files.list", response_model=list[shapes.FileEntry])
 async def list_files(call: Current, id: str, directory: str = "") -> Response:
     """List a directory."""
     service = _service(call, id)
@@ -50,7 +50,7 @@ async def list_files(call: Current, id: str, directory: str = "") -> Response:
     return call.json(call.world.shown("files", _key(service, directory), found))
 
 
-@router.get("/api/resources/{id}/files/contents", name="files.read")
+@router.get("/api/resources/{id}/files/contents", name="files.read", response_model=shapes.Content)
 async def read_file(call: Current, id: str, path: str) -> Response:
     """Return the text of a file of at most 2 MB."""
     return call.json({"content": files.read(call.world, _service(call, id), path)})

@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
+from hosted_sandbox.api import shapes
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.clock import parse
 from hosted_sandbox.domain import events, lifecycle, money, views
@@ -22,7 +23,7 @@ MOST_LINES = 100
 BOUNDS = ("hour", "day", "week", "month")
 
 
-@router.get("/api/resources/{id}/logs", name="logs.read")
+@router.get("/api/resources/{id}/logs", name="logs.read", response_model=shapes.Lines)
 async def read_logs(call: Current, id: str, lines: int = MOST_LINES) -> Response:
     """Return the last lines of a service's log; from the retained copy if the node does not respond."""
     service = call.service(id)
@@ -37,14 +38,14 @@ def last_lines(call: Call, service: Service, most: int) -> list[str]:
     return lifecycle.workload_of(call.world, service).logs(most)
 
 
-@router.get("/api/resources/{id}/events", name="events.list")
+@router.get("/api/resources/{id}/events", name="events.list", response_model=shapes.Events)
 async def list_events(call: Current, id: str, cursor: str | None = None) -> Response:
     """Return a page of the activity journal."""
     found, following = events.page(call.world, call.service(id), cursor)
     return call.json({"items": [views.event(event) for event in found], "nextCursor": following})
 
 
-@router.get("/api/resources/{id}/usage", name="usage.read")
+@router.get("/api/resources/{id}/usage", name="usage.read", response_model=shapes.Usage)
 async def read_usage(call: Current, id: str, length: Annotated[int, Query(alias="range")] = 30) -> Response:
     """Return the cost of a service by day; days without spend are zero."""
     service = call.service(id)
@@ -63,7 +64,9 @@ async def read_usage(call: Current, id: str, length: Annotated[int, Query(alias=
 Bound = Annotated[str | None, Query()]
 
 
-@router.get("/api/resources/{id}/billed-totals", name="billed_totals.read")
+@router.get(
+    "/api/resources/{id}/billed-totals", name="billed_totals.read", response_model=shapes.BilledTotals
+)
 async def read_billed_totals(
     call: Current,
     id: str,

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from hosted_sandbox.api import bodies
+from hosted_sandbox.api import bodies, shapes
 from hosted_sandbox.api.call import Chapter, Current
 from hosted_sandbox.domain import money, ordering
 
@@ -31,7 +31,7 @@ def _request(body: bodies.Quote) -> ordering.OrderRequest:
     )
 
 
-@router.post("/api/order/quote", name="order.quote")
+@router.post("/api/order/quote", name="order.quote", response_model=shapes.Quote)
 async def quote(call: Current, body: bodies.Quote) -> Response:
     """Price an order without placing it."""
     priced = ordering.price_order(call.world, call.account, _request(body))
@@ -60,7 +60,7 @@ def _lines(priced: ordering.PricedOrder) -> list[dict[str, Any]]:
     ]
 
 
-@router.post("/api/order", name="order.create")
+@router.post("/api/order", name="order.create", response_model=shapes.Ordered, status_code=201)
 async def order(call: Current, body: bodies.Order) -> Response:
     """Order a service. Only this response contains the generated secrets."""
     service, secrets = ordering.order(call.world, call.account, _request(body))

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
-from hosted_sandbox.api import bodies
+from hosted_sandbox.api import bodies, shapes
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import files, lifecycle, money, projects, references, views
 from hosted_sandbox.domain.capabilities import capabilities
@@ -19,7 +19,7 @@ from hosted_sandbox.store.records import Product, Project, Service
 router = Chapter(tags=["Projects"])
 
 
-@router.get("/api/projects", name="projects.list")
+@router.get("/api/projects", name="projects.list", response_model=list[shapes.Project])
 async def list_projects(call: Current) -> Response:
     """List the projects of the account."""
     return call.json(call.world.shown("projects", call.account.id, _listed(call)))
@@ -54,7 +54,7 @@ async def delete_project(call: Current, id: str) -> Response:
     return call.written(lambda: views.project(call.world, project))
 
 
-@router.get("/api/projects/{id}", name="projects.get")
+@router.get("/api/projects/{id}", name="projects.get", response_model=shapes.ProjectDetail)
 async def read_project(call: Current, id: str) -> Response:
     """Return a project with its services."""
     project = projects.find(call.world, call.account.id, id)
@@ -62,7 +62,7 @@ async def read_project(call: Current, id: str) -> Response:
     return call.json({**views.project(call.world, project), "resources": members})
 
 
-@router.get("/api/projects/{id}/consommation", name="projects.spend")
+@router.get("/api/projects/{id}/consommation", name="projects.spend", response_model=shapes.ProjectSpend)
 async def read_spend(call: Current, id: str, length: Annotated[int, Query(alias="range")] = 30) -> Response:
     """Return the cost of a project's services within a window of days."""
     project = projects.find(call.world, call.account.id, id)
@@ -98,7 +98,7 @@ def _spend(call: Call, service: Service, start: int) -> dict[str, object]:
     }
 
 
-@router.get("/api/projects/{id}/graphe", name="projects.graph")
+@router.get("/api/projects/{id}/graphe", name="projects.graph", response_model=shapes.Graph)
 async def read_graph(call: Current, id: str) -> Response:
     """Return a project's services and the references between them."""
     project = projects.find(call.world, call.account.id, id)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from hosted_sandbox.api import bodies
+from hosted_sandbox.api import bodies, shapes
 from hosted_sandbox.api.apps import applications
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import lifecycle, views
@@ -18,14 +18,16 @@ router = Chapter(tags=["Services"])
 MOST_IDS = 50
 
 
-@router.get("/api/resources", name="resources.list")
+@router.get("/api/resources", name="resources.list", response_model=shapes.Items[shapes.ServiceItem])
 async def list_resources(call: Current) -> Response:
     """List the services of the account that are not deleted."""
     services = lifecycle.live(call.world, call.account.id)
     return call.json({"items": [views.listed(call.world, service) for service in services]})
 
 
-@router.get("/api/resources/metrics", name="resources.metrics")
+@router.get(
+    "/api/resources/metrics", name="resources.metrics", response_model=dict[str, shapes.Metrics | None]
+)
 async def read_metrics(call: Current, ids: str | None = None) -> Response:
     """Return live metrics of up to 50 services, by id; null if the node is unreachable."""
     return call.json(_metrics(call, _wanted(call, ids)))
@@ -47,13 +49,13 @@ def _metrics(call: Call, wanted: list[str]) -> dict[str, views.View | None]:
     return found
 
 
-@router.get("/api/resources/{id}", name="resources.get")
+@router.get("/api/resources/{id}", name="resources.get", response_model=shapes.Service)
 async def read_resource(call: Current, id: str) -> Response:
     """Return one service in its full form."""
     return call.json(views.full(call.world, call.service(id)))
 
 
-@router.post("/api/resources/{id}/power", name="resources.power")
+@router.post("/api/resources/{id}/power", name="resources.power", response_model=shapes.Service)
 async def send_power(call: Current, id: str, body: bodies.Signal) -> Response:
     """Send a power signal; respond with the service, read again."""
     service = call.service(id)

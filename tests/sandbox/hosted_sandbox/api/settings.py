@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from hosted_sandbox.api import bodies
+from hosted_sandbox.api import bodies, shapes
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import copy_rules, lifecycle, projects, settings, views
 from hosted_sandbox.store.records import Service
@@ -15,7 +15,7 @@ from hosted_sandbox.store.records import Service
 router = Chapter(tags=["Settings"])
 
 
-@router.get("/api/resources/{id}/settings", name="settings.get")
+@router.get("/api/resources/{id}/settings", name="settings.get", response_model=shapes.Settings)
 async def read_settings(call: Current, id: str) -> Response:
     """Return source, network, size and command of a game server or application."""
     return call.json(views.settings_of(call.world, call.service(id)))

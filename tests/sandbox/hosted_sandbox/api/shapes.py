@@ -19,6 +19,7 @@ from hosted_sandbox.workloads import State
 
 Family = Literal["GAME", "APP", "COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"]
 Status = Literal["PROVISIONING", "AWAITING_ADMIN", "ACTIVE", "SUSPENDED", "DELETING", "DELETED", "FAILED"]
+BackupStatus = Literal["PENDING", "COMPLETED", "FAILED", "RESTORING"]
 Verdict = Literal["PENDING", "PASSED", "WARNED", "BLOCKED", "FAILED"]
 T = TypeVar("T")
 
@@ -393,7 +394,7 @@ class Content(Shape):
 class Backup(Named):
     """Render a backup."""
 
-    status: Literal["PENDING", "COMPLETED", "FAILED", "RESTORING"]
+    status: BackupStatus
     sizeBytes: int
     createdAt: str
     completedAt: str | None
@@ -575,41 +576,3 @@ class Rows(Shape):
     truncated: bool
     elapsedMs: int
     command: str
-
-
-#: The response of every route that the specification shows, by route name.
-SHOWN: dict[str, Any] = {
-    "apps.whoami": Account,
-    "apps.list": Items[AppItem],
-    "apps.quote": AppQuote,
-    "registry.credentials": Credentials,
-    "releases.scan": ScanReport,
-    "resources.list": Items[ServiceItem],
-    "resources.get": Service,
-    "resources.metrics": dict[str, Metrics | None],
-    "resources.power": Service,
-    "settings.get": Settings,
-    "files.list": list[FileEntry],
-    "files.read": Content,
-    "backups.list": list[Backup],
-    "snapshots.list": list[Snapshot],
-    "logs.read": Lines,
-    "events.list": Events,
-    "usage.read": Usage,
-    "billed_totals.read": BilledTotals,
-    "billing.overview": Overview,
-    "wallet.get": Wallet,
-    "projects.list": list[Project],
-    "projects.get": ProjectDetail,
-    "projects.spend": ProjectSpend,
-    "projects.graph": Graph,
-    "order.quote": Quote,
-    "order.create": Ordered,
-    "ssh_keys.list": list[Key],
-    "sftp.get": Sftp,
-    "sftp.password": Password,
-    "database.connection": Connection,
-    "database.inventory": Inventory,
-    "database.rows": Rows,
-    "database.query": Rows,
-}

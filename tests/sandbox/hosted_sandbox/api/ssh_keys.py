@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from hosted_sandbox.api import bodies
+from hosted_sandbox.api import bodies, shapes
 from hosted_sandbox.api.call import Call, Chapter, Current
 from hosted_sandbox.domain import events, keys, views
 from hosted_sandbox.domain.errors import RefusedError
@@ -16,7 +16,7 @@ from hosted_sandbox.store.records import Key, Service
 router = Chapter(tags=["SSH keys and SFTP"])
 
 
-@router.get("/api/users/me/ssh-keys", name="ssh_keys.list")
+@router.get("/api/users/me/ssh-keys", name="ssh_keys.list", response_model=list[shapes.Key])
 async def list_keys(call: Current) -> Response:
     """List the SSH keys of the account."""
     return call.json(call.world.shown("keys", call.account.id, _listed(call)))
@@ -43,7 +43,7 @@ async def delete_key(call: Current, id: str) -> Response:
     return call.written(lambda: views.key(call.world, key))
 
 
-@router.get("/api/resources/{id}/sftp", name="sftp.get")
+@router.get("/api/resources/{id}/sftp", name="sftp.get", response_model=shapes.Sftp)
 async def read_sftp(call: Current, id: str) -> Response:
     """Return the host, port and user for a service's files over SFTP."""
     service = call.service(id)
@@ -58,7 +58,7 @@ def check_sftp(call: Call, service: Service) -> None:
         raise RefusedError("This resource has no SFTP access", "no_sftp")
 
 
-@router.post("/api/resources/{id}/sftp/password", name="sftp.password")
+@router.post("/api/resources/{id}/sftp/password", name="sftp.password", response_model=shapes.Password)
 async def new_password(call: Current, id: str) -> Response:
     """Generate a new SFTP password, which only this response shows."""
     service = call.service(id)

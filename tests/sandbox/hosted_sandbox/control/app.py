@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from hosted_sandbox.api.app import openapi
 from hosted_sandbox.clock import SECOND, Clock, parse, stamp
 from hosted_sandbox.control import operator
 from hosted_sandbox.control.folders import checked, packed, unpack
@@ -72,6 +73,7 @@ class Control:
             ("GET", "/profile", self.read_profile),
             ("PUT", "/profile", self.set_profile),
             ("GET", "/gaps", self.gaps),
+            ("GET", "/openapi.json", self.openapi),
             ("GET", "/services/{id}", self.read_service),
             ("POST", "/operator/services/{id}", self.operate_service),
             ("POST", "/operator/services/{id}/events", self.intervene),
@@ -87,21 +89,17 @@ class Control:
 
     def _endpoint(self, act: Act) -> Endpoint:
         async def endpoint(request: Request) -> Response:
+            self.world.tick()
             try:
-                answer = self.run(act, request, _document(await request.body()))
+                document = _document(await request.body())
+                with self.world.store.transaction():
+                    answer = act(request, document)
+                    self.world.save_settings()
             except REFUSED as error:
                 return _failure(400, f"{type(error).__name__}: {error}")
             return JSONResponse({} if answer is None else answer)
 
         return endpoint
-
-    def run(self, act: Act, request: Request, document: Document) -> Any:
-        """Do what a call asks for, completely or not at all; raise one of REFUSED if it makes no sense."""
-        self.world.tick()
-        with self.world.store.transaction():
-            answer = act(request, document)
-            self.world.save_settings()
-        return answer
 
     # the sandbox itself
 
@@ -254,6 +252,10 @@ class Control:
     def gaps(self, request: Request, document: Document) -> Any:
         """Return every point with its section, question and values."""
         return [vars(point) for point in POINTS.values()]
+
+    def openapi(self, request: Request, document: Document) -> Any:
+        """Return the OpenAPI document of the API."""
+        return openapi()
 
     # the operator's acts
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from hosted_sandbox.api.shapes import BackupStatus, Status
 from hosted_sandbox.domain import backups, lifecycle, money
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Backup, Entry, Node, Service
 from hosted_sandbox.workloads import State
 
-STATUSES = ("PROVISIONING", "AWAITING_ADMIN", "ACTIVE", "SUSPENDED", "DELETING", "DELETED", "FAILED")
-BACKUP_STATUSES = ("PENDING", "COMPLETED", "FAILED", "RESTORING")
 #: The parts of a database's connection: its address, and the login.
 ENDPOINT = ("host", "port")
 LOGIN = ("user", "password", "database")
@@ -26,7 +25,7 @@ def _known(value: str, values: tuple[str, ...], what: str) -> None:
 
 def set_status(world: World, service: Service, status: str, reason: str | None = None) -> None:
     """Set the status of a service, whatever it was doing; `reason` is for FAILED."""
-    _known(status, STATUSES, "status")
+    _known(status, get_args(Status), "status")
     world.forget(service.id)
     if status == "FAILED":
         lifecycle.fail(world, service, reason or "set by the operator")
@@ -92,7 +91,7 @@ def set_balance(world: World, account_id: str, cents: int) -> None:
 
 def add_backup(world: World, service: Service, name: str, status: str, created_at: int) -> Backup:
     """Add a backup of the present files, with any status and date."""
-    _known(status, BACKUP_STATUSES, "status")
+    _known(status, get_args(BackupStatus), "status")
     backup = Backup(world.new_id("bkp"), service.id, name, status, created_at=created_at)
     if status in ("COMPLETED", "RESTORING"):
         backup.size = backups.copy_files(world, service, backup.id)

@@ -9,35 +9,30 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 import jinja2
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from hosted_sandbox.clock import stamp
-from hosted_sandbox.control.app import REFUSED, Act, Control
+from hosted_sandbox.control.app import Control
 from hosted_sandbox.domain.keys import fingerprint
 from hosted_sandbox.domain.money import CURRENCY
 from hosted_sandbox.page import account
 from hosted_sandbox.store.records import Key
 from hosted_sandbox.traffic.routes import RouteTable
 
-Form = dict[str, str]
 FOLDER = Path(__file__).resolve().parent
 PREFIX = "/page/"
-#: By how many seconds the buttons advance the clock.
-STEPS = ("60", "3600", "86400")
 #: How many requests are shown.
 SHOWN = 100
 #: Longer parts of a path are shortened, to so many characters.
 LONG = 20
 SHORT = 6
-FAULT_FIELDS = ("route", "kind", "when", "nth", "count", "probability", "status", "retry_after", "latency")
 HEADERS = {
     # No script or style but the page's own files, and no request to another host.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
@@ -93,10 +88,6 @@ class Page:
             Route("/", self.read),
             Route("/page/page.css", _file("page.css", "text/css")),
             Route("/page/page.js", _file("page.js", "text/javascript")),
-            Route("/page/clock", self.advance, methods=["POST"]),
-            Route("/page/faults", self.add_fault, methods=["POST"]),
-            Route("/page/faults/clear", self.clear_faults, methods=["POST"]),
-            Route("/page/reset", self.reset, methods=["POST"]),
         ])  # fmt: skip
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -105,19 +96,13 @@ class Page:
         else:
             await self._api(scope, receive, send)
 
-    # what the page shows
-
     async def read(self, request: Request) -> Response:
         """Show the page; `?requests=writes` leaves out every GET of the list of requests."""
         self._control.world.tick()
-        return self._shown(request.query_params.get("requests") == "writes")
-
-    def _shown(self, writes: bool = False, problem: str | None = None) -> Response:
         world = self._control.world
         page = _template().render(
             **self._control.facts(),
-            problem=problem,
-            writes=writes,
+            writes=request.query_params.get("requests") == "writes",
             clock=world.clock,
             currency=CURRENCY,
             profile=world.gaps.name,
@@ -132,7 +117,7 @@ class Page:
             faults=self._faults(),
             routes=self._routes.routes,
         )
-        return HTMLResponse(page, 400 if problem else 200, HEADERS)
+        return HTMLResponse(page, headers=HEADERS)
 
     def _faults(self) -> list[dict[str, Any]]:
         """Return the faults, each with whether it was injected as often as it may be."""
@@ -141,51 +126,7 @@ class Page:
             for number, fault in enumerate(self._control.faults.all())
         ]
 
-    # its buttons
-
-    async def advance(self, request: Request) -> Response:
-        """Advance the clock by `advance` seconds."""
-        return await self._act(request, self._control.set_clock, _step)
-
-    async def add_fault(self, request: Request) -> Response:
-        """Add a fault. An empty field keeps its default, except that an empty `count` means all."""
-        return await self._act(request, self._control.add_fault, _fault)
-
-    async def clear_faults(self, request: Request) -> Response:
-        """Remove all faults."""
-        return await self._act(request, self._control.clear_faults, lambda form: {})
-
-    async def reset(self, request: Request) -> Response:
-        """Start over, under the same profile, if the box is ticked."""
-        return await self._act(request, self._control.reset, _sure)
-
-    async def _act(self, request: Request, act: Act, document: Callable[[Form], dict[str, Any]]) -> Response:
-        form = dict(parse_qsl((await request.body()).decode(errors="replace"), keep_blank_values=True))
-        try:
-            self._control.run(act, request, document(form))
-        except REFUSED as error:
-            return self._shown(problem=str(error))
-        return RedirectResponse("/", 303, HEADERS)
-
 
 def _file(name: str, kind: str) -> Callable[[Request], Response]:
     content = (FOLDER / name).read_bytes()
     return lambda request: Response(content, headers=HEADERS, media_type=kind)
-
-
-def _step(form: Form) -> dict[str, Any]:
-    step = form.get("advance", "")
-    if step not in STEPS:
-        raise ValueError(f"the clock advances by {', '.join(STEPS)} seconds, not by {step!r}")
-    return {"advance": int(step)}
-
-
-def _fault(form: Form) -> dict[str, Any]:
-    fault: dict[str, Any] = {name: form[name] for name in FAULT_FIELDS if form.get(name)}
-    return fault | ({} if form.get("count", "1") else {"count": None})
-
-
-def _sure(form: Form) -> dict[str, Any]:
-    if form.get("sure") != "yes":
-        raise ValueError("tick the box to reset the sandbox: everything in it is lost")
-    return {}

@@ -48,12 +48,11 @@
     for (const section of document.querySelectorAll("[data-live]")) {
       const other = page.getElementById(section.id);
       const html = other && other.innerHTML;
-      if (!other || section === problem || sections.get(section.id) === html) continue;
+      if (!other || sections.get(section.id) === html) continue;
       sections.set(section.id, html);
       mark(other, false);
       section.replaceChildren(...other.childNodes);
     }
-    return page;
   }
 
   async function look() {
@@ -67,23 +66,25 @@
     }
   }
 
+  // What a form asks of the control port: the fields that are filled in, and an empty count means all.
+  function asked(form, button) {
+    const fields = new FormData(form, button);
+    const filled = [...fields].filter(([, value]) => value !== "");
+    return { ...(fields.get("count") === "" && { count: null }), ...Object.fromEntries(filled) };
+  }
+
   async function send(form, button) {
-    const body = new URLSearchParams(new FormData(form, button));
+    const method = form.dataset.method || "POST";
+    const headers = { "X-Control-Secret": sessionStorage.getItem("secret") || "" };
+    const body = JSON.stringify(asked(form, button));
     let answer;
     try {
-      const headers = { Accept: "text/html", "X-Control-Secret": sessionStorage.getItem("secret") || "" };
-      answer = await fetch(form.getAttribute("action"), { method: "POST", body, headers });
+      answer = await fetch(form.getAttribute("action"), { method, body, headers });
     } catch {
       say("The sandbox does not answer", false);
       return;
     }
-    if (answer.status === 403) {
-      problem.replaceChildren((await answer.json()).message);
-      return;
-    }
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const refused = page.getElementById("problem");
-    problem.replaceChildren(...(refused ? refused.childNodes : [answer.statusText]));
+    problem.replaceChildren(...(answer.ok ? [] : [(await answer.json()).message]));
     if (answer.ok) {
       await look();
       say(`Done: ${button.textContent}`, true);

@@ -24,8 +24,6 @@ from hosted_sandbox.registry.oci import Descriptor, Manifest, ManifestError, par
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_WHITEOUT = ".wh."
-_OPAQUE = ".wh..wh..opq"
 
 
 class ImageError(Exception):
@@ -114,26 +112,18 @@ class Image:
             raise ImageError(f"config of {self.digest}: {error}") from error
 
     def files(self, wanted: Callable[[str], bool]) -> dict[str, bytes]:
-        """Return the regular files of all layers together that `wanted` accepts, by path from the root."""
-        found: dict[str, bytes] = {}
-        covered = _Covered()
-        for layer in reversed(self.manifest.layers):
-            # A layer removes files of the layers below, never its own.
-            below = covered.copy()
-            for path, content in self._entries(layer, wanted, below):
-                if not covered.hides(path):
-                    found[path] = content
-            covered = below
-        return found
+        """Return the regular files of all layers that `wanted` accepts, by path; upper layers replace lower.
 
-    def _entries(
-        self, layer: Descriptor, wanted: Callable[[str], bool], covered: _Covered
-    ) -> Iterator[tuple[str, bytes]]:
+        What an upper layer only removes is still returned.
+        """
+        layers = self.manifest.layers
+        return {path: content for layer in layers for path, content in self._entries(layer, wanted)}
+
+    def _entries(self, layer: Descriptor, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
         try:
             with _open_layer(self.blobs.path(layer.digest)) as archive:
                 for entry in archive:
                     path = posixpath.normpath(entry.name).lstrip("/")
-                    covered.add(path, entry.isdir())
                     if entry.isreg() and wanted(path):
                         yield path, cast(IO[bytes], archive.extractfile(entry)).read()
         except (OSError, EOFError, tarfile.TarError, zlib.error, zstandard.ZstdError) as error:
@@ -157,39 +147,6 @@ def _image_config(record: dict[str, Any]) -> ImageConfig:
         ports=tuple(sorted(int(port.partition("/")[0]) for port in settings.get("ExposedPorts") or ())),
         labels=dict(settings.get("Labels") or {}),
     )
-
-
-class _Covered:
-    """The files of lower layers that upper layers hide."""
-
-    def __init__(self) -> None:
-        self.paths: set[str] = set()
-        self.folders: set[str] = set()
-
-    def copy(self) -> _Covered:
-        other = _Covered()
-        other.paths, other.folders = set(self.paths), set(self.folders)
-        return other
-
-    def add(self, path: str, is_folder: bool) -> None:
-        parent, name = posixpath.split(path)
-        if name == _OPAQUE:
-            self.folders.add(parent)
-        elif name.startswith(_WHITEOUT):
-            self.paths.add(posixpath.join(parent, name.removeprefix(_WHITEOUT)))
-        elif not is_folder:
-            # A file replaces whatever is below, including a folder with its contents.
-            self.paths.add(path)
-
-    def hides(self, path: str) -> bool:
-        parents = list(_parents(path))
-        return path in self.paths or any(parent in self.paths or parent in self.folders for parent in parents)
-
-
-def _parents(path: str) -> Iterator[str]:
-    while path:
-        path = posixpath.dirname(path)
-        yield path
 
 
 @contextmanager

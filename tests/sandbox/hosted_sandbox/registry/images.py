@@ -54,8 +54,8 @@ def build_image(
     """Write an image to `dest` and return the digest of its manifest, or of its index.
 
     `dest` ending in ``.tar`` becomes an OCI archive, anything else a folder in the OCI layout. `packages` go
-    into a package database of Debian, in a layer below that of `files`; a file named ``.wh.NAME`` there hides
-    NAME of the lower one. Several architectures, or `index`, make an index.
+    into a package database of Debian, in a layer below that of `files`. Several architectures, or `index`,
+    make an index.
     """
     architectures = [architecture] if isinstance(architecture, str) else list(architecture)
     settings = {

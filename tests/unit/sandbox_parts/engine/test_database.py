@@ -84,11 +84,6 @@ class TestQuery:
         result = engine.query("INSERT INTO users (name) VALUES ('x'), ('y') RETURNING id")
         assert (result["rows"], result["rowCount"], result["command"]) == ([["4"], ["5"]], 2, "INSERT")
 
-    def test_what_is_written_stays(self, engine: DatabaseEngine) -> None:
-        engine.query("DELETE FROM users WHERE id = 1")
-        again = DatabaseEngine(engine.folder)
-        assert again.query("SELECT count(*) FROM users")["rows"] == [["2"]]
-
     @pytest.mark.parametrize(
         "sql",
         [
@@ -156,9 +151,6 @@ class TestRows:
         assert engine.rows("main", 'odd "name" é', 0)["rows"] == [["1"]]
         assert {table["name"]: table["rows"] for table in engine.inventory()["tables"]}['odd "name" é'] == 1
 
-    def test_a_page_before_the_first(self, engine: DatabaseEngine) -> None:
-        assert "counted from 0" in str(failure(engine.rows, "main", "users", -1))
-
     def test_a_page_beyond_all_numbers(self, engine: DatabaseEngine) -> None:
         failure(engine.rows, "main", "users", 10**30)
 
@@ -190,16 +182,6 @@ class TestInventory:
             "bytes": 0,
         }
         assert engine.rows("main", "pairs", 0)["rows"] == [["1", "y"], ["2", "x"]]
-
-    def test_under_another_name(self, tmp_path: Path) -> None:
-        engine = DatabaseEngine(tmp_path, engine="postgresql", version="16.3", database="shop")
-        assert engine.inventory() == {
-            "engine": "postgresql",
-            "supported": True,
-            "database": "shop",
-            "version": "16.3",
-            "tables": [],
-        }
 
 
 class TestFile:
