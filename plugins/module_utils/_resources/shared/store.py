@@ -158,23 +158,18 @@ def atomic_file(path: str) -> Iterator[TextIO]:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
-    with suppress(OSError):  # not every file system knows that
-        flush_folder(folder)
+    with suppress(OSError):  # not every file system knows how to flush a folder
+        place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(place)  # so that what was replaced stays so
+        finally:
+            os.close(place)
 
 
 def flush_to_disk(file: IO[Any]) -> None:
     """Flush a file to disk, so that a full disk raises here."""
     file.flush()
     os.fsync(file.fileno())
-
-
-def flush_folder(path: str) -> None:
-    """Flush a folder to disk, so that what was replaced in it stays so."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def write_json(path: str, content: Mapping[str, Any]) -> None:
@@ -187,23 +182,14 @@ def write_json(path: str, content: Mapping[str, Any]) -> None:
 # --- Records ----------------------------------------------------------------------------------------
 
 T = TypeVar("T")
-ADAPTERS: dict[type, Any] = {}
-"""What was made for each kind of record: a task over a thousand services reads as many."""
 LONGEST_WRITE = 60.0
 """Seconds to wait for other tasks that update the same file; each holds it for an instant."""
 
 
+@lru_cache  # a task over a thousand services reads as many records
 def adapter_of(kind: type) -> Any:
     """Return what turns records of a kind, which are dataclasses, into JSON and back."""
-    if kind not in ADAPTERS:
-        ADAPTERS[kind] = TypeAdapter(kind)
-    return ADAPTERS[kind]
-
-
-def as_json(record: Any) -> dict[str, Any]:
-    """Return a record in the form of its file."""
-    content: dict[str, Any] = adapter_of(type(record)).dump_python(record, mode="json")
-    return content
+    return TypeAdapter(kind)
 
 
 @dataclass(frozen=True)
@@ -299,7 +285,7 @@ class Record(Generic[T]):
         if content == self.kind.content():
             self.remove()
         else:
-            write_json(self.path, as_json(content))
+            write_json(self.path, adapter_of(self.kind.content).dump_python(content, mode="json"))
 
     @contextmanager
     def _kept(self) -> Iterator[None]:
