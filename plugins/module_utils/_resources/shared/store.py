@@ -182,14 +182,15 @@ def write_json(path: str, content: Mapping[str, Any]) -> None:
 # --- Records ----------------------------------------------------------------------------------------
 
 T = TypeVar("T")
+ADAPTERS: dict[type, Any] = {}
+"""What was made for each kind of record: a task over a thousand services reads as many."""
 LONGEST_WRITE = 60.0
 """Seconds to wait for other tasks that update the same file; each holds it for an instant."""
 
 
-@lru_cache  # a task over a thousand services reads as many records
 def adapter_of(kind: type) -> Any:
     """Return what turns records of a kind, which are dataclasses, into JSON and back."""
-    return TypeAdapter(kind)
+    return ADAPTERS.get(kind) or ADAPTERS.setdefault(kind, TypeAdapter(kind))
 
 
 @dataclass(frozen=True)
