@@ -25,6 +25,7 @@ from ..._api.errors import HostedError
 from .money import format_amount
 from .owners import account_of
 from .plan import Step
+from .run_memory import first_said
 from .store import lock_file, make_folder_of, records_folder
 
 FOLDER = "history"
@@ -83,11 +84,15 @@ class History:
 
 def folder_of(client: Client) -> str:
     """Return the folder of the account of a token; one of the token's own if the platform does not tell."""
-    try:
-        account = account_of(client, CALL_SECONDS)
-    except HostedError:
-        account = client.account_key
-    return os.path.join(records_folder(FOLDER), account)
+
+    def read() -> str | None:
+        try:
+            return account_of(client, CALL_SECONDS)
+        except HostedError:
+            return None
+
+    account = first_said(f"account.{client.account_key}", read)
+    return os.path.join(records_folder(FOLDER), account or client.account_key)
 
 
 def who() -> str:

@@ -57,6 +57,8 @@ def first_said(subject: str, read: Callable[[], str | None]) -> str | None:
     record = run_record(SAID, subject)
     if record is None:
         return read()
+    if (known := record.read()).known:  # without a turn: it stays as it is
+        return known.said
     with suppress(OSError, Invalid), record.held(LOCK_SECONDS) as earlier:
         found = earlier if earlier.known else Said(read(), known=True)
         record.write(found)
