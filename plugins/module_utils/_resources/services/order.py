@@ -274,8 +274,8 @@ class Ordering:
 
     def _await_lost_order(self) -> ServiceSummary | Service | None:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
-        place = self.task.options.base_url
-        left = BILLED_SECONDS - journal.seconds_since(place, f"{secrets_file.ORDERED}:{self.name}")
+        place, shown = self.task.options.base_url, {service.id for service in self.listed}
+        left = BILLED_SECONDS - journal.seconds_since(place, f"{secrets_file.ORDERED}:{self.name}", shown)
         if left <= 0:
             return None
         self.task.warn(
@@ -326,8 +326,8 @@ class Ordering:
         :raises Invalid: if the platform gave it another one. The entry stays, so that none is ordered again.
         """
         check_name_kept(self.task, service)
-        if self.kept is not None and self.kept.entry.kept_in is None:  # else it goes when the task ends
-            self.kept.discard()
+        if self.kept is not None:
+            self.kept.confirm()
 
     def _check_placed(self, order: Order, arrived: Arrived) -> None:
         """Tell of another price than was quoted, and of services of the name that came up at the same time.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -82,9 +83,10 @@ def opened(base_url: str | None, subject: str) -> Opened:
     return dict(sorted(there, key=lambda pair: pair[1].at))
 
 
-def seconds_since(base_url: str | None, subject: str) -> float:
-    """Return the age of the last call on a subject whose outcome is not known; infinity if there is none."""
-    ages = (time.time() - entry.at for entry in opened(base_url, subject).values() if not entry.id)
+def seconds_since(base_url: str | None, subject: str, shown: Collection[str] = ()) -> float:
+    """Return the age of the last call on a subject that is not among what is ``shown``; infinity for none."""
+    entries = opened(base_url, subject).values()
+    ages = (time.time() - entry.at for entry in entries if entry.id not in shown)
     return min((max(0.0, age) for age in ages), default=float("inf"))
 
 

@@ -208,6 +208,12 @@ class SecretWriter:
         except Invalid as error:
             self.task.warn(f"{error.message}. Without that, a later run may order another service")
 
+    def confirm(self) -> None:
+        """Close the entry of what is known by now; if secrets are yet to be returned, when the task ends."""
+        self.entry = replace(self.entry, id="")
+        if self.entry.kept_in is None:
+            self.discard()
+
     def write(self, id: str, content: dict[str, Any], labels: str) -> bool:
         """Write secrets to ``secrets_dest``, and to the result if requested. Return whether it worked.
 
@@ -263,7 +269,11 @@ class SecretWriter:
             if kind is None or issubclass(kind, Exception):  # not Ctrl-C, after which nothing is returned
                 with suppress(OSError):
                     os.unlink(path)
-                self.discard()
+                self.entry = replace(self.entry, kept_in=None)
+                if self.entry.id:
+                    self.note_id(self.entry.id)
+                else:
+                    self.discard()
 
         self.task.closing.push(end)
 

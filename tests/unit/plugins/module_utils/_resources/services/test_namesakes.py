@@ -97,11 +97,13 @@ def renaming(platform: Sandbox, request: pytest.FixtureRequest) -> Iterator[str]
         yield url
 
 
+@pytest.mark.parametrize("given", [{}, {"product": "postgresql", "return_secrets": True}])
 @pytest.mark.parametrize("renaming", NAMED_BY, indirect=True)
 def test_a_name_that_the_platform_changes_as_it_likes_is_not_ordered_again(
-    platform: Sandbox, renaming: str
+    platform: Sandbox, renaming: str, given: dict[str, Any]
 ) -> None:
-    first = order(platform, RENAMED, base_url=renaming)
+    """Neither what has no secrets nor what returns them."""
+    first = order(platform, RENAMED, base_url=renaming, **given)
     assert "the platform named the new service" in said(first) + first.get("msg", "")
     for check_mode in (True, False):
         again = order(platform, RENAMED, check_mode, base_url=renaming)
