@@ -37,19 +37,6 @@ class Registry:
         self.closed += 1
 
 
-def test_a_blob_is_read_in_one_request() -> None:
-    registry = Registry()
-    with BlobStream(registry.download) as stream:
-        stream.seek(0)
-        pieces = list(iter(lambda: stream.read(1000), b""))
-    assert b"".join(pieces) == CONTENT and {len(piece) for piece in pieces} == {1000}
-    assert registry.asked == [0] and registry.closed == 1
-
-
-def test_all_of_it_at_once() -> None:
-    assert BlobStream(Registry().download).read(10_000) == CONTENT
-
-
 @pytest.mark.parametrize("ranges", [True, False])
 def test_an_upload_goes_on_where_it_was(ranges: bool) -> None:
     """A registry that knows no ranges sends everything again, and the beginning is left out."""
