@@ -65,34 +65,6 @@ def test_a_suspension_remembers_what_the_service_offered(sandbox: Sandbox) -> No
 # --- What deletable: false means ------------------------------------------------------------------------
 
 
-def marked() -> FakeClient:
-    client = FakeClient()
-    client.add_service("s")
-    client.setting_records["s"]["deletable"] = False
-    return client
-
-
-def test_the_platform_decides_on_what_it_says_is_not_deletable() -> None:
-    """The specification allows a deletion in any state and gives the flag no meaning."""
-    client = marked()
-    task = task_of(SERVICE, client, id="s", state="absent")
-    carry_out(SERVICE.plan(task))
-    assert client.calls == [("delete_service", "s")]
-    assert task.warnings == []
-
-
-def test_a_refusal_cites_the_flag() -> None:
-    client = marked()
-
-    def refuse() -> None:
-        raise Conflict("DELETE: no", 409)
-
-    client.before["delete_service"] = refuse
-    with pytest.raises(Conflict) as refused:
-        carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent")))
-    assert refused.value.message == "DELETE: no. The settings of service 'web' (s) say deletable: false"
-
-
 @pytest.mark.parametrize("gone", [True, False])
 def test_what_somebody_else_deletes_meanwhile_is_deleted(gone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """While its last copy is taken."""
@@ -143,16 +115,6 @@ def test_a_list_of_applications_that_keeps_a_deleted_one_is_warned_of(
     carry_out(SERVICE.plan(task))
     [warning] = task.warnings
     assert "still lists" in warning and "'web'" in warning and sum(clock.pauses) >= QUIET_SECONDS
-
-
-def test_a_deletion_that_is_not_waited_for_ends_with_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, client = Clock(monkeypatch), FakeClient()
-    client.add_service("s")
-    client.after["delete_service"] = lambda: client.service_records.update(
-        s=FakeClient().add_service("s", status="DELETING")
-    )
-    carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent", wait=False)))
-    assert client.calls == [("delete_service", "s")] and clock.pauses == []
 
 
 @pytest.mark.parametrize("end", ["gone", "DELETED"])
