@@ -12,9 +12,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Invalid,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import before_each, run
@@ -72,8 +70,3 @@ def test_a_project_of_another_run_is_no_change_of_this_one(
     assert [result["project"]["id"]] == [project["id"] for project in made]
     assert result["diff"]["before"] == result["diff"]["after"]
     assert "another run created it" in result["warnings"][0]
-
-
-def test_a_refused_deletion_does_not_name_the_default_project_twice(sandbox: Sandbox) -> None:
-    result = run(sandbox, PROJECT, name="default", state="absent", force=True)
-    assert result["failed"] and result["msg"].lower().count("default project") == 1

@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
-    FleetOptions,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import FleetOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import Size
 
 UPDATE: dict[str, Any] = {"state": "updated"}

@@ -17,9 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.fleets 
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import run as run_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import Modules
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
-    FleetOptions,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import FleetOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.rollout import NotBegun
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import FleetRun
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
@@ -38,9 +36,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     one_at_a_time,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.time_zones import (
-    current_time,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.time_zones import current_time
 from unit.plugins.fakes import FakeClient
 
 URL = "https://api.example.com"

@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    Conflict,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Composition, Step

@@ -36,9 +36,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     Origin,
     wanted_order,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.service import (
-    SERVICE,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     settings as service_settings,
 )
@@ -56,9 +54,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Resource,
     Task,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Invalid,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import CHANGES, Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import run, writes

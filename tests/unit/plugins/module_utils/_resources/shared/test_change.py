@@ -18,9 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.backup 
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import change
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
-    BudgetExceeded,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import BudgetExceeded
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.change import (
     Change,
     Gone,

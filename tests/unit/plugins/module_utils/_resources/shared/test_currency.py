@@ -18,9 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     checked_currency,
     format_price,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    RUN_FOLDER,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import RUN_FOLDER
 from unit.plugins.fakes import FakeClient, task_of
 
 

@@ -11,13 +11,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Move
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
-    Options,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
-    Step,
-    Task,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Step, Task
 from unit.plugins.fakes import FakeClient
 
 
