@@ -37,6 +37,15 @@ class Registry:
         self.closed += 1
 
 
+def test_a_blob_is_read_in_one_request() -> None:
+    registry = Registry()
+    with BlobStream(registry.download) as stream:
+        stream.seek(0)
+        pieces = list(iter(lambda: stream.read(1000), b""))
+    assert b"".join(pieces) == CONTENT and {len(piece) for piece in pieces} == {1000}
+    assert registry.asked == [0] and registry.closed == 1
+
+
 @pytest.mark.parametrize("ranges", [True, False])
 def test_an_upload_goes_on_where_it_was(ranges: bool) -> None:
     """A registry that knows no ranges sends everything again, and the beginning is left out."""

@@ -21,11 +21,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import (
-    errors,
-    http_transport,
-    responses,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api import errors, http_transport, responses
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection

@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import uploads
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    Interrupted,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 
 START = "https://registry.example.com/v2/p/shop/blobs/uploads/"
 DIGEST = "sha256:" + "a" * 64

@@ -47,17 +47,3 @@ def test_what_is_removed_while_a_tree_is_read_is_not_in_it(
         "a",
         "z",
     ]
-
-
-def test_old_c_libraries_set_permissions_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(*given: object, **options: object) -> None:
-        raise NotImplementedError
-
-    monkeypatch.setattr(os, "chmod", missing)
-    (tmp_path / "a").touch(0o600)
-    (tmp_path / "link").symlink_to("a")
-    with LocalFolder(str(tmp_path)).opened("") as folder:
-        local_folder.change_mode(folder, "a", 0o640)
-        with pytest.raises(OSError, match="link"):
-            local_folder.change_mode(folder, "link", 0o644)
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640

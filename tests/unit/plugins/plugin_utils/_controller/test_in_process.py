@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +13,6 @@ from typing import Any, ClassVar
 
 import pytest
 from ansible import constants, context
-from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.playbook.play_context import PlayContext
@@ -36,7 +34,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.connec
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import (
     InProcessAction,
-    Progress,
     add_warnings,
     check_own_name,
     check_python,
@@ -175,28 +172,6 @@ def test_a_delegated_task_keeps_the_login_of_the_run(
         variables = {**FILLED_IN, **TO_LOCALHOST, "vars": own}
         SyncAction({"src": "a", "dest": "b"}, client, **keywords).run(task_vars=variables)
         assert given.pop() == {**login, **changed}
-
-
-@pytest.mark.parametrize(("seconds", "said"), [(10.0, [10, 20]), (4.0, [4, 8, 12, 16, 20]), (0.0, [])])
-def test_progress_comes_at_a_human_pace(
-    seconds: float, said: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [0.0]
-    lines: list[str] = []
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(in_process.display, "display", lines.append)
-    progress = Progress("web", seconds)
-    for second in range(22):
-        now[0] = float(second)
-        progress(f"at {second}")
-    assert lines == [f"  [web] at {second}" for second in said]
-
-
-def test_the_pace_is_a_number_of_seconds() -> None:
-    assert [Progress("web", value).seconds for value in (0, "2.5", 10)] == [0.0, 2.5, 10.0]
-    for wrong in ("often", -1, None, "nan", "inf"):
-        with pytest.raises(AnsibleError, match="hosted_progress_interval"):
-            Progress("web", wrong)
 
 
 @pytest.mark.parametrize(
@@ -352,20 +327,6 @@ def test_a_task_that_belongs_elsewhere_runs_as_a_module(
 
 
 @pytest.mark.parametrize(
-    ("task", "native_async", "wrapped"),
-    [({"async": 10}, False, True), ({"async": 10}, True, False), ({"delegate_to": "other"}, False, False)],
-)
-def test_only_async_runs_in_the_background(
-    client: FakeClient, task: dict[str, Any], native_async: bool, wrapped: bool
-) -> None:
-    """A connection that does it by itself is left to it."""
-    action = ProjectAction(GAMES, client, "ssh", **task)
-    action._connection.has_native_async = native_async
-    assert action.run(task_vars={})["by"] == "module"
-    assert action.wrapped == [wrapped]
-
-
-@pytest.mark.parametrize(
     ("variables", "environment", "broker"),
     [
         ({}, {}, True),
@@ -411,11 +372,6 @@ def test_the_limits_of_the_play_hold_for_what_spends(client: FakeClient) -> None
         assert action.modules[0][0].get("budget") == budget
 
 
-def test_a_task_that_is_delegated_to_this_machine_runs_here(client: FakeClient) -> None:
-    action = ProjectAction(GAMES, client, delegate_to="localhost")
-    assert action.run(task_vars={})["changed"] and action.modules == []
-
-
 SFTP_HOST: dict[str, Any] = {"ansible_facts_modules": [], "hosted_url": URL}
 
 
@@ -439,19 +395,6 @@ def test_no_module_is_sent_to_a_host_that_speaks_sftp_alone(
         return
     with pytest.raises(ConfigurationError, match=f"^{refused} is reached over SFTP, where"):
         check_python(delegated, variables)
-
-
-@pytest.mark.parametrize("shown", [True, False])
-def test_a_result_has_the_arguments_if_ansible_wants_them(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch, shown: bool
-) -> None:
-    values: Any = constants.config.get_config_value
-    monkeypatch.setattr(
-        constants.config,
-        "get_config_value",
-        lambda name, **around: shown if name == "INJECT_INVOCATION" else values(name, **around),
-    )
-    assert ("invocation" in ProjectAction(GAMES, client).run(task_vars={})) is shown
 
 
 ELSEWHERE = "the inventory read web from https://one, and the task uses https://two"
