@@ -118,13 +118,6 @@ def test_after_a_fault_what_runs_decides(
     assert plain.in_service == plain.digests[tag]
 
 
-def test_without_a_wait_a_busy_platform_leaves_the_outcome_open(plain: Platform) -> None:
-    befall(plain, "504 done", "423 on")
-    result = plain.run(APP_DEPLOY, tag="v2", rollback=True, wait=False)
-    assert result["failed"] and result["unconfirmed"] and tags_deployed(plain) == ["v2", "v2"]
-    assert "the platform may still be at it" in result["msg"]
-
-
 @pytest.mark.parametrize(("status", "known"), [("409", False), ("422", True)])
 def test_a_retry_may_say_that_the_version_does_not_start(plain: Platform, status: str, known: bool) -> None:
     """A conflict may be one with the first attempt, so the outcome stays open and nothing is rolled back."""
@@ -229,16 +222,6 @@ def test_a_deploy_forgets_no_other_that_began_meanwhile(plain: Platform, status:
     assert not plain.run(APP_DEPLOY, tag=tag)["changed"]
 
 
-def test_nothing_is_rolled_back_over_another_deploy(plain: Platform) -> None:
-    """The platform is at that one while the container starts."""
-    plain.sandbox.delays(start=60)
-    for signal in ("stop", "start"):
-        plain.sandbox.api("POST", f"/api/resources/{plain.app['id']}/power", {"signal": signal})
-    plain.sandbox.fault(DEPLOY, "status", status=409, count=None)
-    result = plain.run(APP_DEPLOY, tag="v2", rollback=True, token=plain.sandbox.token)
-    assert result["failed"] and "rolled_back" not in result and tags_deployed(plain) == ["v2"]
-
-
 def test_a_deploy_that_never_began_hides_no_version_that_failed(plain: Platform) -> None:
     """Nor the one whose way back failed as well: it is none to go back to."""
     assert plain.run(APP_DEPLOY, tag="v2")["changed"]
@@ -295,15 +278,6 @@ def test_an_application_that_may_be_down_is_deployed_by_the_next_run(
     assert plain.record["container"]["state"] == "running" and plain.in_service == plain.digests["v1"]
 
 
-def test_a_late_list_makes_no_success_of_a_version_that_does_not_start(plain: Platform) -> None:
-    """It shows the image by the time of the next run."""
-    plain.sandbox.profile("plain", **{"refusal.start_failed": "409"})
-    with shown_on_success(plain, reads=2) as url:
-        assert plain.run(APP_DEPLOY, tag="broken", base_url=url)["failed"]
-        again = plain.run(APP_DEPLOY, tag="broken", base_url=url)
-    assert again["failed"] and tags_deployed(plain) == ["broken", "broken"]
-
-
 def test_what_is_brought_back_is_an_image_that_ran(plain: Platform) -> None:
     """Not the one in service, when that did not come up."""
     assert plain.run(APP_DEPLOY, tag="broken")["failed"]
@@ -335,23 +309,6 @@ def test_an_environment_that_is_not_in_effect_is_deployed(platform: Platform) ->
     assert not platform.run(APP_DEPLOY, tag="v1")["changed"]
     assert not written(platform)["pending_deploy"]
     assert platform.uses_only_application_routes()
-
-
-def test_an_environment_written_during_a_deploy_is_not_in_effect(plain: Platform) -> None:
-    """Only a deploy that began after the write takes it up."""
-    written(plain)
-    with pytest.MonkeyPatch.context() as patch:
-        original = Rollout.call
-
-        def meanwhile(rollout: Rollout) -> None:
-            original(rollout)
-            assert plain.run(ENVIRONMENT, variables={"KEY": "newer"})["changed"]
-
-        patch.setattr(Rollout, "call", meanwhile)
-        assert plain.run(APP_DEPLOY, tag="v1")["changed"]
-    assert plain.container["KEY"] == "new"
-    assert plain.run(APP_DEPLOY, tag="v1")["changed"]
-    assert plain.container["KEY"] == "newer"
 
 
 @pytest.mark.parametrize(("tag", "refused"), [("v2", False), ("blocked", True)])

@@ -5,20 +5,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
 import shutil
 import subprocess
 import tarfile
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.registry import RegistrySession
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from hosted_sandbox.registry.images import build_image
@@ -154,45 +151,3 @@ def test_an_application_that_is_missing_may_still_come(plain: Platform, tmp_path
     (tmp_path / "one.tar").write_bytes((tmp_path / "one.tar").read_bytes()[:2000])
     cut = plain.run(APP_IMAGE, check_mode=True, slug="blog", path=str(tmp_path / "one.tar"))
     assert cut["failed"] and "cut short" in cut["msg"]
-
-
-def test_a_size_that_is_wrong_is_refused_though_the_registry_has_the_layer(
-    plain: Platform, tmp_path: Path
-) -> None:
-    """Its own check is no promise: it may take an image that no node can pull."""
-    folder = tmp_path / "image"
-    digest = build(folder)
-    assert plain.run(APP_IMAGE, path=str(folder))["changed"]
-    manifest = json.loads((folder / "blobs" / digest.replace(":", "/")).read_bytes())
-    manifest["layers"][0]["size"] += 1
-    changed = json.dumps(manifest).encode()
-    digest = f"sha256:{hashlib.sha256(changed).hexdigest()}"
-    (folder / "blobs" / digest.replace(":", "/")).write_bytes(changed)
-    index = json.loads((folder / "index.json").read_bytes())
-    index["manifests"][0] |= {"digest": digest, "size": len(changed)}
-    (folder / "index.json").write_text(json.dumps(index))
-    for check_mode in (True, False):
-        refused = plain.run(APP_IMAGE, check_mode, path=str(folder))
-        assert refused["failed"] and "is cut short or damaged" in refused["msg"]
-        assert f"should have {manifest['layers'][0]['size']} bytes" in refused["msg"]
-    assert not registry_holds(plain, digest)
-
-
-def test_parts_are_on_their_way_at_the_same_time(
-    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No piece gets through until another part's is being sent as well."""
-    digest = build(tmp_path / "one.tar")
-    original, both = RegistrySession.request, threading.Barrier(2)
-
-    def meeting(self: RegistrySession, method: str, url: str, *more: Any, **options: Any) -> Any:
-        if method == "PATCH" and not met:
-            both.wait(timeout=10)
-            met.append(url)
-        return original(self, method, url, *more, **options)
-
-    met: list[str] = []
-    monkeypatch.setattr(RegistrySession, "request", meeting)
-    result = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
-    assert result["image"]["sent_bytes"] == result["image"]["size_bytes"] and len(set(met)) == 2
-    assert registry_holds(plain, digest)

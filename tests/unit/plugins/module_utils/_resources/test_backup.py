@@ -225,21 +225,6 @@ def test_a_conflict_while_nothing_is_under_way_is_told_at_once(sandbox: Sandbox)
     assert writes(sandbox) == ["backups.create"]
 
 
-@pytest.mark.parametrize("answer", ["429 with Retry-After", "429"])
-def test_a_backup_that_comes_too_soon_is_asked_for_again(sandbox: Sandbox, answer: str) -> None:
-    """Even where the pause is longer than one call may take; where it is longer than the wait, it is told."""
-    fill(sandbox, **{"refusal.backup_pause": answer})
-    sandbox.delays(backup=0, backup_pause=40)
-    run(sandbox, BACKUP, services=["one"], name="n")
-    result = run(sandbox, BACKUP, services=["one"], name="m", timeout=30, wait_timeout=200)
-    assert result["changed"] and not result.get("failed"), result
-    assert len(backups(sandbox, "one")) == 2
-    sandbox.delays(backup_pause=3600)
-    result = run(sandbox, BACKUP, services=["one"], name="o", timeout=30, wait_timeout=45)
-    assert "Too soon after the last backup" in result["msg"] and "nothing was done" in result["msg"]
-    assert result["failed"] and not result["changed"] and len(backups(sandbox, "one")) == 2
-
-
 @pytest.mark.parametrize("status", ["409", "423"])
 def test_a_backup_is_deleted_once_another_one_is_over(sandbox: Sandbox, status: str) -> None:
     """Which the task waits for as for a new backup; where it does not wait, it fails with the reason."""

@@ -319,33 +319,6 @@ def acted_on(result: dict[str, Any]) -> list[list[str]]:
     return [part["actions"] for part in result["parts"] if part["changed"]]
 
 
-@pytest.mark.parametrize("first_status", ["ACTIVE", "PROVISIONING"])
-def test_a_new_application_runs_its_command(
-    sandbox: Sandbox, apply: Any, tmp_path: Path, first_status: str
-) -> None:
-    """Where its settings can be written before its first deploy, that brings the command into effect."""
-    sandbox.profile("plain", **{"app.first_status": first_status})
-    build_image(tmp_path / "layout", {"app/server": b"1"})
-    image = {"tag": "v1", "archive": str(tmp_path / "layout")}
-    wanted = {
-        "project": "fresh",
-        "applications": {"acme-new": {"command": "serve --port 80", "image": image}},
-    }
-    apply(wanted, check_mode=True)
-    assert commits(sandbox) == []
-    done = apply(wanted)
-    assert not done.get("warnings")
-    assert runs(sandbox, "acme-new") == "serve --port 80"
-    own = [
-        route for route in commits(sandbox) if route in ("settings.deploy", "apps.deploy", "resources.power")
-    ]
-    late = ["apps.deploy", "settings.deploy", "resources.power", "resources.power"]
-    assert own == (["settings.deploy", "apps.deploy"] if first_status == "ACTIVE" else late)
-    sandbox.clear_journal()
-    again = apply(wanted)
-    assert not again["changed"] and not again.get("warnings") and commits(sandbox) == []
-
-
 def test_a_deploy_brings_an_earlier_command_into_effect(
     sandbox: Sandbox, apply: Any, images: dict[str, str]
 ) -> None:

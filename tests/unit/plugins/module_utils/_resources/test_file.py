@@ -15,7 +15,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import before_each, run
 
@@ -105,20 +104,6 @@ def test_a_text_that_could_not_be_read_back_is_refused(
         "hosted.services.sftp_sync"
     )
     assert not [line for line in sandbox.journal() if line["method"] != "GET"]
-
-
-def test_a_file_that_grows_while_it_is_read_is_whole(
-    file_info: Run, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (root / "log").write_text("one\n")
-    read = Account.read_file
-
-    def after_another_line(self: Account, id: str, path: str) -> str:
-        (root / "log").write_text("one\ntwo\n")
-        return read(self, id, path)
-
-    monkeypatch.setattr(Account, "read_file", after_another_line)
-    assert file_info(path="log", content=True)["files"][0]["content"] == "one\ntwo\n"
 
 
 # --- What else a platform may do that the specification does not show -------------------------------------

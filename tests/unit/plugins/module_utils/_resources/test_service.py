@@ -283,6 +283,16 @@ def test_what_stops_to_be_restarted_is_not_started(
     assert [call[2] for call in client.calls if call[0] == "power"] == sent
 
 
+@pytest.mark.parametrize(("end", "sent"), [("stopped", []), ("running", [("power", "s", "stop")])])
+def test_what_stops_to_be_restarted_is_stopped(
+    client: FakeClient, clock: Clock, end: str, sent: list[Any]
+) -> None:
+    client.add_service("s", state="stopping")
+    clock.then = [lambda: None, lambda: client.states.update(s=end)]
+    assert done(client, id="s", state="stopped")[1] == sent
+    assert client.states["s"] == "stopped"
+
+
 # --- Services that are free until a date ----------------------------------------------------------------
 
 GIFT: dict[str, Any] = {

@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import before_each, id_of, run, snapshots, take, writes
+from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
 
 def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
@@ -103,63 +100,3 @@ def test_a_rollback_that_fails(sandbox: Sandbox) -> None:
     result = run(sandbox, SNAPSHOT, **BACK, name="s")
     assert result["failed"] and "SNAPSHOT_ROLLBACK_FAILED" in result["msg"]
     assert result["changed"] and writes(sandbox) == ["snapshots.rollback"]
-
-
-def test_a_snapshot_is_deleted_once_a_backup_is_over(sandbox: Sandbox) -> None:
-    """A backup shows that it is under way; a conflict that nothing explains is told at once."""
-    for name in ("old", "new"):
-        run(sandbox, SNAPSHOT, services=["disk"], name=name)
-    sandbox.profile("plain", **{"refusal.service_busy": "409"})
-    sandbox.delays(backup=5)
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'disk')}/backups", {"name": "b"})
-    sandbox.clear_journal()
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="new", state="absent", wait_timeout=60.0)
-    assert result["changed"] and not result.get("failed"), result
-    assert len(sandbox.journal("snapshots.delete")) > 1 and names(sandbox) == ["old"]
-    sandbox.fault("snapshots.delete", "status", status=409, count=None)
-    sandbox.clear_journal()
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="old", state="absent", wait_timeout=60.0)
-    assert result["failed"] and not result["changed"]
-    assert writes(sandbox) == ["snapshots.delete"] and names(sandbox) == ["old"]
-
-
-@pytest.mark.parametrize("wait", [True, False])
-def test_a_snapshot_of_another_run_is_no_change_of_this_one(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool
-) -> None:
-    """The platform refuses the second one; what the other run took is the result."""
-    before_each(monkeypatch, r.SNAPSHOT_CREATE, lambda _ids, body: take(sandbox, body["name"]))
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=wait)
-    (entry,), (taken,) = result["services"], snapshots(sandbox)
-    assert [line["status"] >= 400 for line in sandbox.journal("snapshots.create")] == [True]
-    assert (result["changed"], result["actions"], entry["changed"], entry["actions"]) == (
-        False,
-        [],
-        False,
-        [],
-    )
-    assert entry["snapshot"]["id"] == taken["id"]
-    assert result["diff"]["before"] == result["diff"]["after"]
-    assert "another run created it" in result["warnings"][0]
-
-
-@pytest.mark.parametrize("wait", [True, False])
-@pytest.mark.parametrize(("fault", "said"), [("reset", "is unknown"), (None, "exists already")])
-def test_a_shorter_name_does_not_prove_a_snapshot(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool, fault: str | None, said: str
-) -> None:
-    """It may be another run's, whether the answer was lost or a refusal."""
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 1.0)
-
-    def create_second(_ids: dict[str, str], _body: Any) -> None:
-        take(sandbox, "before-upgrade")
-        if fault is None:
-            raise error_for_status("a snapshot of this name exists already", 409)
-        sandbox.fault("snapshots.create", fault)
-
-    before_each(monkeypatch, r.SNAPSHOT_CREATE, create_second)
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="before-upgrade-of-the-shop", wait=wait)
-    assert result["failed"] and not result["changed"]
-    assert said in result["msg"]
-    assert writes(sandbox) == ["snapshots.create"] * (fault is not None)
-    assert [snapshot["name"] for snapshot in snapshots(sandbox)] == ["before-upgrade"]

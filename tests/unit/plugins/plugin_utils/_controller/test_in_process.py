@@ -12,23 +12,20 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from ansible import constants, context
+from ansible import context
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task as AnsibleTask
 from ansible.utils.context_objects import CLIArgs
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import SFTP_HOST_KEY
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from ansible_collections.hosted.services.plugins.plugin_utils._controller import in_process
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     CompletedArguments,
 )
@@ -36,7 +33,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
     InProcessAction,
     add_warnings,
     check_own_name,
-    check_python,
     with_host_variables,
     with_readable_token,
 )
@@ -95,28 +91,6 @@ def test_a_task_works_on_the_service_of_its_host(
         monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
     completed = with_host_variables(resource, arguments, {}, variables, lambda value: value)
     assert completed.arguments == filled
-
-
-@pytest.mark.parametrize("resource", [SFTP_SYNC, SFTP_HOST_KEY])
-@pytest.mark.parametrize(
-    "filled_in",
-    [
-        {},
-        {"ansible_host": ""},
-        {"ansible_host": "web"},
-        {"ansible_host": "web", "hostvars": {"web": {"inventory_hostname": "web"}}},
-        {"ansible_host": "localhost", **TO_LOCALHOST},
-        {"ansible_host": "localhost", **TO_LOCALHOST, "hostvars": {"web": LOST}},
-    ],
-)
-def test_a_service_without_an_address_is_on_no_other_machine(
-    resource: Resource, filled_in: dict[str, Any]
-) -> None:
-    """Ansible fills in the name of the host, or the machine that the task is delegated to."""
-    variables = {**LOST, **filled_in, "ansible_password": "secret"}
-    with pytest.raises(ConfigurationError, match="web has no ansible_host") as refused:
-        with_host_variables(resource, {}, {}, variables, lambda value: value)
-    assert "hosted_service_id" in refused.value.message
 
 
 FILLED_IN = {
@@ -288,26 +262,6 @@ def test_the_environment_of_a_task_names_its_platform_and_token(client: FakeClie
 
 
 @pytest.mark.parametrize(
-    ("watched", "no_log", "shown"), [(True, False, ["  [web] waiting"]), (True, True, []), (False, False, [])]
-)
-def test_progress_is_for_people_who_may_see_it(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch, watched: bool, no_log: bool, shown: list[str]
-) -> None:
-    lines: list[str] = []
-
-    def execute(resource: Resource, options: Any, context: RunContext) -> dict[str, Any]:
-        context.progress("waiting")
-        return {}
-
-    monkeypatch.setattr(in_process, "WATCHED", watched)
-    monkeypatch.setattr(in_process, "execute", execute)
-    monkeypatch.setattr(in_process.display, "display", lines.append)
-    variables = {"inventory_hostname": "web", "hosted_progress_interval": 1e-9}
-    ProjectAction(GAMES, client, no_log=no_log).run(task_vars=variables)
-    assert lines == shown
-
-
-@pytest.mark.parametrize(
     ("variables", "transport", "task", "become"),
     [
         ({"hosted_in_process": False}, "local", {}, None),
@@ -326,39 +280,6 @@ def test_a_task_that_belongs_elsewhere_runs_as_a_module(
     assert str(action._connection.become) == "sudo", "as it was"
 
 
-@pytest.mark.parametrize(
-    ("variables", "environment", "broker"),
-    [
-        ({}, {}, True),
-        ({"hosted_keep_connections": "no"}, {}, False),
-        ({}, {"HTTPS_PROXY": "http://p"}, False),
-    ],
-)
-def test_connections_are_kept_by_the_broker(
-    client: FakeClient,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    variables: dict[str, Any],
-    environment: dict[str, str],
-    broker: bool,
-) -> None:
-    """But not those of a task with an environment of its own, nor if the user wants none."""
-    opened: list[str] = []
-
-    def open_new(how: str = "own") -> FakeClient:
-        opened.append(how)
-        return client
-
-    monkeypatch.setattr(in_process, "connect_to_broker", open_new)
-    monkeypatch.setattr(in_process, "HttpTransport", open_new)
-    monkeypatch.setattr(in_process, "KEPT", {})
-    monkeypatch.setattr(in_process, "Client", lambda settings, log, transport: transport)
-    monkeypatch.setattr(ProjectAction, "_connect", InProcessAction._connect)
-    assert ProjectAction(GAMES, client, environment=[environment]).run(task_vars=variables)["changed"]
-    run_folder = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
-    assert opened == [run_folder if broker else "own"]
-
-
 def test_the_limits_of_the_play_hold_for_what_spends(client: FakeClient) -> None:
     """A resource that cannot spend knows no budget."""
     limits = {"hosted_budget": {"run": 5}, "hosted_in_process": False}
@@ -370,31 +291,6 @@ def test_the_limits_of_the_play_hold_for_what_spends(client: FakeClient) -> None
         action = kind(GAMES, client)
         action.run(task_vars=limits)
         assert action.modules[0][0].get("budget") == budget
-
-
-SFTP_HOST: dict[str, Any] = {"ansible_facts_modules": [], "hosted_url": URL}
-
-
-@pytest.mark.parametrize(
-    ("delegated", "variables", "refused"),
-    [
-        (None, {"inventory_hostname": "web", **SFTP_HOST}, "web"),
-        (None, {"inventory_hostname": "web", "hosted_url": URL}, None),
-        (None, {"inventory_hostname": "web", "ansible_facts_modules": []}, None),
-        ("db", {"inventory_hostname": "web", "ansible_delegated_vars": {"db": SFTP_HOST}}, "db"),
-        ("db", {"inventory_hostname": "web", "ansible_delegated_vars": {"db": {}}, **SFTP_HOST}, None),
-        ("db", {"inventory_hostname": "web", **SFTP_HOST}, None),
-    ],
-)
-def test_no_module_is_sent_to_a_host_that_speaks_sftp_alone(
-    delegated: str | None, variables: dict[str, Any], refused: str | None
-) -> None:
-    """It is the host that the task is delegated to, if it is."""
-    if refused is None:
-        check_python(delegated, variables)
-        return
-    with pytest.raises(ConfigurationError, match=f"^{refused} is reached over SFTP, where"):
-        check_python(delegated, variables)
 
 
 ELSEWHERE = "the inventory read web from https://one, and the task uses https://two"

@@ -20,8 +20,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConfigurationError,
     HostedError,
-    Interrupted,
-    RateLimited,
     TokenRejected,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Request, Response
@@ -127,36 +125,6 @@ def test_an_event_that_is_on_the_queue_and_not_taken_is_not_lost(tmp_path: Path,
         return [taken["id"], *(event["id"] for event in file.state.outbox)]
 
     assert on_file(tmp_path, use) == ["e1", "e2", "e3"]
-
-
-def test_failures_slow_it_down_and_are_logged_now_and_then(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def use(file: StateFile) -> list[float]:
-        failures = [Interrupted("the connection was reset") for _failure in range(9)]
-        watched = source(file, ScriptedAccount(*failures, 0, min_interval=10, max_interval=60))
-        pauses = []
-        for _turn in range(10):
-            await watched.turn()
-            pauses.append(watched.pace.pause)
-        return pauses
-
-    pauses = on_file(tmp_path, use)
-    assert pauses[0] <= 20 < pauses[4] <= 600
-    assert pauses[-1] == 10
-    said = [record.getMessage() for record in caplog.records]
-    assert len([line for line in said if "the connection was reset" in line]) == 4, "1, 2, 4 and 8"
-    assert "(failed 8 times)" in said[3]
-    assert said[-1] == "hosted.services.account: the account can be read again"
-
-
-def test_the_platform_says_how_long_to_wait(tmp_path: Path) -> None:
-    async def use(file: StateFile) -> float:
-        watched = source(file, ScriptedAccount(RateLimited("slow down", 333), min_interval=1, max_interval=2))
-        await watched.turn()
-        return watched.pace.pause
-
-    assert on_file(tmp_path, use) == 333
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import FleetOptions
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
+    FleetOptions,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import Size
 
 UPDATE: dict[str, Any] = {"state": "updated"}
@@ -17,6 +21,20 @@ UPDATE: dict[str, Any] = {"state": "updated"}
 def options_with(**given: Any) -> FleetOptions:
     """Return the options of a restart, or what else is given."""
     return FleetOptions(**{"name": "shop", "state": "restarted", **given})
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, True),
+        ({"ca_path": "/ca.pem"}, "/ca.pem"),
+        ({"validate_certs": False}, False),
+        ({"validate_certs": False, "ca_path": "/ca.pem"}, False),
+    ],
+)
+def test_how_certificates_are_verified(given: dict[str, Any], expected: bool | str) -> None:
+    """As the calls to the platform do."""
+    assert options_with(**given).verify == expected
 
 
 def test_what_tells_one_run_from_another() -> None:

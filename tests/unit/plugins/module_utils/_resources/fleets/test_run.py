@@ -13,7 +13,6 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph, Service
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import members
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import run as run_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import Modules
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
@@ -343,23 +342,6 @@ def test_what_is_suspended_in_its_turn_is_not_resumed(
         step.run()
     assert client.calls == [] and memory_in(tmp_path).record.back == set()
     assert member.verdict == (False, "it is suspended") and member.job.result["status"] == "SUSPENDED"
-
-
-def test_what_is_suspended_while_it_stops_is_not_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The status is read again after the wait, as it may be another by then."""
-    client = Account("a")
-    client.states["a"] = "stopping"
-    run = cut_off(client, tmp_path, "started")
-
-    def wait(task: Task[Any], id: str) -> None:
-        client.service_records[id]["status"], client.states[id] = "SUSPENDED", "stopped"
-
-    monkeypatch.setattr(members, "wait_while_stopping", wait)
-    assert list(run.begin(run.members["a"])) == []
-    assert run.members["a"].service.status == "SUSPENDED"
-    assert run.members["a"].verdict == (False, "it is suspended")
 
 
 def test_the_health_of_what_was_begun_is_looked_at_again(tmp_path: Path) -> None:

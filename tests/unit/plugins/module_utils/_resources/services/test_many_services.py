@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
@@ -33,7 +31,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
-from unit.plugins.module_utils._resources.platform import add, backups, before_each, calls, id_of, run
+from unit.plugins.module_utils._resources.platform import backups, id_of, run
 
 
 def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
@@ -51,38 +49,6 @@ def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
     assert result["msg"].startswith("4 of 5 services failed:\n- service 'nobody': ")
     assert result["actions"] == entries["two"]["actions"]
     assert [backup["name"] for backup in backups(sandbox, "two")] == ["n"]
-
-
-def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The call was made and its end was not seen; the service of the other call is as it was."""
-    for name in ("one", "two"):
-        add(sandbox, name, "n")
-    read, two = Client.pages, id_of(sandbox, "two")
-
-    def refuse_afterwards(client: Client, route: r.Route[Any], *given: Any, **named: Any) -> Any:
-        if route is r.BACKUPS and "backups.restore" in calls(sandbox):
-            raise error_for_status("no", 403)
-        return read(client, route, *given, **named)
-
-    def refuse(ids: dict[str, str], _body: Any) -> None:
-        if ids["id"] == two:
-            raise error_for_status("no", 403)
-
-    monkeypatch.setattr(Client, "pages", refuse_afterwards)
-    before_each(monkeypatch, r.BACKUP_RESTORE, refuse)
-    wish: dict[str, Any] = {
-        "services": ["two", "one"],
-        "name": "n",
-        "state": "restored",
-        "confirm": True,
-        "max_parallel": 1,
-    }
-    result = run(sandbox, BACKUP, **wish)
-    assert result["failed"] and result["changed"]
-    assert {entry["service"]: entry["changed"] for entry in result["services"]} == {"one": True, "two": False}
-    assert result["actions"] == []
 
 
 # --- Which services ---------------------------------------------------------------------------------

@@ -147,6 +147,13 @@ def test_a_restart_that_is_not_known_to_have_begun_is_not_sent_again(client: Fak
     assert client.calls == [("power", "s", "restart")]
 
 
+def test_what_is_not_known_once_it_is_resumed_costs_what_the_new_size_does(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES, capabilities=[])
+    client.after["resume"] = lambda: client.states.update(s=None)
+    with pytest.raises(WaitEnded, match=r"from 1\.50 to 1\.66 a month"):
+        done(client, state="started", dimensions={"cpu_cores": 4})
+
+
 # --- What tells no state --------------------------------------------------------------------------------
 
 

@@ -103,22 +103,6 @@ def test_another_rate_than_announced_is_told_once(
     assert task.effects.billed.as_dict()["monthly_after"] == "9.99"
 
 
-@pytest.mark.parametrize("how", ["not told", "not suspended yet"])
-def test_what_cannot_be_compared_is_not(client: FakeClient, how: str) -> None:
-    def show() -> None:
-        if how == "not told":
-            bill(client, None)
-        else:
-            client.service_records["s"]["status"] = "ACTIVE"
-            bill(client, 1060)
-
-    client.after["suspend"] = show
-    plan, task = planned(client, state="suspended", wait=False)
-    carry_out(plan)
-    assert task.warnings == []
-    assert task.effects.billed is None
-
-
 # --- Rates that do not add up ---------------------------------------------------------------------------
 
 

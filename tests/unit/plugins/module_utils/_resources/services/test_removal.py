@@ -16,8 +16,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Composition, Step
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Composition
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
     ORDERED,
     notes_on,
@@ -58,27 +57,6 @@ def test_a_suspension_remembers_what_the_service_offered(sandbox: Sandbox) -> No
     assert refused["failed"] and "may have backups, but" in refused["msg"] and writes(sandbox) == []
     sandbox.profile("plain")
     assert run(sandbox, SERVICE, id=id, state="absent")["changed"]
-
-
-# --- What deletable: false means ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("gone", [True, False])
-def test_what_somebody_else_deletes_meanwhile_is_deleted(gone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While its last copy is taken."""
-    client = FakeClient()
-    record = client.add_service("s")
-
-    def leave() -> None:
-        record.update(status="DELETING", capabilities=[])
-        if gone:
-            client.service_records.clear()
-
-    kept = removal.Kept(Step("copy it", leave, changes=False), {})
-    monkeypatch.setattr(client, "snapshots", None)
-    task = task_of(SERVICE, client, id="s", state="absent", wait=False)
-    carry_out(removal.plan_removal(task, "s", None, lambda task, view: kept))
-    assert client.calls == [("delete_service", "s")]
 
 
 # --- Waiting ----------------------------------------------------------------------------------------
