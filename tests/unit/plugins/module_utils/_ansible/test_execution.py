@@ -179,6 +179,28 @@ def test_a_cost_is_what_was_done_and_not_what_was_planned(
     assert planned["monthly_after"] == "3.00" and planned["moves"] == ["resume", "resize"]
 
 
+@pytest.mark.parametrize(
+    ("planned", "fact", "state", "told"),
+    [
+        ("planned", "fact", {"id": "state"}, "planned"),
+        (None, "fact", {"id": "state"}, "fact"),
+        (None, None, {"id": "state"}, "state"),
+        (None, None, ["state"], None),
+    ],
+)
+def test_a_cost_names_the_service_by_the_id_that_is_surest(
+    planned: str | None, fact: str | None, state: Any, told: str | None
+) -> None:
+    """One that was just ordered has an id only once that is done."""
+
+    def make(task: Task[ThingOptions]) -> Plan:
+        task.effects.facts.update({} if fact is None else {"service_id": fact})
+        plan = priced({"resume": bool})
+        return replace(plan, result=state, cost=Cost(Decimal(1), Decimal(3), service_id=planned))
+
+    assert run(make)["cost"]["service_id"] == told
+
+
 def test_a_call_that_fails_after_another_leaves_the_price_unknown() -> None:
     def make(task: Task[ThingOptions]) -> Plan:
         def half() -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from ansible.module_utils import basic
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.module import HostedModule
+from ansible_collections.hosted.services.plugins.module_utils._ansible import module as hosted_module
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import HostedModule, run_module
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
@@ -38,6 +39,24 @@ def test_the_log_of_the_system_holds_no_secret(monkeypatch: pytest.MonkeyPatch) 
     assert f"variables={HIDDEN}" in lines[0]
     assert "hunter2" not in str(lines)
     assert "tok-1" not in str(lines)
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_module_prints_the_result_with_its_warnings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], failed: bool
+) -> None:
+    result = {"changed": True, "warnings": ["look here"], **({"failed": True, "msg": "no"} if failed else {})}
+    monkeypatch.setattr(hosted_module, "execute", lambda *_given: dict(result))
+    monkeypatch.setattr(HostedModule, "log", lambda *_given, **_more: None)
+    warnings: list[str] = []  # where Ansible keeps them depends on what else this process has imported
+    monkeypatch.setattr(HostedModule, "warn", lambda _module, text: warnings.append(text))
+    give(monkeypatch, {"name": "mc"})
+    with pytest.raises(SystemExit) as ended:
+        run_module(SERVICE)
+    told = json.loads(capsys.readouterr().out)
+    assert ended.value.code == int(failed)
+    assert (told["changed"], told.get("failed", False)) == (True, failed)
+    assert warnings == ["look here"]
 
 
 def test_a_value_that_ansible_refuses_shows_no_secret(

@@ -418,6 +418,18 @@ def test_a_pause_is_reported_every_second(
     assert all("429" in line and "slow down" in line and "T0KEN" not in line for line in lines)
 
 
+def test_a_pause_beyond_the_deadline_is_not_begun(
+    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(responses, "pause_before_retry", lambda error, failures: 3600.0)
+    server.script = [reply(429, {"message": "later"}, Retry_After="3600"), OK]
+    error = outcome(connect(), r.Idempotency.READ)
+    assert isinstance(error, errors.RateLimited)
+    assert error.pause_asked == 3600
+    assert "asks for a pause of 3600 seconds: later" in error.message
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [
@@ -496,6 +508,20 @@ def test_a_deeply_nested_body_is_an_error_and_not_a_crash(server: Server, connec
     assert "no reason was given" in outcome(connect(), r.Idempotency.READ).message
 
 
+@pytest.mark.parametrize(("pairs", "fits"), [(50, True), (51, False)])
+def test_lists_and_objects_count_alike_as_levels(pairs: int, fits: bool) -> None:
+    body = b'[{"a":' * pairs + b"1" + b"}]" * pairs
+    if fits:
+        assert responses.parse(body)
+        return
+    with pytest.raises(responses.Excessive, match="nested more than 100 levels deep"):
+        responses.parse(body)
+
+
+def test_an_answer_may_be_wide_as_long_as_it_is_shallow() -> None:
+    assert responses.parse(b"[" + b"[]," * 500 + b"{}]") == [*[[]] * 500, {}]
+
+
 # --- The request and the token --------------------------------------------------------------------------
 
 
@@ -571,6 +597,14 @@ def test_the_token_follows_no_redirect(server: Server, connect: Open, status: in
         assert other.requests == []
     finally:
         other.close()
+
+
+def test_a_creation_that_ends_in_see_other_may_have_happened(server: Server, connect: Open) -> None:
+    """It is what many servers send after a form; the call is not repeated."""
+    server.script = [reply(303, b"", Location="/api/apps")]
+    error = outcome(connect(), r.Idempotency.CREATE)
+    assert isinstance(error, errors.CallOutcomeUnknown) and "redirect (303)" in error.message
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,38 @@ def client(*answers: Any) -> tuple[Client, Script]:
 
 
 NOT_FOUND = errors.NotFoundResponse("the platform refused (404): gone", 404)
+QUERIES: list[tuple[Callable[[Client], Any], str, Any, Any]] = [
+    (lambda c: Account(c).files("s", "/a"), "GET /api/resources/s/files", {"directory": "/a"}, []),
+    (
+        lambda c: Account(c).read_file("s", "/a"),
+        "GET /api/resources/s/files/contents",
+        {"path": "/a"},
+        {"content": ""},
+    ),
+    (lambda c: c.logs("s", 7), "GET /api/resources/s/logs", {"lines": 7}, {"lines": []}),
+    (lambda c: c.usage("s", 9), "GET /api/resources/s/usage", {"range": 9}, {}),
+    (
+        lambda c: c.billed_totals("s", "h", "d", "w", "m"),
+        "GET /api/resources/s/billed-totals",
+        {"hourStart": "h", "dayStart": "d", "weekStart": "w", "monthStart": "m"},
+        {},
+    ),
+    (
+        lambda c: c.database_rows("s", "public", "t"),
+        "GET /api/resources/s/database/rows",
+        {"schema": "public", "table": "t", "page": 0},
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "line", "query", "answer"), QUERIES, ids=[case[1] for case in QUERIES])
+def test_a_read_sends_the_query_of_the_specification(
+    call: Callable[[Client], Any], line: str, query: Any, answer: Any
+) -> None:
+    reader, script = client(answer)
+    call(reader)
+    assert script.sent == [(line, query, None)]
 
 
 def model_of(hint: Any) -> type[m.Model] | None:
@@ -126,6 +158,12 @@ def test_metrics_are_asked_for_in_fifties_and_missing_ones_are_unknown() -> None
     assert found["s0"] is not None
     assert found["s0"].state == "running"
     assert {value for id, value in found.items() if id != "s0"} == {None}
+
+
+@pytest.mark.parametrize("answer", [None, [], {"s": "running"}])
+def test_metrics_of_another_shape_are_an_error(answer: Any) -> None:
+    with pytest.raises(errors.UnexpectedAnswer, match="GET /api/resources/metrics"):
+        client(answer)[0].metrics(["s"])
 
 
 ABSENT: list[Callable[[Client], Any]] = [

@@ -300,6 +300,14 @@ def test_a_proxy_is_used_unless_an_exception_holds(
 
 
 @pytest.mark.usefixtures("bare")
+def test_the_system_is_never_asked_for_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On macOS the answer would be a crash, since the worker was forked."""
+    for name in ("getproxies", "proxy_bypass"):
+        monkeypatch.setattr(requests.utils, name, None)
+    assert http_transport.proxies_for(URL) == {}
+
+
+@pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_the_environment_names_the_authorities(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """But nothing is loosened or replaced by it, and what does not exist is told before anything is sent."""

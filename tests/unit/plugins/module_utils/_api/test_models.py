@@ -109,6 +109,10 @@ def test_keys_that_are_data_are_not_respelt() -> None:
     assert report["extra_map"] == {"MY_VAR": 1}
 
 
+def test_numeric_ids_become_strings() -> None:
+    assert m.Project.model_validate({"id": 7, "name": "x"}).id == "7"
+
+
 def test_fractions_of_cents_stay_exact() -> None:
     overview = m.BillingOverview.model_validate({"currentHourlyBurnCents": 0.1})
     assert overview.current_hourly_burn_cents == Decimal("0.1")

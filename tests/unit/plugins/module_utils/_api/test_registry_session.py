@@ -164,6 +164,21 @@ def test_an_unencrypted_registry_is_not_asked(monkeypatch: pytest.MonkeyPatch) -
     assert registry.asked == []
 
 
+@pytest.mark.parametrize(("status", "again"), [(401, True), (403, True), (404, False), (500, False)])
+def test_only_a_refused_login_is_answered(status: int, again: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str | None, bytes | None, str | None]] = []
+
+    def answering(method: str, url: str, headers: Mapping[str, str], data: Any, **how: Any) -> Any:
+        asked.append((headers.get("Authorization"), data, headers.get("Content-Type")))
+        return answer(status, "", {"Www-Authenticate": 'Basic realm="x"'})
+
+    opened = session(monkeypatch, Registry(""))
+    monkeypatch.setattr(HttpTransport, "open", staticmethod(answering))
+    opened.request("PUT", f"{ROOT}x", {"Content-Type": "text/plain"}, b"content")
+    first, second = (None, b"content", "text/plain"), (BASIC, b"content", "text/plain")
+    assert asked == [first, second][: 2 if again else 1]
+
+
 def test_a_root_that_asks_for_a_token_is_not_sent_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     registry = Registry(CHALLENGE, {"token": "one"})
     opened = session(monkeypatch, registry)

@@ -64,6 +64,10 @@ def test_only_harmless_calls_are_sent_again_on_an_open_outcome(repeat: str, rese
     assert CLASSES[repeat].resendable is resendable
 
 
+def test_placeholders_are_quoted() -> None:
+    assert ROUTES["SNAPSHOT_DELETE"].url({"id": "a", "name": "b/c"}) == ("/api/resources/a/snapshots/b%2Fc")
+
+
 @pytest.mark.parametrize("name", ["", ".", ".."])
 def test_a_name_that_would_lead_to_another_path_is_refused(name: str) -> None:
     # HTTP clients resolve dots: deleting the snapshot ".." would be deleting the service.

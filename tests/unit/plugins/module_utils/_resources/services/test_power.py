@@ -216,3 +216,22 @@ def test_a_resumption_is_seen_before_anything_else_is_done(client: FakeClient, c
     statuses: list[str] = []
     done(client, state="started")
     assert client.calls == [("resume", "s"), ("power", "s", "start")] and statuses == ["ACTIVE"]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(None, "no longer exists"), ("SUSPENDED", "was suspended in the meantime")]
+)
+def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
+    client: FakeClient, clock: Clock, status: str | None, words: str
+) -> None:
+    def take_away() -> None:
+        client.service_records["s"].update(status=status)
+        if status is None:
+            client.service_records.clear()
+
+    client.states["s"] = "stopped"
+    late(client, state="stopped")
+    clock.then = [lambda: None, take_away]
+    with pytest.raises(WaitEnded, match=words):
+        done(client, state="started", wait_timeout=60.0)
+    assert client.calls == [("power", "s", "start")] and sum(clock.pauses) < 60
