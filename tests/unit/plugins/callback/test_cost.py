@@ -66,14 +66,6 @@ def result(found: Any, action: str = "hosted.services.service", check_mode: bool
     )
 
 
-def test_a_table_is_shown_once() -> None:
-    run = Run()
-    run.callback.v2_runner_on_ok(result({"cost": COST}))
-    assert run.end().count("+10.74 EUR") == 2  # the service and the sum
-    assert run.end().count("+10.74 EUR") == 2
-    assert run.terminal.warnings == []
-
-
 def test_nothing_is_said_if_no_task_is_ours_and_a_line_if_none_moves_money() -> None:
     run = Run()
     run.callback.v2_runner_on_ok(result({"changed": True, "cost": COST}, "ansible.builtin.command"))
@@ -107,16 +99,6 @@ def test_a_job_in_the_background_counts_when_its_result_is_read() -> None:
     run.callback.v2_runner_on_ok(result({"ansible_job_id": "x", "finished": 1, "cost": COST}, ASYNC_STATUS))
     shown = run.end()
     assert shown.count("web") == 1 and shown.count("no task read its result") == 1
-
-
-def test_an_error_is_a_warning(tmp_path: Path) -> None:
-    run = Run(str(tmp_path / "missing" / "cost.json"))
-    run.callback.v2_runner_on_ok(SimpleNamespace())
-    run.callback.v2_runner_on_ok(result({"cost": {"moves": 5}}))
-    run.callback.v2_runner_on_ok(result({"cost": COST}))
-    assert "+10.74 EUR" in run.end()
-    assert len(run.terminal.warnings) == 3
-    assert all(line.startswith("hosted.services.cost: the costs are not ") for line in run.terminal.warnings)
 
 
 def test_the_file_is_written_in_any_case(tmp_path: Path) -> None:

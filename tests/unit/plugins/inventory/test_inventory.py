@@ -22,10 +22,7 @@ from ansible_collections.hosted.services.plugins.inventory.inventory import (
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
-from ansible_collections.hosted.services.plugins.module_utils._api.values import (
-    FAMILIES,
-    ServiceStatus,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES, ServiceStatus
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import ServiceQuery
 
 OPTIONS = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
@@ -52,11 +49,6 @@ def test_connection_options_are_those_of_the_modules(name: str) -> None:
     assert OPTIONS[name]["type"] == option["type"]
     assert OPTIONS[name].get("default") == option.get("default")
     assert [entry["name"] for entry in ENVIRONMENT[name]["env"]] == variables
-
-
-def test_no_other_connection_options() -> None:
-    """None is documented that the modules do not have."""
-    assert set(OPTIONS) == set(ENVIRONMENT) == set(CONNECTION_SPEC)
 
 
 @pytest.mark.parametrize("names", [("token", "token_env"), ("token_env", "token_variable")])

@@ -13,14 +13,7 @@ import yaml
 
 from ansible_collections.hosted.services.plugins.doc_fragments.connection import ModuleDocFragment
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import (
-    OneServiceOptions,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
-    argument_spec_of,
-)
 
-NAMED_SERVICE = argument_spec_of(OneServiceOptions)
 PACKAGE = "ansible_collections.hosted.services.plugins.lookup"
 NAMES = sorted(path.stem for path in (Path(__file__).parents[4] / "plugins" / "lookup").glob("*.py"))
 VARIABLES = yaml.safe_load(ModuleDocFragment.LOOKUP_VARIABLES)["options"]
@@ -43,10 +36,3 @@ def test_every_option_of_the_connection_has_a_variable() -> None:
     assert {option: [entry["name"] for entry in spec["vars"]] for option, spec in VARIABLES.items()} == {
         option: [name.lower() for name in spec["fallback"][1][:1]] for option, spec in CONNECTION_SPEC.items()
     }
-
-
-def test_a_database_is_named_as_in_the_modules() -> None:
-    plugin = importlib.import_module(f"{PACKAGE}.database_url")
-    options = yaml.safe_load(plugin.DOCUMENTATION)["options"]
-    assert options["family"]["choices"] == NAMED_SERVICE["family"]["choices"]
-    assert set(options) == {"_terms", "project", "family"}

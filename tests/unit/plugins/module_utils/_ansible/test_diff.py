@@ -10,25 +10,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.diff import (
-    as_diff,
-    as_yaml,
-    describe_subject,
-)
+from ansible_collections.hosted.services.plugins.module_utils._ansible.diff import as_diff, describe_subject
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
-
-
-def test_yaml_keeps_the_order_and_is_readable() -> None:
-    state = {"name": "caf\u00e9", "dimensions": {"ram_gb": 4, "cpu_cores": 2}, "public": True, "of": ["a"]}
-    assert as_yaml(state) == (
-        "name: caf\u00e9\ndimensions:\n  ram_gb: 4\n  cpu_cores: 2\npublic: true\nof:\n- a\n"
-    )
-
-
-def test_nothing_is_shown_as_nothing() -> None:
-    assert as_diff(Plan(result=None)) == {"before": "", "after": ""}
-    assert as_diff(Plan(result=None), "service web") == {"before": "", "after": ""}
-    assert as_diff(Plan(result=None, before={"a": 1})) == {"before": "a: 1\n", "after": ""}
 
 
 def test_a_diff_names_its_subject_and_writes_amounts_with_their_currency() -> None:

@@ -126,13 +126,6 @@ def steps(*runs: Callable[[], Any]) -> list[Step]:
     return [Step(f"step {number}", run) for number, run in enumerate(runs, 1)]
 
 
-def test_nothing_to_do() -> None:
-    result = run(lambda task: Plan(result={"id": "1"}, reread=fail))
-    invocation = result.pop("invocation")
-    assert result == {"changed": False, "thing": {"id": "1"}, "actions": []}
-    assert invocation["module_args"]["name"] == "x"
-
-
 def test_a_change_is_made_and_read_again() -> None:
     made: list[int] = []
     plan = Plan(
@@ -206,12 +199,6 @@ def test_a_cost_names_the_service_by_the_id_that_is_surest(
         return replace(plan, result=state, cost=Cost(Decimal(1), Decimal(3), service_id=planned))
 
     assert run(make)["cost"]["service_id"] == told
-
-
-@pytest.mark.parametrize("first", ["tell", "resume"])
-def test_what_was_refused_costs_nothing(first: str) -> None:
-    result = run(lambda task: priced({first: fail, "resize": bool}))
-    assert result["failed"] and "cost" not in result
 
 
 def test_a_call_that_fails_after_another_leaves_the_price_unknown() -> None:
@@ -299,12 +286,6 @@ def test_a_failure_half_way_tells_how_far_it_came(at: int, changed: bool, action
     assert "diff" not in result, "a diff shows what happened, not what was wished"
 
 
-def test_a_failure_to_read_again_does_not_hide_that_something_changed() -> None:
-    result = run(lambda task: Plan(result={"id": None}, steps=steps(lambda: None), reread=fail))
-    assert (result["failed"], result["changed"], result["actions"]) == (True, True, ["step 1"])
-    assert result["thing"] is None
-
-
 def crash() -> None:
     raise ZeroDivisionError("with hunter2 in its text")
 
@@ -359,13 +340,6 @@ def test_a_failed_task_names_the_steps_whose_outcome_is_unknown() -> None:
     result = run(make)
     assert (result["failed"], result["actions"], result["unconfirmed"]) == (True, ["step 1"], ["step 2"])
     assert "unconfirmed" not in run(lambda task: Plan(result=None, steps=steps(fail)))
-
-
-def test_a_defect_half_way_tells_how_far_it_came() -> None:
-    plan = Plan(result={"id": None}, steps=steps(lambda: None, crash), reread=crash, after={"name": "x"})
-    result = run(lambda task: plan, diff=True)
-    assert (result["failed"], result["changed"], result["actions"]) == (True, True, ["step 1"])
-    assert "diff" not in result
 
 
 @pytest.mark.parametrize(
@@ -428,14 +402,6 @@ def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
     assert ["painless" in message for message in said] == [False, True, False]
 
 
-def test_what_is_too_short_for_a_secret_damages_no_error() -> None:
-    def make(task: Task[ThingOptions]) -> Plan:
-        raise error_for_status("PUT /x: the platform refused (400): not 1 but 12", 400)
-
-    message = run(make, {"variables": {"COUNT": 1, "FLAG": True, "NAME": "not"}})["msg"]
-    assert message.endswith("not 1 but 12")
-
-
 def test_what_would_steer_a_terminal_is_written_out() -> None:
     def make(task: Task[ThingOptions]) -> Plan:
         task.warn("called \x1b[31mred")
@@ -469,12 +435,6 @@ def test_a_slip_in_the_name_of_a_secret_does_not_show_it() -> None:
     resource = Thing(lambda task: Plan(result=None))
     assert shown_options(resource, {"tokne": "hunter2", "name": "x"}) == {"tokne": HIDDEN, "name": "x"}
     assert shown_options(BACKUP, {"service": ["mc"], "wait": True}) == {"service": ["mc"], "wait": True}
-
-
-@pytest.mark.parametrize("empty", [None, {}, []])
-def test_what_is_empty_hides_nothing(empty: Any) -> None:
-    resource = Thing(lambda task: Plan(result=None))
-    assert shown_options(resource, {"variables": empty}) == {"variables": empty}
 
 
 def test_missing_libraries_are_one_line_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -520,12 +480,3 @@ def test_only_values_that_tell_something_are_redacted(value: Any, hidden: bool) 
     said = [f"it is {value}", {"text": str(value), "number": 5}]
     shown = Secrets(ENVIRONMENT, options).without(said)
     assert shown == ([f"it is {HIDDEN}", {"text": HIDDEN, "number": 5}] if hidden else said)
-
-
-@pytest.mark.parametrize("name", ["wait_timeout", "wait_interval", "quiet_time"])
-def test_a_wait_has_an_end_and_no_past(name: str) -> None:
-    for value in (0, 0.5, 600, None):
-        assert "failed" not in run(lambda task: Plan(result=None), {name: value})
-    for value in (-1, float("inf"), float("nan")):
-        said = run(lambda task: Plan(result=None), {name: value})["msg"]
-        assert said == f"{name} is {value:g}; it must be a number of seconds of 0 or more"

@@ -29,9 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.project
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
-    connection,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import connection
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -67,12 +65,6 @@ def validated(**given: Any) -> Options:
 def test_every_option_of_the_connection_is_there_and_has_its_variable() -> None:
     assert {name: option["fallback"][1][0] for name, option in CONNECTION_SPEC.items()} == VARIABLES
     assert set(CONNECTION_SPEC) < set(argument_spec(PROJECT))
-
-
-def test_only_what_waits_has_options_for_it() -> None:
-    assert set(WAITING_SPEC) == {"wait", "wait_timeout", "wait_interval"}
-    assert not set(WAITING_SPEC) & set(argument_spec(PROJECT))
-    assert set(WAITING_SPEC) < set(argument_spec(SERVICE))
 
 
 @pytest.mark.parametrize(("spec", "text"), [(CONNECTION_SPEC, "DOCUMENTATION"), (WAITING_SPEC, "WAIT")])
@@ -146,13 +138,6 @@ def test_a_number_with_a_fraction_is_no_name(resource: Any, arguments: dict[str,
         checked_arguments(resource, arguments)
 
 
-@pytest.mark.parametrize(("value", "kind"), [(["a"], "list"), ({"a": 1}, "dictionary")])
-def test_a_list_or_dictionary_is_no_name(value: Any, kind: str) -> None:
-    """Ansible would make a text of it, and an order would be for a service of that name."""
-    with pytest.raises(ConfigurationError, match=f"^name is a {kind}; it must be a string$"):
-        checked_arguments(SERVICE, {"name": value})
-
-
 WINDOWS = "awake holds a string; it must be a list of dictionaries with begins, ends, days"
 SIZE = "dimensions holds a string; it must be a dictionary with cpu_cores, ram_gb, storage_gb"
 
@@ -182,11 +167,6 @@ def test_a_dictionary_may_be_text(size: Any) -> None:
     assert found.error_messages == []
     read = found.validated_parameters["dimensions"]
     assert (read and read["ram_gb"]) == (size and 4)
-
-
-def test_a_number_with_a_fraction_is_an_amount() -> None:
-    given = {"name": "web", "max_monthly": 12.5}
-    assert checked_arguments(SERVICE, given) == given
 
 
 def test_the_argument_that_ansible_cannot_convert_is_named() -> None:
@@ -233,11 +213,6 @@ def test_a_folder_in_place_of_a_file_to_write_is_refused_as_written(resource: An
     with pytest.raises(Invalid) as caught:
         checked_arguments(resource, {name: "outdir/"})
     assert caught.value.message == f"{name} is 'outdir/', which ends with a slash; give the path of a file"
-
-
-def test_a_path_on_a_service_is_left_to_the_service() -> None:
-    given = {"dest": "a\tb", "direction": "push"}
-    assert checked_arguments(SFTP_SYNC, given) == given
 
 
 @pytest.mark.parametrize("resource", [SERVICE, SFTP_PASSWORD])

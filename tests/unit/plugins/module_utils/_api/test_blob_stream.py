@@ -46,10 +46,6 @@ def test_a_blob_is_read_in_one_request() -> None:
     assert registry.asked == [0] and registry.closed == 1
 
 
-def test_all_of_it_at_once() -> None:
-    assert BlobStream(Registry().download).read(10_000) == CONTENT
-
-
 @pytest.mark.parametrize("ranges", [True, False])
 def test_an_upload_goes_on_where_it_was(ranges: bool) -> None:
     """A registry that knows no ranges sends everything again, and the beginning is left out."""

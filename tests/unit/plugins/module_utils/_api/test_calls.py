@@ -21,11 +21,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import (
-    errors,
-    http_transport,
-    responses,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api import errors, http_transport, responses
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
@@ -262,14 +258,6 @@ def test_a_second_try_that_works_is_as_good(
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
-def test_429_is_tried_again_by_every_call(server: Server, connect: Open, repeat: r.Idempotency) -> None:
-    server.script = [reply(429, {"message": "slow down"})]
-    error = outcome(connect(), repeat)
-    assert isinstance(error, errors.RateLimited)
-    assert len(server.requests) == 1 + RETRIES
-
-
 @pytest.mark.parametrize("ending", REFUSALS)
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
 def test_a_refusal_is_final(server: Server, connect: Open, repeat: r.Idempotency, ending: str) -> None:
@@ -347,12 +335,6 @@ def test_success_that_is_not_json(server: Server, connect: Open, repeat: r.Idemp
     else:
         assert outcome(connect(), repeat).__class__ is errors.CallOutcomeUnknown
         assert len(server.requests) == (1 + RETRIES if repeat in AGAIN else 1)
-
-
-def test_no_retries_means_one_try(server: Server, connect: Open) -> None:
-    server.script = [reset]
-    outcome(connect(retries=0), r.Idempotency.READ)
-    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("answer", [reply(204, b""), reply(200, b""), reply(200, b" \n")])
@@ -487,21 +469,6 @@ def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling() -> N
         for number in range(1, 10):
             pause = responses.pause_before_retry(errors.RateLimited("x", asked), number)
             assert min(asked, responses.MAX_RETRY_AFTER) <= pause <= most
-
-
-def test_the_pause_grows_at_random_to_a_ceiling_where_none_was_asked_for() -> None:
-    def pauses(number: int) -> list[float]:
-        return [responses.pause_before_retry(errors.Interrupted("x"), number) for _try in range(200)]
-
-    assert max(pauses(1)) <= 0.25
-    assert 0.25 < max(pauses(5)) <= 4
-    assert 4 < max(pauses(30)) <= 10
-    assert len(set(pauses(30))) > 100
-
-
-def test_the_pause_is_longer_after_a_429_that_asks_for_none() -> None:
-    pauses = [responses.pause_before_retry(errors.RateLimited("x"), 1) for _try in range(200)]
-    assert 1 < max(pauses) <= 2
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -730,12 +697,6 @@ def test_what_the_platform_says_is_shown_on_one_clean_line(server: Server, conne
     assert error.message == (f"GET /api/apps/whoami: the platform refused (409): [2Jno port left {HIDDEN}")
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'""', b"{}", b"\xff\xfe", b"null"])
-def test_an_error_without_a_message_is_still_an_error(server: Server, connect: Open, body: bytes) -> None:
-    server.script = [reply(422, body)]
-    assert "the platform refused (422): no reason was given" in outcome(connect(), r.Idempotency.READ).message
-
-
 OTHER_FORMS: dict[str, tuple[bytes, str]] = {
     "text": (b"No port is\nleft\n", "No port is left"),
     "a string": (b'"No port is left"', "No port is left"),
@@ -776,20 +737,6 @@ def test_a_refused_token_names_the_scope(
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        (b"", "no reason was given. This route needs scope FULL"),
-        ({"message": "Not now."}, "Not now. This route needs scope FULL"),
-        ({"message": "This needs a token of scope FULL"}, "This needs a token of scope FULL"),
-    ],
-)
-def test_a_403_names_the_scope_once(server: Server, connect: Open, body: Any, said: str) -> None:
-    server.script = [reply(403, body)]
-    message = outcome(connect(), r.Idempotency.IDEMPOTENT).message
-    assert message.endswith(f": the platform refused (403): {said}")
-
-
-@pytest.mark.parametrize(
     ("route", "status", "retry_after", "kind", "message"),
     [
         (
@@ -823,12 +770,6 @@ def test_what_an_error_says_of_the_response(
     assert error.__class__ is kind and error.message == message
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 503])
-def test_the_pause_that_a_response_asks_for_is_kept(status: int) -> None:
-    error = responses.error_for_response(r.SERVICES, http_transport.Response(status, "7", b"no"), str)
-    assert isinstance(error, errors.RateLimited | errors.ServerFailure) and error.pause_asked == 7
-
-
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
 def test_a_gateway_that_gave_up_on_the_platform_is_told_from_one_that_lost_it(status: int) -> None:
     error = responses.error_for_response(r.SERVICES, http_transport.Response(status, None, b"no"), str)
@@ -842,18 +783,6 @@ def test_the_log_names_call_status_and_time(server: Server, connect: Open, lines
         f"GET {server.url}/api/resources/s/usage -> 503",
         f"GET {server.url}/api/resources/s/usage -> 200",
     ]
-
-
-def test_a_twin_has_the_settings_but_not_the_session(server: Server, connect: Open) -> None:
-    server.script = [OK]
-    sender = connect()
-    clone = sender.clone()
-    try:
-        assert clone.connection is sender.connection
-        assert clone._transport is not sender._transport
-        assert clone.call(r.WHOAMI, {}) == {"email": "me"}
-    finally:
-        clone.close()
 
 
 @pytest.mark.parametrize(("failures", "bound"), [(1, 0.25), (2, 0.5), (3, 1), (6, 8), (7, 10), (10**5, 10)])

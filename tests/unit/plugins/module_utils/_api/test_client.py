@@ -52,10 +52,6 @@ def client(*answers: Any) -> tuple[Client, Script]:
 
 
 NOT_FOUND = errors.NotFoundResponse("the platform refused (404): gone", 404)
-SERVICE = {"id": "x", "name": "web", "family": "APP", "status": "ACTIVE"}
-SIZE = m.Dimensions(cpu_cores=1, ram_gb=2, storage_gb=3)
-PLAIN_SIZE = {"cpuCores": 1, "ramGb": 2, "storageGb": 3}
-
 QUERIES: list[tuple[Callable[[Client], Any], str, Any, Any]] = [
     (lambda c: Account(c).files("s", "/a"), "GET /api/resources/s/files", {"directory": "/a"}, []),
     (
@@ -119,12 +115,6 @@ def event(id: str, second: int = 0) -> dict[str, str]:
     return {"id": id, "type": "POWER_START", "at": f"2026-11-01T10:00:{second:02}.000Z"}
 
 
-def test_the_account_of_the_token_is_asked_for() -> None:
-    caller, script = client({"email": "ops@example.com"})
-    assert caller.whoami() == m.Whoami(email="ops@example.com")
-    assert script.sent == [("GET /api/apps/whoami", None, None)]
-
-
 def test_pages_are_followed_to_the_end() -> None:
     reader, script = client(
         {"items": [event("1")], "nextCursor": "a"},
@@ -168,12 +158,6 @@ def test_metrics_are_asked_for_in_fifties_and_missing_ones_are_unknown() -> None
     assert found["s0"] is not None
     assert found["s0"].state == "running"
     assert {value for id, value in found.items() if id != "s0"} == {None}
-
-
-def test_no_metrics_are_asked_for_no_service() -> None:
-    reader, script = client()
-    assert reader.metrics([]) == {}
-    assert script.sent == []
 
 
 @pytest.mark.parametrize("answer", [None, [], {"s": "running"}])

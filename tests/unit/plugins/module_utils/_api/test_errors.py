@@ -19,11 +19,6 @@ KINDS = [
 ]
 
 
-def having(fact: str) -> set[int]:
-    """Return the statuses whose refusal has this fact."""
-    return {status for status in EVERY_STATUS if getattr(errors.error_for_status("no", status), fact)}
-
-
 @pytest.mark.parametrize("status", EVERY_STATUS)
 def test_a_refusal_is_of_the_class_of_its_status(status: int) -> None:
     error = errors.error_for_status("no", status, hint=1)
@@ -37,16 +32,6 @@ def test_which_statuses_leave_open_whether_the_platform_acted() -> None:
     assert {status for status in range(400, 600) if errors.leaves_open(status)} == {408, *range(500, 600)}
 
 
-def test_a_token_that_is_not_accepted_is_told_from_one_that_may_not() -> None:
-    rejected, forbidden = errors.error_for_status("no", 401), errors.error_for_status("no", 403)
-    assert isinstance(rejected, errors.TokenRejected) and not isinstance(forbidden, errors.TokenRejected)
-    assert isinstance(rejected, errors.AccessDenied) and isinstance(forbidden, errors.AccessDenied)
-
-
-def test_which_refusals_may_say_that_the_service_does_not_offer_it() -> None:
-    assert having("may_mean_not_offered") == {400}
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_which_errors_say_that_the_platform_did_nothing(kind: type[errors.HostedError]) -> None:
     sure = (errors.Refused, errors.NotSent, errors.ConfigurationError)
@@ -58,8 +43,3 @@ def test_an_error_keeps_what_it_is_when_something_is_said_around_it() -> None:
     assert error.prepend("the backup\x1b: ").append(". Delete one\u202e") is error
     assert error.message == str(error) == "the backup\\x1b: no. Delete one\\u202e"
     assert error.details == {"status": 409, "limit": 3}
-
-
-def test_a_pause_is_what_the_platform_asked_for() -> None:
-    assert errors.RateLimited("later", 5).pause_asked == 5
-    assert errors.ServerFailure("later").pause_asked is None

@@ -9,7 +9,6 @@ import errno
 import json
 import os
 import re
-import ssl
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -109,14 +108,6 @@ def ask(platform: Platform) -> Ask:
     return ask
 
 
-def test_a_connection_serves_many_requests(
-    platform: Platform, open_transport: Callable[[], Transport], ask: Ask
-) -> None:
-    over = open_transport()
-    assert [ask(over, f"/{number}") for number in range(3)] == [b"/0", b"/1", b"/2"]
-    assert platform.connections == 1
-
-
 def test_what_must_not_be_sent_twice_gets_a_fresh_connection(
     platform: Platform, open_transport: Callable[[], Transport], ask: Ask
 ) -> None:
@@ -155,23 +146,6 @@ def test_kept_connections_outlive_those_who_use_them(platform: Platform, broker:
     assert platform.connections == 1
 
 
-def test_two_at_once_have_a_connection_each(platform: Platform, broker: str, ask: Ask) -> None:
-    bodies: list[bytes] = []
-
-    def work(number: int) -> None:
-        over = BrokerClient(broker)
-        bodies.extend(ask(over, f"/{number}/{turn}") for turn in range(50))
-        over.close()
-
-    threads = [Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(bodies) == sorted(f"/{n}/{turn}".encode() for n in range(4) for turn in range(50))
-    assert platform.connections <= 4
-
-
 @pytest.mark.parametrize("idle_seconds", [0.05])
 def test_a_connection_that_is_idle_for_too_long_is_closed(platform: Platform, broker: str, ask: Ask) -> None:
     """It is closed when its time is up, although nobody makes another request; the broker serves on."""
@@ -191,21 +165,6 @@ def test_connections_that_are_checked_otherwise_are_not_shared(
     for verify in (False, True, True):
         over.exchange(Request("GET", address, None, {}, verify, False), 5)
     assert platform.connections == 2
-
-
-def test_a_large_answer_comes_whole(
-    platform: Platform, open_transport: Callable[[], Transport], ask: Ask
-) -> None:
-    body = "x" * 20_000_000
-    assert json.loads(ask(open_transport(), body=body)) == body
-
-
-def test_a_body_beyond_the_bound_is_refused(
-    platform: Platform, open_transport: Callable[[], Transport], ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(http_transport, "MAX_BODY", 1024 * 1024)
-    with pytest.raises(errors.UnexpectedAnswer, match="larger than 1 MB"):
-        ask(open_transport(), body="x" * 2_000_000)
 
 
 URL = "https://api.example.com/api/order"
@@ -304,21 +263,6 @@ def test_a_body_may_be_as_large_as_the_bound(size: int, fits: bool) -> None:
         return
     with pytest.raises(errors.UnexpectedAnswer, match="the response is larger than"):
         http_transport.read_whole(response, 10)
-
-
-@pytest.mark.parametrize(
-    ("said", "kind"),
-    [
-        ("certificate verify failed: self-signed certificate", errors.ConfigurationError),
-        ("[SSL: WRONG_VERSION_NUMBER] wrong version number", errors.ConfigurationError),
-        ("[X509: NO_CERTIFICATE_OR_CRL_FOUND] no certificate", errors.ConfigurationError),
-        ("EOF occurred in violation of protocol", errors.Interrupted),
-    ],
-)
-def test_a_tls_connection_that_cannot_come_about_is_final(said: str, kind: type[Exception]) -> None:
-    """Nothing was sent by it; one that ends later may have carried the request."""
-    for error in (requests.exceptions.SSLError(said), of_proxy(ssl.SSLError(said))):
-        assert meaning_of(error).__class__ is kind
 
 
 # --- The environment --------------------------------------------------------------------------------

@@ -49,18 +49,6 @@ def test_a_cursor_of_another_kind_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "came"),
-    [(None, "nothing"), ([BACKUP], "a list"), (HIDE, "a string"), (True, "a boolean"), (4, "a number")],
-)
-def test_what_is_no_object_is_named_by_its_kind(answer: Any, came: str) -> None:
-    with pytest.raises(UnexpectedAnswer) as caught:
-        read_model(r.CONNECTION, r.CONNECTION.answer.model, answer)
-    assert caught.value.message == (
-        f"GET /api/resources/{{id}}/database/connection: expected an object, got {came}"
-    )
-
-
-@pytest.mark.parametrize(
     ("route", "answer", "field", "came"),
     [
         (r.SFTP_PASSWORD, {"host": "h", "port": 1, "username": "u"}, "password", "missing"),
@@ -96,8 +84,3 @@ def test_the_error_names_route_field_and_kind_but_never_the_value(
     assert HIDE not in message
     assert HIDE not in repr(caught.value.__cause__)
     assert caught.value.__suppress_context__
-
-
-def test_an_item_of_a_list_is_held_to_the_same() -> None:
-    with pytest.raises(UnexpectedAnswer, match="'status' is missing"):
-        read_page(r.BACKUPS, [BACKUP, {"id": "bk_2", "name": "x"}])

@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import errors, models
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import (
     ROUTES,
     Idempotency,
@@ -22,7 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.routes import
     Undocumented,
 )
 from specification import HERE, SPECIFIED, Line
-from unit.plugins.calls import METHODS, bound, parameters_of
 
 CLASSES = {
     "r": Idempotency.READ,
@@ -77,65 +73,3 @@ def test_a_name_that_would_lead_to_another_path_is_refused(name: str) -> None:
     # HTTP clients resolve dots: deleting the snapshot ".." would be deleting the service.
     with pytest.raises(errors.ConfigurationError, match="cannot be part of an address"):
         ROUTES["SNAPSHOT_DELETE"].url({"id": "a", "name": name})
-
-
-# --- The client against the page ------------------------------------------------------------------------
-
-ARGUMENTS: dict[str, Any] = {
-    "ids": ["a"],
-    "names": ["a"],
-    "dimensions": models.Dimensions(cpu_cores=1, ram_gb=2, storage_gb=3),
-    "is_public": True,
-    "environment": {},
-    "order": {},
-    "lines": 5,
-    "limit": 5,
-    "days": 5,
-    "page": 1,
-    "query": {},
-}
-
-
-class Stop(Exception):
-    """Raised in place of an answer: the route is all that the tests want to know."""
-
-
-class Recorder(Client):
-    """A client that notes the routes of the calls and answers none."""
-
-    def __init__(self) -> None:
-        super().__init__(Connection("https://api.example.com", "token"))
-        self.calls: list[tuple[Route[Any], dict[str, Any]]] = []
-
-    def call(
-        self,
-        route: Route[Any],
-        ids: dict[str, Any],
-        query: Any = None,
-        body: Any = None,
-        seconds: float | None = None,
-    ) -> Any:
-        self.calls.append((route, ids))
-        raise Stop
-
-
-def record(name: str) -> list[tuple[Route[Any], dict[str, Any]]]:
-    """Make a call with invented arguments; return what it would have sent."""
-    client = Recorder()
-    arguments = {each.name: ARGUMENTS.get(each.name, f"some {each.name}") for each in parameters_of(name)}
-    with pytest.raises(Stop):
-        bound(name, client)(**arguments)
-    return client.calls
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_a_method_makes_one_call_and_fills_its_path(name: str) -> None:
-    calls = record(name)
-    assert len(calls) == 1
-    route, ids = calls[0]
-    assert set(re.findall(r"{(\w+)}", route.path)) == set(ids)
-
-
-def test_each_route_is_called_in_one_way() -> None:
-    used = Counter(str(record(name)[0][0]) for name in METHODS)
-    assert used == Counter(str(route) for route in ROUTES.values())

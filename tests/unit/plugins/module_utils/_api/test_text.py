@@ -24,22 +24,12 @@ from ansible_collections.hosted.services.plugins.module_utils._api.text import (
     MAX_LENGTH,
     Redactor,
     clean,
-    counted,
     first_of,
-    megabytes,
     printable,
     shortened,
 )
 
 SECRET = "p/a+s\"s'\\w%r?>?>"  # of a length that base64 pads
-
-
-def test_one_thing_is_named_in_the_singular() -> None:
-    told = [counted(number, "byte") for number in (0, 1, 2)]
-    assert told == ["0 bytes", "1 byte", "2 bytes"]
-    assert [counted(number, "entry") for number in (1, 2)] == ["1 entry", "2 entries"]
-    assert [counted(number, "copy") for number in (1, 2)] == ["1 copy", "2 copies"]
-    assert [counted(number, "day") for number in (1, 2)] == ["1 day", "2 days"]
 
 
 @pytest.mark.parametrize(
@@ -217,13 +207,6 @@ def test_a_secret_is_hidden_in_json_with_and_without_escapes(ascii: bool) -> Non
     assert Redactor([secret])(written) == json.dumps({"password": HIDDEN})
 
 
-def test_a_piece_of_letters_or_of_digits_alone_is_left() -> None:
-    """It may be a word or an id of something else."""
-    secret = "extraordinarily/1234567890123/9f86d081884c7d"
-    text = "extraordinarily 1234567890123"
-    assert Redactor([secret])(f"{text} 9f86d081884c7d") == f"{text} {HIDDEN}"
-
-
 @pytest.mark.parametrize(
     ("before", "secret", "left", "right"),
     [
@@ -239,18 +222,6 @@ def test_all_that_the_secret_decides_in_base64_is_hidden(
 ) -> None:
     encoded = base64.b64encode(f"{before}{secret}and so on".encode()).decode()
     assert Redactor([secret])(encoded) == f"{encoded[:left]}{HIDDEN}{encoded[right:]}"
-
-
-@pytest.mark.parametrize(("secret", "hidden"), [("hunter2", True), ("hunter", False)])
-def test_a_short_part_of_base64_may_be_a_coincidence(secret: str, hidden: bool) -> None:
-    """With one byte before them, seven bytes decide eight characters, and six of them seven."""
-    encoded = base64.b64encode(f"x{secret}and so on".encode()).decode()
-    assert (HIDDEN in Redactor([secret])(encoded)) is hidden
-
-
-@pytest.mark.parametrize(("secret", "hidden"), [("\\w9x", True), ("\\w9", False)])
-def test_a_few_digits_of_hex_may_be_a_coincidence(secret: str, hidden: bool) -> None:
-    assert (HIDDEN in Redactor([secret])(f"id {secret.encode().hex()}")) is hidden
 
 
 @pytest.mark.parametrize(
@@ -277,7 +248,3 @@ def test_a_very_long_text_loses_its_middle(length: int, whole: bool) -> None:
         and shown.endswith("az")
         and len(shown) == LONGEST + (0 if whole else len(" … "))
     )
-
-
-def test_sizes_are_shown_in_megabytes() -> None:
-    assert (megabytes(1_234_567), megabytes(0)) == ("1.2 MB", "0.0 MB")

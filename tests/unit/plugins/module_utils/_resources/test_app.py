@@ -21,29 +21,6 @@ __all__ = ["plain", "platform", "server"]
 CREATE = "apps.create"
 
 
-def test_an_application_is_created_once(platform: Platform) -> None:
-    wish: dict[str, Any] = {"slug": "blog", "host": "Paris 1", "project": "default", "max_monthly": "4"}
-    created = platform.run(APP, **wish)
-    assert platform.uses_only_application_routes()
-    again = platform.run(APP, **wish)
-    assert [created["changed"], again["changed"]] == [True, False]
-    assert again["app"] == created["app"]
-    assert created["app"]["digest"] is None and created["app"]["image_ref"] is None
-    assert len(platform.writes()) == 1
-    asked = {line["template"] for line in platform.sandbox.journal()}
-    assert not any(path.startswith("/api/resources") for path in asked)
-
-
-def test_what_was_quoted_is_what_is_created(plain: Platform) -> None:
-    """Left open, the platform would choose node and size again, and bill what it then finds."""
-    assert plain.run(APP, slug="blog", max_monthly="4")["changed"]
-    [quote] = [line for line in plain.sandbox.journal() if line["route"] == "apps.quote"]
-    [create] = [line for line in plain.sandbox.journal() if line["route"] == CREATE]
-    assert quote["body"] == {"hostId": None, "dimensions": None}
-    priced = {name: quote["answer"][name] for name in ("hostId", "dimensions")}
-    assert priced == {name: create["body"][name] for name in priced} and all(priced.values())
-
-
 def test_a_slug_of_another_account_is_told(platform: Platform) -> None:
     """Whatever the status of the refusal is."""
     theirs = {"Authorization": "Bearer sandbox-other-token"}
@@ -53,31 +30,12 @@ def test_a_slug_of_another_account_is_told(platform: Platform) -> None:
     assert "'theirs'" in result["msg"] and "another" in result["msg"] and "slug" in result["msg"]
 
 
-def test_a_slug_of_an_application_that_is_being_deleted_is_told(plain: Platform) -> None:
-    """It is neither taken for one that is there, nor for one of another account."""
-    plain.sandbox.profile("plain", **{"delay": "a second late"})
-    plain.sandbox.delays(delete=600)
-    assert plain.sandbox.api("DELETE", f"/api/resources/{plain.app['id']}").ok
-    plain.sandbox.clock(advance=1)  # until the list of applications shows it
-    result = plain.run(APP)
-    assert result["failed"] and not result["changed"]
-    assert "is still being deleted" in result["msg"] and "account" not in result["msg"]
-
-
 @pytest.mark.parametrize("status", ["FAILED", "AWAITING_ADMIN"])
 def test_a_creation_that_ended_badly_is_told(plain: Platform, status: str) -> None:
     """Waiting ends at once."""
     plain.sandbox.operator(f"services/{plain.app['id']}", status=status, reason="no disk")
     result = plain.run(APP)
     assert result["failed"] and status in result["msg"]
-
-
-def test_a_creation_under_way_is_waited_for(plain: Platform) -> None:
-    """Until it is over, or for as long as the user gave it."""
-    plain.sandbox.operator(f"services/{plain.app['id']}", status="PROVISIONING")
-    result = plain.run(APP, wait_timeout=0.3)
-    assert result["failed"] and "PROVISIONING" in result["msg"]
-    assert not plain.run(APP, wait=False).get("failed")
 
 
 def test_an_application_may_stay_provisioning_until_its_first_deploy(plain: Platform) -> None:

@@ -24,14 +24,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.rollout import Rollout
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
-    COMMAND,
-    Pending,
-)
-from hosted_sandbox.gaps import POINTS
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, server
-from unit.plugins.module_utils._resources.platform import fail_pending_backups
 from unit.plugins.results import Result
 
 __all__ = ["plain", "platform", "server"]
@@ -49,13 +43,6 @@ def test_the_platform_refuses_what_is_blocked(platform: Platform) -> None:
     assert not platform.run(APP_DEPLOY, tag="v1")["changed"]
 
 
-def test_a_release_whose_verdict_was_lifted_is_deployed(plain: Platform) -> None:
-    plain.sandbox.operator("scans/shop", digest=plain.digests["blocked"], lift="not reachable")
-    result = plain.run(APP_DEPLOY, tag="blocked")
-    assert result["changed"] and not result.get("failed")
-    assert plain.in_service == plain.digests["blocked"] and plain.writes() == [200]
-
-
 def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> None:
     """And the task fails with both outcomes and the log."""
     result = platform.run(APP_DEPLOY, tag="broken", rollback=True)
@@ -66,17 +53,6 @@ def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> Non
     assert any("exited with code 1" in line for line in result["logs"])
     assert all(part in result["msg"] for part in ("does not start", platform.digests["v1"], "log ends with"))
     assert platform.in_service == platform.digests["v1"]
-
-
-@pytest.mark.parametrize("status", POINTS["refusal.start_failed"].values)
-def test_a_version_that_does_not_start_is_deployed_once(plain: Platform, status: str) -> None:
-    """What runs shows it, whatever the status is: nothing is gained by another try."""
-    plain.sandbox.profile("plain", **{"refusal.start_failed": status})
-    result = plain.run(APP_DEPLOY, tag="broken", token=plain.sandbox.token)
-    assert result["failed"] and "exited with code 1" in result["reason"]
-    assert plain.writes(DEPLOY) == [int(status)]
-    again = plain.run(APP_DEPLOY, check_mode=True, tag="broken")
-    assert "was not seen to succeed" in again["actions"][0], "the next run deploys it again"
 
 
 def tags_deployed(plain: Platform) -> list[str]:
@@ -140,31 +116,6 @@ def test_after_a_fault_what_runs_decides(
     tag = "v1" if outcome in ("failed", "rolled back") else "v2"
     assert plain.run(APP_DEPLOY, tag=tag)["changed"] is (outcome in ("open", "shown"))
     assert plain.in_service == plain.digests[tag]
-
-
-def test_without_a_wait_a_busy_platform_leaves_the_outcome_open(plain: Platform) -> None:
-    befall(plain, "504 done", "423 on")
-    result = plain.run(APP_DEPLOY, tag="v2", rollback=True, wait=False)
-    assert result["failed"] and result["unconfirmed"] and tags_deployed(plain) == ["v2", "v2"]
-    assert "the platform may still be at it" in result["msg"]
-
-
-@pytest.mark.parametrize("status", ["409", "423"])
-def test_a_deploy_that_a_backup_prevents_is_told(plain: Platform, status: str) -> None:
-    """It is sent again for as long as the task waits, and nothing is rolled back."""
-    plain.sandbox.profile("plain", **{"refusal.service_busy": status})
-    app = plain.app["id"]
-    plain.sandbox.operator(f"services/{app}/backups", name="n", status="PENDING")
-    plain.sandbox.clock(advance=60)  # so that its uptime tells that nothing was restarted
-    full = plain.sandbox.token  # else nobody can tell whether the container was restarted
-    result = plain.run(APP_DEPLOY, tag="v2", rollback=True, token=full, wait_timeout=0.5)
-    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
-    assert result["failed"] and not result["changed"] and reason in result["msg"]
-    assert "in service, as before" in result["msg"]
-    assert tags_deployed(plain) == ["v2"] * 2 and plain.in_service == plain.digests["v1"]
-    fail_pending_backups(plain.sandbox)
-    assert plain.run(APP_DEPLOY, tag="v2", rollback=True, token=full)["changed"]
-    assert plain.in_service == plain.digests["v2"]
 
 
 @pytest.mark.parametrize(("status", "known"), [("409", False), ("422", True)])
@@ -271,16 +222,6 @@ def test_a_deploy_forgets_no_other_that_began_meanwhile(plain: Platform, status:
     assert not plain.run(APP_DEPLOY, tag=tag)["changed"]
 
 
-def test_nothing_is_rolled_back_over_another_deploy(plain: Platform) -> None:
-    """The platform is at that one while the container starts."""
-    plain.sandbox.delays(start=60)
-    for signal in ("stop", "start"):
-        plain.sandbox.api("POST", f"/api/resources/{plain.app['id']}/power", {"signal": signal})
-    plain.sandbox.fault(DEPLOY, "status", status=409, count=None)
-    result = plain.run(APP_DEPLOY, tag="v2", rollback=True, token=plain.sandbox.token)
-    assert result["failed"] and "rolled_back" not in result and tags_deployed(plain) == ["v2"]
-
-
 def test_a_deploy_that_never_began_hides_no_version_that_failed(plain: Platform) -> None:
     """Nor the one whose way back failed as well: it is none to go back to."""
     assert plain.run(APP_DEPLOY, tag="v2")["changed"]
@@ -292,36 +233,6 @@ def test_a_deploy_that_never_began_hides_no_version_that_failed(plain: Platform)
     plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
     plain.run(APP_DEPLOY, tag="v1", rollback=True)
     assert tags_deployed(plain)[sent:] == ["v1", "v1", "v2", "v2"]
-
-
-def test_uptime_tells_that_a_refused_deploy_has_touched_nothing(plain: Platform) -> None:
-    """Whatever the reason is. A token that does not show it leaves that open."""
-    plain.sandbox.clock(advance=60)
-    plain.sandbox.fault(DEPLOY, "status", status=409)
-    seen = plain.run(APP_DEPLOY, tag="v2", rollback=True, token=plain.sandbox.token)
-    assert seen["failed"] and not seen["changed"] and seen["rolled_back"] and tags_deployed(plain) == ["v2"]
-    assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
-    plain.sandbox.clear_faults()
-    plain.sandbox.fault(DEPLOY, "status", status=409)
-    unseen = plain.run(APP_DEPLOY, tag="v2", rollback=True)
-    assert unseen["failed"] and unseen["rolled_back"] and tags_deployed(plain) == ["v2", "v2", "v1"]
-
-
-@pytest.mark.parametrize(
-    "second", [{"status": 401}, {"status": 403}, {"status": 404}, {"status": 429, "retry_after": 900}]
-)
-def test_a_retry_that_is_not_accepted_says_nothing_of_the_first_attempt(
-    plain: Platform, second: dict[str, int]
-) -> None:
-    """The platform may have begun that one, so the next run deploys again, whatever is shown."""
-    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
-    plain.sandbox.fault(DEPLOY, "status", status=504, when="after")
-    plain.sandbox.fault(DEPLOY, "status", nth=2, count=None, **second)
-    with shown_on_success(plain, "v2") as url:
-        assert plain.run(APP_DEPLOY, tag="v2", base_url=url)["failed"]
-        plain.sandbox.clear_faults()
-        planned = plain.run(APP_DEPLOY, check_mode=True, tag="v1", base_url=url)
-    assert "was not seen to succeed" in planned["actions"][0]
 
 
 @contextmanager
@@ -352,21 +263,6 @@ def where_starts_fail(plain: Platform, status: str, full: bool) -> dict[str, Any
 
 
 @pytest.mark.parametrize("full", [False, True])
-@pytest.mark.parametrize("status", POINTS["refusal.start_failed"].values)
-def test_an_image_that_is_still_shown_is_deployed_to_roll_back(
-    plain: Platform, status: str, full: bool
-) -> None:
-    """A platform may set the image only once it has started: its container is gone all the same."""
-    given = where_starts_fail(plain, status, full)
-    with shown_on_success(plain) as url:
-        result = plain.run(APP_DEPLOY, tag="broken", rollback=True, base_url=url, **given)
-    assert result["failed"] and result["changed"] and result["rolled_back"]
-    twice = not full and status == "502"
-    assert tags_deployed(plain) == [*["broken"] * (1 + twice), "v1"]
-    assert plain.record["container"]["state"] == "running" and plain.in_service == plain.digests["v1"]
-
-
-@pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("status", ["409", "422"])
 def test_an_application_that_may_be_down_is_deployed_by_the_next_run(
     plain: Platform, status: str, full: bool
@@ -380,15 +276,6 @@ def test_an_application_that_may_be_down_is_deployed_by_the_next_run(
         again = plain.run(APP_DEPLOY, tag="v1", base_url=url, **given)
     assert again["changed"] and not again.get("failed")
     assert plain.record["container"]["state"] == "running" and plain.in_service == plain.digests["v1"]
-
-
-def test_a_late_list_makes_no_success_of_a_version_that_does_not_start(plain: Platform) -> None:
-    """It shows the image by the time of the next run."""
-    plain.sandbox.profile("plain", **{"refusal.start_failed": "409"})
-    with shown_on_success(plain, reads=2) as url:
-        assert plain.run(APP_DEPLOY, tag="broken", base_url=url)["failed"]
-        again = plain.run(APP_DEPLOY, tag="broken", base_url=url)
-    assert again["failed"] and tags_deployed(plain) == ["broken", "broken"]
 
 
 def test_what_is_brought_back_is_an_image_that_ran(plain: Platform) -> None:
@@ -424,47 +311,6 @@ def test_an_environment_that_is_not_in_effect_is_deployed(platform: Platform) ->
     assert platform.uses_only_application_routes()
 
 
-def test_a_deploy_that_was_refused_leaves_the_environment_to_the_next_one(plain: Platform) -> None:
-    """Whatever the next one deploys."""
-    written(plain)
-    assert plain.run(APP_DEPLOY, tag="blocked")["failed"]
-    assert "KEY" not in plain.container
-    assert written(plain)["pending_deploy"]
-    assert plain.run(APP_DEPLOY, tag="v1")["changed"]
-    assert plain.container["KEY"] == "new" and not written(plain)["pending_deploy"]
-
-
-def test_an_environment_written_during_a_deploy_is_not_in_effect(plain: Platform) -> None:
-    """Only a deploy that began after the write takes it up."""
-    written(plain)
-    with pytest.MonkeyPatch.context() as patch:
-        original = Rollout.call
-
-        def meanwhile(rollout: Rollout) -> None:
-            original(rollout)
-            assert plain.run(ENVIRONMENT, variables={"KEY": "newer"})["changed"]
-
-        patch.setattr(Rollout, "call", meanwhile)
-        assert plain.run(APP_DEPLOY, tag="v1")["changed"]
-    assert plain.container["KEY"] == "new"
-    assert plain.run(APP_DEPLOY, tag="v1")["changed"]
-    assert plain.container["KEY"] == "newer"
-
-
-def command_record(plain: Platform) -> Pending:
-    """Return the record of what waits for a start, as module service keeps it."""
-    return Pending.of(plain.task(APP_DEPLOY, tag="v1"), str(plain.app["id"]))
-
-
-def test_a_deploy_that_succeeds_brings_a_command_into_effect(plain: Platform) -> None:
-    """It replaces the container (Applications, rule 5). One that is refused leaves that to the next start."""
-    command_record(plain).note(COMMAND)
-    assert plain.run(APP_DEPLOY, tag="blocked")["failed"]
-    assert list(command_record(plain).outstanding()) == [COMMAND]
-    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
-    assert not command_record(plain).outstanding()
-
-
 @pytest.mark.parametrize(("tag", "refused"), [("v2", False), ("blocked", True)])
 def test_a_controller_that_keeps_no_files_deploys(
     plain: Platform, tmp_path: Path, tag: str, refused: bool
@@ -477,14 +323,6 @@ def test_a_controller_that_keeps_no_files_deploys(
     assert bool(result.get("failed")) is refused and result["changed"] is not refused
     assert ("CVE-2024-21626" in result.get("msg", "")) is refused
     assert "not known to the next one" in result["warnings"][0]
-
-
-def test_an_application_may_take_its_first_deploy_while_it_is_provisioning(platform: Platform) -> None:
-    """A platform may make it ACTIVE by that; another one has to be waited for."""
-    platform.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
-    platform.sandbox.seed({"apps": [{"slug": "blog", "images": [{"tag": "v1"}]}]})
-    result = platform.run(APP_DEPLOY, slug="blog", tag="v1")
-    assert result["changed"] and result["deployment"]["app"]["status"] == "ACTIVE"
 
 
 def test_a_first_deploy_waits_for_the_creation_where_it_has_to(plain: Platform) -> None:
@@ -551,22 +389,6 @@ def test_an_image_that_was_shown_all_the_time_proves_no_rollback(plain: Platform
     assert result["rolled_back"] is (count == 1)
 
 
-def test_the_first_version_has_none_before(plain: Platform) -> None:
-    """There is nothing to bring back."""
-    plain.sandbox.seed(
-        {"apps": [{"slug": "blog", "images": [{"tag": "v", "labels": {"sandbox.start": "fail"}}]}]}
-    )
-    result = plain.run(APP_DEPLOY, slug="blog", tag="v", rollback=True)
-    assert result["failed"] and not result["rolled_back"] and "no previous version" in result["msg"]
-
-
-def test_an_answer_that_is_lost_after_an_error_is_no_success(plain: Platform) -> None:
-    """The version does not start, and is shown as in service all the same."""
-    plain.sandbox.fault(DEPLOY, "reset", nth=2, when="after")
-    result = plain.run(APP_DEPLOY, tag="broken")
-    assert result["failed"] and "is unknown" in result["msg"] and "is shown as in service" in result["msg"]
-
-
 @pytest.mark.parametrize("lost", [{"kind": "reset"}, {"kind": "status", "status": 502}])
 def test_a_lost_answer_that_nothing_can_be_read_after_leaves_the_outcome_open(
     plain: Platform, lost: dict[str, Any]
@@ -581,17 +403,6 @@ def test_a_lost_answer_that_nothing_can_be_read_after_leaves_the_outcome_open(
     plain.sandbox.clear_faults()
     assert len(plain.writes(DEPLOY)) == 1 and plain.in_service == plain.digests["v2"]
     assert [plain.run(APP_DEPLOY, tag="v2")["changed"] for __ in range(2)] == [True, False]
-
-
-def test_a_verdict_that_stays_away_ends_the_deploy(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The platform may still be at the analysis when it is asked to deploy. Or nobody waits for it."""
-    monkeypatch.setattr(app_deploy, "await_verdict", lambda task, report: report)  # straight to the deploy
-    plain.sandbox.delays(scan_wait=0)
-    plain.sandbox.operator("scans/shop", digest=plain.digests["v2"], status="PENDING")
-    for options in ({"wait_timeout": 1}, {"wait": False}):
-        result = plain.run(APP_DEPLOY, tag="v2", **options)
-        assert result["failed"] and ("the verdict" in result["msg"] or "is still running" in result["msg"])
-    assert plain.in_service == plain.digests["v1"] and plain.writes(DEPLOY)[0] == 422
 
 
 @contextmanager

@@ -12,7 +12,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]
@@ -34,14 +33,6 @@ def test_the_version_before_is_the_one_that_was_in_service(platform: Platform) -
     assert previous(platform) == ("v1", None)
     assert not platform.run(APP_DEPLOY, tag="v2")["changed"]
     assert previous(platform) == ("v1", None)
-
-
-def test_a_version_that_did_not_start_is_not_the_one_before(plain: Platform) -> None:
-    """Although it was in service by the list."""
-    assert plain.run(APP_DEPLOY, tag="broken")["failed"]
-    assert plain.in_service == plain.digests["broken"]
-    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
-    assert previous(plain) == ("v1", None)
 
 
 @pytest.mark.parametrize(
@@ -66,16 +57,6 @@ def test_a_deploy_that_failed_and_is_undone_leaves_nothing_to_go_back_from(
     assert previous(plain) == ("v1", None), "the next one that succeeds begins anew"
 
 
-def test_going_back_twice_goes_back_twice(plain: Platform) -> None:
-    plain.sandbox.operator("scans/shop", digest=plain.digests["blocked"], status="PASSED")
-    for tag in ("v2", "blocked"):
-        assert plain.run(APP_DEPLOY, tag=tag)["changed"]
-    for tag in ("v2", "v1"):
-        assert previous(plain) == (tag, None)
-        assert plain.run(APP_DEPLOY, tag=tag)["changed"]
-    assert previous(plain)[0] is None
-
-
 def test_after_a_deploy_from_elsewhere_nobody_knows(plain: Platform, tmp_path: Path) -> None:
     """Its controller has its own records; a state_dir that both use tells."""
     shared: dict[str, Any] = {"state_dir": str(tmp_path / "shared")}
@@ -87,11 +68,3 @@ def test_after_a_deploy_from_elsewhere_nobody_knows(plain: Platform, tmp_path: P
         assert previous(plain) == ("v2", None)
     tag, note = previous(plain)
     assert tag is None and note
-
-
-def test_an_image_that_no_release_names_is_noted(plain: Platform) -> None:
-    """Its tag has moved on."""
-    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
-    assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["changed"]
-    tag, note = previous(plain)
-    assert tag is None and note and plain.digests["v1"] in note

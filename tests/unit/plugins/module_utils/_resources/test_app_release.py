@@ -41,15 +41,6 @@ def test_an_image_that_was_not_pushed_is_told(platform: Platform) -> None:
     assert platform.uses_only_application_routes()
 
 
-def test_a_new_application_is_refused_if_its_image_should_be_there_and_is_not(platform: Platform) -> None:
-    """It would be ordered for nothing: check mode, which a delivery begins with, tells it before."""
-    wish: dict[str, Any] = {"slug": "sshop", "tag": "new", "digest": NOT_PUSHED, "pushed": True}
-    planned = platform.run(APP_RELEASE, check_mode=True, **wish)
-    assert planned["failed"] and f"/sshop holds no image {NOT_PUSHED}" in planned["msg"]
-    assert "There is no application 'sshop' yet either" in planned["msg"]
-    assert platform.writes() == []
-
-
 @pytest.mark.parametrize(("status", "refused"), [(401, True), (403, True), (500, False)])
 def test_a_registry_that_denies_an_unknown_repository_has_no_image_in_it(
     plain: Platform, monkeypatch: pytest.MonkeyPatch, status: int, refused: bool
@@ -79,18 +70,6 @@ def test_a_registry_that_cannot_be_asked_keeps_nobody_from_declaring(
     assert result["failed"] and not result["changed"]
     assert "was not declared" in result["msg"] and "app_image" in result["msg"]
     assert len(plain.writes(DECLARE)) == 2
-
-
-def scan(platform: Platform, tag: str, status: str) -> None:
-    platform.sandbox.operator("scans/shop", digest=platform.digests[tag], status=status)
-
-
-def test_a_verdict_that_does_not_come_ends_the_wait(platform: Platform) -> None:
-    """In time, although the platform holds back its answer; nothing is declared twice."""
-    scan(platform, "v2", "PENDING")
-    result = platform.run(APP_RELEASE, tag="new", digest=platform.digests["v2"], wait_timeout=1)
-    assert result["failed"] and result["changed"] and "wait_timeout" in result["msg"]
-    assert len(platform.writes(DECLARE)) == 1
 
 
 def test_a_tag_that_is_listed_late_as_moved_is_declared_once(plain: Platform) -> None:

@@ -15,32 +15,17 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources import backup
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
-from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points.resources import (
-    quiet_seconds,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import (
     add,
     backups,
     before_each,
-    calls,
     fail_pending_backups,
     id_of,
     run,
     writes,
 )
-
-
-def test_one_that_is_being_made_is_adopted(sandbox: Sandbox) -> None:
-    """It is waited for, and nothing is sent."""
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
-    sandbox.clear_journal()
-    result = run(sandbox, BACKUP, services=["one"], name="n")
-    assert not result["changed"]
-    assert result["services"][0]["backup"]["status"] == "COMPLETED"
-    assert writes(sandbox) == []
 
 
 @pytest.mark.parametrize("kind", ["reset", "truncated"])
@@ -51,45 +36,6 @@ def test_a_lost_answer_makes_no_second_backup(sandbox: Sandbox, kind: str) -> No
     assert result["changed"] and not result.get("failed"), result
     assert writes(sandbox) == ["backups.create"]
     assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"]
-
-
-def test_a_failed_one_is_made_again(sandbox: Sandbox) -> None:
-    """The failed one goes, so that one name is one backup."""
-    add(sandbox, "one", "n", status="FAILED")
-    result = run(sandbox, BACKUP, services=["one"], name="n")
-    assert len(result["actions"]) == 2
-    assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"]
-
-
-def test_no_call_is_spared_or_wasted(sandbox: Sandbox) -> None:
-    """The list is read before the call that makes a backup and after it, and no more when that is enough."""
-    sandbox.delays(backup=0)
-    sandbox.clear_journal()
-    result = run(sandbox, BACKUP, services=["one"], name="n")
-    read, write = "backups.list", "backups.create"
-    assert calls(sandbox) == ["resources.list", "resources.get", read, write, read]
-    assert result["services"][0]["backup"] == {
-        **result["services"][0]["backup"],
-        "id": backups(sandbox, "one")[0]["id"],
-        "status": "COMPLETED",
-    }
-
-
-def test_without_waiting_the_result_is_what_was_begun(sandbox: Sandbox) -> None:
-    """It is on the list, and the next run adopts it."""
-    sandbox.delays(backup=3600)
-    result = run(sandbox, BACKUP, services=["one"], name="n", wait=False)
-    assert result["changed"]
-    assert result["services"][0]["backup"]["status"] == "PENDING"
-    assert result["services"][0]["backup"]["id"] == backups(sandbox, "one")[0]["id"]
-
-
-def test_one_that_does_not_finish_is_an_error(sandbox: Sandbox) -> None:
-    """After the time-out the task says where things stand; nothing is sent."""
-    add(sandbox, "one", "n", status="PENDING")
-    result = run(sandbox, BACKUP, services=["one"], name="n", wait_timeout=0.5)
-    assert "backup 'n' of service 'one'" in result["msg"] and "is PENDING" in result["msg"]
-    assert writes(sandbox) == []
 
 
 def test_a_wait_that_gives_up_says_what_was_begun(sandbox: Sandbox) -> None:
@@ -129,31 +75,6 @@ def test_a_restore_whose_answer_is_lost_is_never_begun_twice(sandbox: Sandbox, s
     assert writes(sandbox) == ["backups.restore"]
     assert ("is unknown" in result.get("msg", "")) is (seconds == 0)
     assert ("The call was not sent again" in result.get("msg", "")) is (seconds == 0)
-
-
-def test_a_restore_brings_the_files_back(sandbox: Sandbox) -> None:
-    """By name, and waited for; one that is seen to run already is not begun again."""
-    sandbox.profile(sandbox.control("GET", "/profile")["name"], delay="at once")
-    run(sandbox, BACKUP, services=["one"], name="n")
-    one = id_of(sandbox, "one")
-    sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": "a.txt", "content": "second"})
-    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
-    assert result["changed"] and result["services"][0]["backup"]["status"] == "COMPLETED"
-    content = sandbox.api("GET", f"/api/resources/{one}/files/contents?path=a.txt").json()
-    assert content == {"content": "first"}
-    sandbox.delays(restore=10)
-    sandbox.api("POST", f"/api/resources/{one}/backups/{result['services'][0]['backup']['id']}/restore")
-    sandbox.clear_journal()
-    again = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
-    assert not again["changed"] and writes(sandbox) == []
-    assert again["services"][0]["backup"]["status"] == "COMPLETED"
-
-
-@pytest.mark.parametrize(
-    ("quiet", "timeout", "seconds"), [(30.0, 600.0, 30.0), (30.0, 20.0, 10.0), (0.0, 20.0, 0.0)]
-)
-def test_a_short_wait_makes_the_quiet_time_shorter(quiet: float, timeout: float, seconds: float) -> None:
-    assert quiet_seconds(task_of(BACKUP, FakeClient(), quiet_time=quiet, wait_timeout=timeout)) == seconds
 
 
 def changed_since_backup(sandbox: Sandbox, **fill: str) -> str:
@@ -243,30 +164,6 @@ def test_a_backup_that_stays_and_goes_all_the_same_is_told(sandbox: Sandbox) -> 
     assert [backup["id"] for backup in made["services"][0]["vanished"]] == [old["id"]]
 
 
-def test_a_restore_that_is_not_waited_for_looks_at_nothing_after_it(sandbox: Sandbox) -> None:
-    """Nobody asked how it ended, and the result does not say so either."""
-    changed_since_backup(sandbox, **{"delay": "a second late"})
-    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True, wait=False)
-    assert result["changed"] and result["services"][0]["start_seen"] is None
-    assert calls(sandbox)[-2:] == ["backups.restore", "backups.list"]
-
-
-def test_a_restore_of_what_can_be_is_allowed_by_name(sandbox: Sandbox) -> None:
-    """The task still fails at the end, and says which services were not restored."""
-    add(sandbox, "one", "n")
-    wanted: dict[str, Any] = {"services": ["one", "two"], "name": "n", "state": "restored", "confirm": True}
-    result = run(sandbox, BACKUP, **wanted, allow_partial=True)
-    assert result["failed"] and result["changed"]
-    assert "'two'" in result["msg"] and "nothing was done" not in result["msg"]
-    assert writes(sandbox) == ["backups.restore"]
-
-
-def test_what_is_being_made_is_deleted_when_it_is_done(sandbox: Sandbox) -> None:
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
-    assert run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]
-    assert backups(sandbox, "one") == []
-
-
 # --- What a platform may do that the specification does not show ---------------------------------------
 
 
@@ -321,40 +218,11 @@ def test_a_busy_service_is_waited_for(sandbox: Sandbox, status: str) -> None:
     assert tried.count(200) == 2, "none is begun twice"
 
 
-def test_a_service_that_stays_busy_is_told(sandbox: Sandbox) -> None:
-    """After the time-out, with what the platform said; at once where nobody waits."""
-    fill(sandbox, **{"refusal.copy_busy": "409"})
-    add(sandbox, "one", "n", status="PENDING")
-    options = dict[str, Any](services=["one"], name="m")
-    result = run(sandbox, BACKUP, **options, wait_timeout=1)
-    assert "Another operation is in progress" in result["msg"]
-    assert "wait_timeout" in result["msg"] and "nothing was done" in result["msg"]
-    assert result["failed"] and not result["changed"]
-    sandbox.clear_journal()
-    assert run(sandbox, BACKUP, **options, wait=False)["failed"]
-    assert writes(sandbox) == ["backups.create"]
-
-
 def test_a_conflict_while_nothing_is_under_way_is_told_at_once(sandbox: Sandbox) -> None:
     sandbox.fault("backups.create", "status", status=409, count=None)
     result = run(sandbox, BACKUP, services=["one"], name="m")
     assert result["failed"] and not result["changed"] and "retried" not in result["msg"]
     assert writes(sandbox) == ["backups.create"]
-
-
-@pytest.mark.parametrize("answer", ["429 with Retry-After", "429"])
-def test_a_backup_that_comes_too_soon_is_asked_for_again(sandbox: Sandbox, answer: str) -> None:
-    """Even where the pause is longer than one call may take; where it is longer than the wait, it is told."""
-    fill(sandbox, **{"refusal.backup_pause": answer})
-    sandbox.delays(backup=0, backup_pause=40)
-    run(sandbox, BACKUP, services=["one"], name="n")
-    result = run(sandbox, BACKUP, services=["one"], name="m", timeout=30, wait_timeout=200)
-    assert result["changed"] and not result.get("failed"), result
-    assert len(backups(sandbox, "one")) == 2
-    sandbox.delays(backup_pause=3600)
-    result = run(sandbox, BACKUP, services=["one"], name="o", timeout=30, wait_timeout=45)
-    assert "Too soon after the last backup" in result["msg"] and "nothing was done" in result["msg"]
-    assert result["failed"] and not result["changed"] and len(backups(sandbox, "one")) == 2
 
 
 @pytest.mark.parametrize("status", ["409", "423"])
@@ -377,24 +245,6 @@ def test_a_backup_is_deleted_once_another_one_is_over(sandbox: Sandbox, status: 
     assert [(each["name"], each["status"]) for each in backups(sandbox, "one")] == [("new", "COMPLETED")]
 
 
-def test_a_deletion_that_a_backup_prevents_for_too_long_is_told(sandbox: Sandbox) -> None:
-    """And one that is refused while nothing is seen in progress is not asked for again."""
-    fill(sandbox, **{"refusal.service_busy": "409"})
-    add(sandbox, "one", "old")
-    add(sandbox, "one", "new", status="PENDING")
-    gone = dict[str, Any](services=["one"], name="old", state="absent")
-    result = run(sandbox, BACKUP, **gone, wait_timeout=3.0)
-    assert result["failed"] and not result["changed"]
-    assert "Another operation is in progress" in result["msg"] and "wait_timeout" in result["msg"]
-    assert "nothing was done" in result["msg"] and len(backups(sandbox, "one")) == 2
-    fail_pending_backups(sandbox)
-    sandbox.clear_journal()
-    sandbox.fault("backups.delete", "status", status=409, count=None)
-    result = run(sandbox, BACKUP, **gone, wait_timeout=60.0)
-    assert result["failed"] and not result["changed"] and "wait_timeout" not in result["msg"]
-    assert writes(sandbox) == ["backups.delete"] and len(backups(sandbox, "one")) == 2
-
-
 def fifty(sandbox: Sandbox) -> None:
     """Let the service have as many backups as it may."""
     for number in range(50):
@@ -411,13 +261,6 @@ def test_a_backup_that_goes_for_a_new_one_is_told(sandbox: Sandbox) -> None:
     assert "'n0'" in warning and "no longer on its list" in warning and "did not delete" in warning
     assert [gone["name"] for gone in result["services"][0]["vanished"]] == ["n0"]
     assert writes(sandbox) == ["backups.create"]
-
-
-def test_what_a_task_deletes_itself_has_not_vanished(sandbox: Sandbox) -> None:
-    """A failed one of the name gives way, as the result says."""
-    add(sandbox, "one", "n", status="FAILED")
-    result = run(sandbox, BACKUP, services=["one"], name="n")
-    assert result["services"][0]["vanished"] == [] and not result.get("warnings")
 
 
 def outrun(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, name: str) -> None:
@@ -450,19 +293,6 @@ def test_a_backup_of_another_task_is_no_change_of_this_one(
     assert entry["backup"]["id"] == made["id"] and entry["backup"]["name"] == "n"
     assert result["diff"]["before"] == result["diff"]["after"]
     assert "another task made backup 'n'" in result["warnings"][0]
-
-
-def test_the_deletion_of_a_failed_backup_remains_a_change(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another task made the new one, but this task deleted the old one."""
-    add(sandbox, "one", "n", status="FAILED")
-    outrun(monkeypatch, sandbox, "n")
-    result = run(sandbox, BACKUP, services=["one"], name="n")
-    (entry,), (made,) = result["services"], backups(sandbox, "one")
-    (action,) = result["actions"]
-    assert result["changed"] and action.startswith("delete backup 'n'")
-    assert (entry["backup"]["id"], made["status"]) == (made["id"], "COMPLETED")
 
 
 # --- Names that are much like another one -------------------------------------------------------------

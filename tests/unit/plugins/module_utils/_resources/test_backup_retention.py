@@ -26,19 +26,6 @@ from unit.plugins.module_utils._resources.platform import (
 )
 
 
-def test_the_task_ends_when_the_list_has_lost_what_it_deleted(sandbox: Sandbox) -> None:
-    """A run that follows at once neither deletes it again nor counts it."""
-    sandbox.profile("plain", **{"delay": "a second late"})
-    for day in range(3):
-        add(sandbox, "one", f"nightly-{day}", day + 0.5)
-    policy: dict[str, Any] = {"services": ["one"], "pattern": "nightly-*", "keep_last": 1}
-    done = run(sandbox, BACKUP_RETENTION, **policy)
-    again = run(sandbox, BACKUP_RETENTION, **policy)
-    assert len(done["actions"]) == 2 and not again["changed"]
-    assert again["services"][0]["kept"] == 1
-    assert len(writes(sandbox)) == 2
-
-
 def test_the_list_is_read_again_before_each_deletion(sandbox: Sandbox) -> None:
     """One read for the plan, one for each deletion, and one to see that the copies are gone."""
     for day in range(4):
@@ -124,21 +111,6 @@ def test_what_another_run_deleted_is_not_counted(sandbox: Sandbox, monkeypatch: 
     assert (entry["kept"], entry["deleted"]) == (1, 0)
     assert [one["name"] for one in entry["plan"]] == ["nightly-0"]
     assert result["diff"]["before"] == result["diff"]["after"]
-
-
-def test_what_stays_after_all_is_not_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The newest one went, so the next one is the last that is left."""
-    for day in range(2):
-        add(sandbox, "one", f"nightly-{day}", day + 0.5)
-    deleted_meanwhile(monkeypatch, sandbox, 0)
-    result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
-    (entry,) = result["services"]
-    assert writes(sandbox) == []
-    assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-1"]
-    assert "now stays: newest good one" in result["warnings"][0]
-    assert (result["changed"], result["actions"], entry["deleted"]) == (False, [], 0)
-    assert [(one["name"], one["keep"]) for one in entry["plan"]] == [("nightly-1", True)]
-    assert entry["kept"] == 1
 
 
 def test_only_what_the_task_deleted_is_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -210,17 +209,6 @@ def test_a_new_environment_is_deployed_in_the_same_run(
     assert commits(sandbox) == []
 
 
-def test_a_deploy_that_failed_is_made_up_for(sandbox: Sandbox, apply: Any, images: dict[str, str]) -> None:
-    """The environment is written and not in effect; the next run must not take it for done."""
-    wanted = shop_app(image={"tag": "v1"}, environment={"LEVEL": "debug"})
-    sandbox.fault("apps.deploy", "status", status=422)
-    failed = apply(wanted)
-    assert failed["failed"]
-    sandbox.clear_journal()
-    assert apply(wanted)["changed"]
-    assert commits(sandbox) == ["apps.deploy"]
-
-
 def test_archives_are_pushed_and_deployed_after_what_they_refer_to(
     sandbox: Sandbox, apply: Any, tmp_path: Path
 ) -> None:
@@ -318,27 +306,6 @@ def test_a_neighbor_that_an_earlier_run_ordered_anew_is_new_to_an_application(
     assert not apply(wanted)["changed"]
 
 
-def test_an_application_has_the_settings_of_a_service(
-    sandbox: Sandbox, apply: Any, images: dict[str, str]
-) -> None:
-    wanted = shop_app(
-        dimensions={"cpu_cores": 2, "ram_gb": 2, "storage_gb": 10}, public=False, command="serve"
-    )
-    planned = apply(wanted, check_mode=True)
-    assert commits(sandbox) == []
-    done = apply(wanted)
-    assert sorted(set(commits(sandbox))) == [
-        "resources.power",
-        "settings.deploy",
-        "settings.network",
-        "settings.scale",
-    ]
-    assert done["cost"] == planned["cost"]
-    sandbox.clear_journal()
-    assert not apply(wanted)["changed"]
-    assert commits(sandbox) == []
-
-
 def runs(sandbox: Sandbox, slug: str = "acme-shop") -> str:
     """Return the command that the container of an application was made with."""
     services = sandbox.api("GET", "/api/resources").json()["items"]
@@ -350,92 +317,6 @@ def runs(sandbox: Sandbox, slug: str = "acme-shop") -> str:
 def acted_on(result: dict[str, Any]) -> list[list[str]]:
     """Return what was done, by part."""
     return [part["actions"] for part in result["parts"] if part["changed"]]
-
-
-@pytest.mark.parametrize("first_status", ["ACTIVE", "PROVISIONING"])
-def test_a_new_application_runs_its_command(
-    sandbox: Sandbox, apply: Any, tmp_path: Path, first_status: str
-) -> None:
-    """Where its settings can be written before its first deploy, that brings the command into effect."""
-    sandbox.profile("plain", **{"app.first_status": first_status})
-    build_image(tmp_path / "layout", {"app/server": b"1"})
-    image = {"tag": "v1", "archive": str(tmp_path / "layout")}
-    wanted = {
-        "project": "fresh",
-        "applications": {"acme-new": {"command": "serve --port 80", "image": image}},
-    }
-    apply(wanted, check_mode=True)
-    assert commits(sandbox) == []
-    done = apply(wanted)
-    assert not done.get("warnings")
-    assert runs(sandbox, "acme-new") == "serve --port 80"
-    own = [
-        route for route in commits(sandbox) if route in ("settings.deploy", "apps.deploy", "resources.power")
-    ]
-    late = ["apps.deploy", "settings.deploy", "resources.power", "resources.power"]
-    assert own == (["settings.deploy", "apps.deploy"] if first_status == "ACTIVE" else late)
-    sandbox.clear_journal()
-    again = apply(wanted)
-    assert not again["changed"] and not again.get("warnings") and commits(sandbox) == []
-
-
-@pytest.mark.parametrize(
-    ("tag", "by"), [("v2", ["apps.deploy"]), ("v1", ["resources.power", "resources.power"])]
-)
-def test_a_new_command_is_in_effect_after_the_run(
-    sandbox: Sandbox, apply: Any, images: dict[str, str], tag: str, by: list[str]
-) -> None:
-    """A deploy or a start from stop brings it into effect. A restart keeps the container (Power)."""
-    wanted = shop_app(image={"tag": tag}, command="serve --port 80")
-    planned = apply(wanted, check_mode=True)
-    done = apply(wanted)
-    assert acted_on(done) == acted_on(planned)
-    assert commits(sandbox) == ["settings.deploy", *by]
-    assert runs(sandbox) == "serve --port 80" and not done.get("warnings")
-    again = apply(wanted)
-    assert not again["changed"] and not again.get("warnings")
-
-
-def test_a_version_that_stays_keeps_its_command_if_the_next_one_is_blocked(
-    sandbox: Sandbox, apply: Any, images: dict[str, str]
-) -> None:
-    sandbox.operator("scans/acme-shop", digest=images["v2"], status="BLOCKED")
-    sandbox.clear_journal()
-    wanted = shop_app(image={"tag": "v2"}, command="serve --port 80")
-    failed = apply(wanted)
-    assert failed["failed"] and "is blocked" in failed["msg"]
-    assert "settings.deploy" not in commits(sandbox)
-
-
-def test_a_deploy_that_is_refused_tells_of_the_command_that_is_set(
-    sandbox: Sandbox, apply: Any, images: dict[str, str]
-) -> None:
-    """The version that stays starts with it later."""
-    sandbox.fault("apps.deploy", "status", status=403, count=None)
-    wanted = shop_app(image={"tag": "v2"}, command="serve --port 80")
-    failed = apply(wanted)
-    assert failed["failed"] and "settings.deploy" in commits(sandbox)
-    assert "The command of application 'acme-shop' was set before, and stays set" in failed["msg"]
-    assert "The command" not in apply(wanted)["msg"], "this run has set none"
-
-
-def test_a_command_that_an_earlier_run_left_is_brought_into_effect(
-    sandbox: Sandbox, apply: Any, images: dict[str, str]
-) -> None:
-    """That run failed between the two."""
-    wanted = shop_app(image={"tag": "v1"}, command="serve --port 80")
-    sandbox.fault("resources.power", "status", status=409)
-    assert apply(wanted)["failed"] and runs(sandbox) != "serve --port 80"
-    sandbox.clear_faults()
-    planned = apply(wanted, check_mode=True)
-    sandbox.clear_journal()
-    done = apply(wanted)
-    [[action]] = acted_on(done)
-    assert acted_on(planned) == [[action]] and action.startswith("stop and start service 'acme-shop'")
-    assert commits(sandbox) == ["resources.power", "resources.power"]
-    assert runs(sandbox) == "serve --port 80" and not done.get("warnings")
-    again = apply(wanted)
-    assert not again["changed"] and not again.get("warnings")
 
 
 def test_a_deploy_brings_an_earlier_command_into_effect(
@@ -453,21 +334,6 @@ def test_a_deploy_brings_an_earlier_command_into_effect(
     assert runs(sandbox) == command
     again = apply(wanted)
     assert not again["changed"] and not again.get("warnings")
-
-
-def test_a_network_change_that_waits_names_what_brings_it_into_effect(
-    sandbox: Sandbox, apply: Any, images: dict[str, str]
-) -> None:
-    """A blueprint restarts no application for it. A deploy makes the container anew (Applications)."""
-    sandbox.profile("plain", **{"network.in_effect": "at its next start"})
-    said = "hosted.services.service with state: restarted"
-    closed = apply(shop_app(image={"tag": "v1"}, public=False))
-    assert [said in warning for warning in closed["warnings"]].count(True) == 1
-    [waits] = apply(shop_app(image={"tag": "v1"}, public=False))["warnings"]
-    assert "is not in effect" in waits and said in waits
-    wanted = shop_app(image={"tag": "v2"}, public=False)
-    assert not apply(wanted, check_mode=True).get("warnings")
-    assert not apply(wanted).get("warnings")
 
 
 def test_an_application_that_is_not_healthy_goes_back(
@@ -503,51 +369,6 @@ def test_an_application_that_is_not_healthy_goes_back(
         assert not good["changed"] and seen[-1] == images["v1"]
 
 
-def test_an_application_goes_back_also_if_its_verdict_was_waited_for(
-    sandbox: Sandbox, apply: Any, images: dict[str, str]
-) -> None:
-    sandbox.delays(scan_wait=1)
-    sandbox.operator("scans/acme-shop", digest=images["v2"], status="PENDING")
-    verdict = {"digest": images["v2"], "status": "PASSED"}
-    later = threading.Timer(4, sandbox.operator, ["scans/acme-shop"], verdict)
-    with responding(lambda number: 500) as workload:
-        check = {"url": workload.url, "timeout": 0.3, "interval": 0.1}
-        later.start()
-        failed = apply(shop_app(image={"tag": "v2", "rollback": True}, health_check=check))
-        later.join()
-    assert (
-        "wait for the verdict" not in failed["msg"] and "Rolled back to the previous version" in failed["msg"]
-    )
-    assert in_service(sandbox) == images["v1"] and len(sandbox.journal("apps.deploy")) == 2
-
-
-def test_an_application_goes_back_past_a_version_that_was_not_healthy_either(
-    sandbox: Sandbox, apply: Any
-) -> None:
-    """To the one that module app_deploy goes back to."""
-    tags = ("v1", "v2", "v3")
-    images = [{"tag": tag, "labels": {"version": tag}} for tag in tags]
-    app = {"slug": "acme-shop", "project": "web", "images": images, "deployed": "v1"}
-    sandbox.seed({"apps": [app]})
-    good = in_service(sandbox)
-    with responding(lambda number: 200 if in_service(sandbox) == good else 500) as workload:
-        check = {"url": workload.url, "timeout": 0.3, "interval": 0.1}
-        first = apply(shop_app(image={"tag": "v2"}, health_check=check))
-        assert first["failed"] and in_service(sandbox) != good, "it stays in service"
-        failed = apply(shop_app(image={"tag": "v3", "rollback": True}, health_check=check))
-        assert f"Rolled back to the previous version, {good}" in failed["msg"]
-        assert in_service(sandbox) == good
-        assert len(sandbox.journal("apps.deploy")) == 3, "v2, v3, and v1 at once"
-        assert not apply(shop_app(image={"tag": "v1"}, health_check=check))["changed"]
-
-
-def test_a_health_check_needs_no_image(sandbox: Sandbox, apply: Any, images: dict[str, str]) -> None:
-    with responding(lambda number: 200) as workload:
-        result = apply(shop_app(health_check={"url": workload.url}))
-    assert not result["changed"] and len(workload.requests) == 1
-    assert commits(sandbox) == []
-
-
 def test_a_blocked_image_is_refused_before_anything_is_done(sandbox: Sandbox, apply: Any) -> None:
     blocked = {"tag": "v3", "packages": {"runc": "1.0.0~rc6"}}
     sandbox.seed({"apps": [{"slug": "acme-shop", "project": "web", "images": [blocked]}]})
@@ -556,19 +377,3 @@ def test_a_blocked_image_is_refused_before_anything_is_done(sandbox: Sandbox, ap
     refused = apply(shop_app(image={"tag": "v3", "digest": digest}, environment={"A": "b"}))
     assert "is blocked" in refused["msg"] or "Blocked" in refused["msg"]
     assert commits(sandbox) == []
-
-
-def test_a_new_application_is_not_ordered_without_its_image(sandbox: Sandbox, apply: Any) -> None:
-    """Nothing of the blueprint pushes an image that is named by its digest."""
-    missing = f"sha256:{'0' * 64}"
-    refused = apply(shop_app(image={"tag": "v1", "digest": missing}))
-    assert f"/acme-shop holds no image {missing}" in refused["msg"]
-    assert commits(sandbox) == []
-
-
-def test_check_mode_reads_each_service_once(sandbox: Sandbox, apply: Any) -> None:
-    many = {"project": "web", "services": {f"s{n}": {**ORDERED, "product": "minecraft"} for n in range(8)}}
-    apply(many)
-    sandbox.clear_journal()
-    assert not apply(many, check_mode=True)["changed"]
-    assert len(sandbox.journal()) <= 8 + 5

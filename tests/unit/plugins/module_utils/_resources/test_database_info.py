@@ -32,10 +32,6 @@ def client() -> Account:
     return client
 
 
-def test_the_url_is_that_of_the_connection(client: Account) -> None:
-    assert connection_url(task_of(DATABASE_INFO, client, service="db")) == "postgresql://"
-
-
 @pytest.mark.parametrize("url", [None, ""])
 def test_a_url_that_is_missing_is_no_empty_one(client: Account, url: str | None) -> None:
     client.url = url

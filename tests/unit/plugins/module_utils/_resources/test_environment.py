@@ -20,9 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     lock_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    records_folder,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import records_folder
 from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 from unit.plugins.module_utils._resources.platform import before_each
@@ -45,30 +43,6 @@ def state_file(folder: Path) -> Path:
 def kept(platform: Platform) -> Any:
     """Return the environment as the sandbox keeps it."""
     return platform.sandbox.control("GET", f"/services/{platform.app['id']}")["environment"]
-
-
-def test_an_environment_is_written_on_difference(platform: Platform, folder: Path) -> None:
-    """Check mode writes nothing, not even its own file; the second run is unchanged."""
-    wish: dict[str, Any] = {
-        "variables": {"A": "1"},
-        "secret_variables": {"B": SECRET},
-        "state_dir": str(folder),
-    }
-    planned = platform.run(ENVIRONMENT, check_mode=True, **wish)
-    assert planned["changed"] and platform.writes() == [] and not folder.exists()
-    written = platform.run(ENVIRONMENT, **wish)
-    again = platform.run(ENVIRONMENT, **wish)
-    assert [written["changed"], again["changed"]] == [True, False]
-    assert kept(platform) == {"A": "1", "B": SECRET}
-    changed = platform.run(ENVIRONMENT, **{**wish, "variables": {"C": "2"}, "secret_variables": {"B": "new"}})
-    assert changed["environment"]["added"] == ["C"]
-    assert changed["environment"]["changed"] == ["B"]
-    assert changed["environment"]["removed"] == ["A"]
-    assert changed["actions"][0].endswith(": added C; changed B; removed A")
-    assert kept(platform) == {"C": "2", "B": "new"}
-    assert SECRET not in json.dumps([planned, written, again, changed])
-    assert len(platform.writes()) == 2
-    assert platform.uses_only_application_routes()
 
 
 def test_a_refusal_forgets_no_environment_that_another_run_wrote_meanwhile(
@@ -97,21 +71,6 @@ def test_where_a_rule_is_broken_no_value_is_shown(
         result = plain.run(ENVIRONMENT, check_mode, **given)
         assert result["failed"] and "12345678" not in result["msg"]
     assert plain.writes() == []
-
-
-@pytest.mark.parametrize("token", ["sandbox-registry-token", "sandbox-full-token"])
-def test_a_reference_to_nobody_is_refused_in_the_same_words(
-    platform: Platform, folder: Path, token: str
-) -> None:
-    """By our own check where the token may read the neighbors, else by the platform."""
-    wish: dict[str, Any] = {"variables": {"URL": "${nobody.URL}"}, "state_dir": str(folder), "token": token}
-    result = platform.run(ENVIRONMENT, **wish)
-    assert result["failed"] and not result["changed"]
-    assert "the environment of application 'shop' was refused" in result["msg"]
-    assert "'nobody'" in result["msg"] and "neighbor in its project" in result["msg"]
-    assert kept(platform) == {}
-    calls = [line["template"] for line in platform.sandbox.journal() if line["token"] == "REGISTRY"]
-    assert not any(path.startswith("/api/resources") for path in calls)
 
 
 def test_the_file_tells_no_secret(plain: Platform, folder: Path) -> None:
@@ -221,14 +180,6 @@ def test_an_environment_with_which_nothing_starts_is_not_called_unwritten(
     assert kept(plain) == {"A": "1"}
 
 
-def test_a_folder_that_cannot_be_used_is_told(plain: Platform, tmp_path: Path) -> None:
-    """Before anything is written."""
-    (tmp_path / "file").write_text("")
-    result = plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(tmp_path / "file"))
-    assert result["failed"] and "state_dir" in result["msg"]
-    assert plain.writes() == []
-
-
 def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path) -> None:
     """While another one holds it nothing is sent; check mode, which writes nothing, does not wait."""
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
@@ -238,14 +189,3 @@ def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path
     assert result["failed"] and "another run" in result["msg"]
     assert plain.writes() == []
     assert plain.run(ENVIRONMENT, **wish)["changed"]
-
-
-@pytest.mark.parametrize("value", ["${VAR:-a.b}", "${user.home}", "${ db.URL }"])
-def test_other_text_in_braces_is_for_the_platform_to_judge(plain: Platform, folder: Path, value: str) -> None:
-    """It is sent as it is, and never shown if it is secret."""
-    wish: dict[str, Any] = {"secret_variables": {"UNSURE": f"x{value}y"}, "state_dir": str(folder)}
-    planned = plain.run(ENVIRONMENT, check_mode=True, **wish)
-    assert planned["changed"] and planned["environment"]["unchecked_references"] == []
-    result = plain.run(ENVIRONMENT, **wish)
-    assert len(plain.writes("apps.environment")) == 1
-    assert result["failed"] and "UNSURE" in result["msg"] and value not in result["msg"]

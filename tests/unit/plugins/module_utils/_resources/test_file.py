@@ -15,13 +15,11 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import before_each, run
 
 Run = Callable[..., dict[str, Any]]
 SERVICE = {"name": "survival", "product": "minecraft", "files": {".made": ""}}
-MANY = 250
 
 
 @pytest.fixture(scope="module")
@@ -58,26 +56,6 @@ def file(sandbox: Sandbox, root: Path) -> Run:
 def file_info(sandbox: Sandbox, root: Path) -> Run:
     """Run the module ``file_info``."""
     return partial(run, sandbox, FILE_INFO, service="survival")
-
-
-def test_content_keeps_its_line_breaks(file: Run, root: Path, tmp_path: Path) -> None:
-    (tmp_path / "dos").write_bytes(b"a\r\nb\r\n")
-    assert file(path="dos", src=str(tmp_path / "dos"))["changed"]
-    assert (root / "dos").read_bytes() == b"a\r\nb\r\n"
-    assert not file(path="dos", src=str(tmp_path / "dos"))["changed"]
-
-
-def test_many_are_removed_in_batches(file: Run, root: Path, sandbox: Sandbox) -> None:
-    (root / "logs").mkdir()
-    names = [f"{number}.log" for number in range(MANY)]
-    for name in names:
-        (root / "logs" / name).touch()
-    (root / "logs" / "keep").touch()
-    paths = [f"logs/{name}" for name in [*names, "not-there"]]
-    assert file(paths=paths, state="absent")["changed"]
-    assert [path.name for path in (root / "logs").iterdir()] == ["keep"]
-    assert [len(line["body"]["files"]) for line in sandbox.journal("files.delete")] == [100, 100, 50]
-    assert not file(paths=paths, state="absent")["changed"]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -128,20 +106,6 @@ def test_a_text_that_could_not_be_read_back_is_refused(
     assert not [line for line in sandbox.journal() if line["method"] != "GET"]
 
 
-def test_a_file_that_grows_while_it_is_read_is_whole(
-    file_info: Run, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (root / "log").write_text("one\n")
-    read = Account.read_file
-
-    def after_another_line(self: Account, id: str, path: str) -> str:
-        (root / "log").write_text("one\ntwo\n")
-        return read(self, id, path)
-
-    monkeypatch.setattr(Account, "read_file", after_another_line)
-    assert file_info(path="log", content=True)["files"][0]["content"] == "one\ntwo\n"
-
-
 # --- What else a platform may do that the specification does not show -------------------------------------
 
 
@@ -158,13 +122,6 @@ def test_a_platform_that_stores_something_else_is_told(
         result = file(path="dos", content="a\r\nb\r\n")
         assert result["changed"] and (root / "dos").read_bytes() == b"a\nb\n"
         assert "dos with 6 bytes" in result["warnings"][0] and "does not show it" in result["warnings"][0]
-
-
-def test_a_space_in_a_path_is_read_by_every_server(file: Run, file_info: Run, root: Path) -> None:
-    (root / "a b").mkdir()
-    (root / "a b" / "c+d %41.txt").write_text("x")
-    assert file_info(path="a b/c+d %41.txt", content=True)["files"][0]["content"] == "x"
-    assert not file(path="a b/c+d %41.txt", content="x")["changed"]
 
 
 def test_a_directory_that_shows_late_what_was_done_is_waited_for(

@@ -9,15 +9,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Invalid,
-)
-from hosted_sandbox.testing import Sandbox
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient, carry_out, task_of
-from unit.plugins.module_utils._resources.platform import before_each, run
 
 
 @pytest.fixture
@@ -53,27 +48,3 @@ def test_a_project_that_was_filled_meanwhile_does_not_make_way(client: FakeClien
     with pytest.raises(Invalid, match="which is not empty"):
         carry_out(renamed)
     assert client.calls == []
-
-
-def test_a_project_of_another_run_is_no_change_of_this_one(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The platform refuses the second one; what the other run made is the result."""
-
-    def outrun(_ids: dict[str, str], body: dict[str, Any]) -> None:
-        assert sandbox.api("POST", "/api/projects", body).ok
-        sandbox.clear_journal()
-
-    before_each(monkeypatch, r.PROJECT_CREATE, outrun)
-    result = run(sandbox, PROJECT, name="new")
-    made = [project for project in sandbox.api("GET", "/api/projects").json() if project["name"] == "new"]
-    assert [line["status"] >= 400 for line in sandbox.journal("projects.create")] == [True]
-    assert (result["changed"], result["actions"]) == (False, [])
-    assert [result["project"]["id"]] == [project["id"] for project in made]
-    assert result["diff"]["before"] == result["diff"]["after"]
-    assert "another run created it" in result["warnings"][0]
-
-
-def test_a_refused_deletion_does_not_name_the_default_project_twice(sandbox: Sandbox) -> None:
-    result = run(sandbox, PROJECT, name="default", state="absent", force=True)
-    assert result["failed"] and result["msg"].lower().count("default project") == 1

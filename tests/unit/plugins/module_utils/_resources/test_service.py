@@ -11,10 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    Interrupted,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -56,32 +53,6 @@ def done(client: FakeClient, **given: Any) -> tuple[Any, list[Any]]:
 # --- What is sent, and what was lost --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("state", "wish", "calls"),
-    [
-        ("stopped", "started", [("power", "s", "start")]),
-        ("running", "stopped", [("power", "s", "stop")]),
-        ("running", "restarted", [("power", "s", "restart")]),
-        ("running", "killed", [("power", "s", "kill")]),
-        ("running", "suspended", [("suspend", "s")]),
-    ],
-)
-def test_the_calls_of_a_wish_and_no_more_on_a_second_run(
-    client: FakeClient, state: str, wish: str, calls: list[Any]
-) -> None:
-    client.add_service("s", state=state)
-    result, made = done(client, id="s", state=wish)
-    assert made == calls
-    plan, _task = planned_again(client, id="s", state=wish)
-    assert plan.changed is (wish == "restarted")
-    assert set(result) == set(plan.result)
-
-
-def planned_again(client: FakeClient, **given: Any) -> tuple[Plan, Task]:
-    client.calls.clear()
-    return planned(client, **given)
-
-
 def test_a_suspended_service_is_resumed_and_started_unless_it_runs_by_then(client: FakeClient) -> None:
     client.add_service("s", status="SUSPENDED", state="stopped")
     assert done(client, id="s", state="started")[1] == [("resume", "s"), ("power", "s", "start")]
@@ -102,13 +73,6 @@ def test_a_resumed_service_takes_up_a_new_command_though_the_platform_started_it
     calls = done(client, id="s", state="started", command="sleep 99")[1]
     powered = [("power", "s", "stop"), ("power", "s", "start")]
     assert calls == [("resume", "s"), ("set_command", "s", "sleep 99"), *powered]
-
-
-def test_an_order_waits_until_its_state_is_known(client: FakeClient, clock: Clock) -> None:
-    """Right after an order the node may not tell of the container yet (Ordering)."""
-    client.after["order"] = lambda: client.states.update(svc_1=None)
-    clock.then.append(lambda: client.states.update(svc_1="stopped"))
-    assert [call[0] for call in done(client, **ORDER, state="started")[1]] == ["order", "power"]
 
 
 def test_an_order_that_is_not_waited_for_says_that_its_state_was_not_set(client: FakeClient) -> None:
@@ -219,34 +183,7 @@ def test_a_wait_that_times_out_tells_status_state_and_log(client: FakeClient) ->
     }
 
 
-# --- Settings -------------------------------------------------------------------------------------------
-
-
-def test_settings_change_on_difference_only_and_in_one_run(client: FakeClient) -> None:
-    client.add_project("prj_1", "shop")
-    client.add_service("s")
-    size = {"cpu_cores": 4, "ram_gb": None, "storage_gb": 40}
-    wish: dict[str, Any] = {"new_project": "shop", "dimensions": size, "command": "serve", "public": True}
-    assert done(client, id="s", **wish, state="restarted")[1] == [
-        ("set_project", "s", "prj_1"),
-        ("set_scale", "s", (4, 4, 40)),
-        ("set_command", "s", "serve"),
-        ("set_network", "s", True),
-        ("power", "s", "stop"),
-        ("power", "s", "start"),
-    ], "a restart keeps the container, and with it the old command"
-    again, _task = planned_again(client, id="s", **wish)
-    assert not again.changed
-    assert again.before == again.after
-
-
 # --- Orders ---------------------------------------------------------------------------------------------
-
-
-def test_an_order_is_followed_by_settings_and_state(client: FakeClient) -> None:
-    result, calls = done(client, **ORDER, public=True, state="started")
-    assert [call[0] for call in calls] == ["order", "set_network", "power"]
-    assert result["state"] == "running"
 
 
 def test_the_secrets_of_an_order_are_kept_before_anything_else_can_fail(
@@ -387,67 +324,6 @@ def test_the_run_that_orders_tells_until_when_a_service_is_free(
     assert (again["changed"], again.get("warnings", [])) == (False, [])
 
 
-def test_a_service_that_is_not_free_has_no_such_warning(sandbox: Sandbox) -> None:
-    assert "warnings" not in run(sandbox, SERVICE, **{**GIFT, "product": "minecraft"})
-
-
-def test_nothing_is_said_before_the_order(sandbox: Sandbox) -> None:
-    assert "warnings" not in run(sandbox, SERVICE, check_mode=True, **GIFT)
-    assert writes(sandbox) == ["order.quote"]
-
-
-def warnings_of(pricing: dict[str, Any]) -> list[str]:
-    """Order a service that the platform shows with this pricing, and return what is warned of."""
-    client = FakeClient()
-    given = {"name": "gift", "product": "nginx", "host": "nd_1", "dimensions": GIFT["dimensions"]}
-
-    def priced() -> None:
-        id = next(iter(client.service_records))
-        client.service_records[id]["pricing"] = pricing
-
-    client.after["order"] = priced
-    task = task_of(SERVICE, client, **given)
-    carry_out(SERVICE.plan(task))
-    assert "order" in [call[0] for call in client.calls]
-    return [warning for warning in task.warnings if "free" in warning]
-
-
-@pytest.mark.parametrize(
-    "pricing",
-    [
-        {"isFree": True, "freeExpiresAt": None},
-        {"isFree": True, "freeExpiresAt": ""},
-        {"isFree": True},
-        {"isFree": False, "freeExpiresAt": "2027-01-01T00:00:00.000Z"},
-        {},
-    ],
-)
-def test_without_an_end_of_the_free_time_nothing_is_said(pricing: dict[str, Any]) -> None:
-    assert warnings_of({"monthlyMillicents": 1060, **pricing}) == []
-
-
-def test_a_service_that_another_run_ordered_is_not_warned_of() -> None:
-    client = FakeClient()
-    given = {"name": "gift", "product": "nginx", "host": "nd_1", "dimensions": GIFT["dimensions"]}
-    task = task_of(SERVICE, client, **given)
-    plan = SERVICE.plan(task)
-    client.add_service("svc_theirs", "gift", pricing={"isFree": True, "freeExpiresAt": "soon"})
-    carry_out(plan)
-    assert "order" not in [call[0] for call in client.calls]
-    assert not [warning for warning in task.warnings if "free" in warning]
-
-
-def test_a_blueprint_that_orders_tells_it_too(sandbox: Sandbox, tmp_path: Path) -> None:
-    gift = {name: value for name, value in GIFT.items() if name != "name"}
-    blueprint = {"project": "gifts", "services": {"gift": gift}}
-    options: dict[str, Any] = {"blueprint": blueprint, "secrets_dir": str(tmp_path)}
-    result = run(sandbox, BLUEPRINT, **options)
-    assert writes(sandbox).count("order.create") == 1
-    [warning] = result["warnings"]
-    assert f"is shown as free until {until(sandbox)}, and what happens then is not shown" in warning
-    assert run(sandbox, BLUEPRINT, **options).get("warnings", []) == []
-
-
 # --- Settings that are shown late, or never --------------------------------------------------------------
 
 CHANGES: dict[str, Any] = {
@@ -466,19 +342,6 @@ def test_settings_that_are_shown_late_are_waited_for_and_not_sent_again(sandbox:
     sandbox.clear_journal()
     second = run(sandbox, SERVICE, name="one", **CHANGES)
     assert not second["changed"]
-    assert writes(sandbox) == []
-
-
-def test_settings_of_a_new_service_that_are_shown_late_are_waited_for(sandbox: Sandbox) -> None:
-    """The order itself shows nothing of them, and the next run would send them again."""
-    sandbox.profile("plain", **{"delay": "a second late", "network.in_effect": "at its next start"})
-    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-    place = {"product": "minecraft", "host": "node-paris-1", "dimensions": size}
-    new: dict[str, Any] = {"name": "new", **place, "public": False}
-    first = run(sandbox, SERVICE, **new, state="stopped")
-    assert not first.get("failed"), first["msg"]
-    sandbox.clear_journal()
-    assert not run(sandbox, SERVICE, **new, state="stopped")["changed"]
     assert writes(sandbox) == []
 
 

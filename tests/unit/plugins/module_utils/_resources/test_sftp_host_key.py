@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,12 +15,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
-from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import (
-    SFTP_HOST_KEY,
-    resolve_server,
-)
-from unit.plugins.fakes import FakeClient, task_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import SFTP_HOST_KEY
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.results import Result
 
@@ -83,14 +77,6 @@ def test_the_kind_that_is_known_is_asked_for(server: Shown, known_hosts: Path) -
     assert result["host_key"]["algorithm"] == "ecdsa-sha2-nistp256"
 
 
-def test_a_hashed_name_is_known(server: Shown, known_hosts: Path) -> None:
-    known_hosts.parent.mkdir()
-    known_hosts.write_text(server.ed25519)
-    subprocess.run(["ssh-keygen", "-q", "-H", "-f", known_hosts], check=True, capture_output=True)
-    assert "127.0.0.1" not in known_hosts.read_text()
-    assert not pin(server.port, known_hosts)["changed"]
-
-
 @pytest.mark.parametrize("marker", ["", "@revoked "])
 def test_another_key_is_refused_and_not_written_over(
     marker: str, server: Shown, known_hosts: Path, tmp_path: Path
@@ -137,25 +123,3 @@ def test_another_server_of_the_host_is_another_server(
     known_hosts.write_text(f"127.0.0.1 {foreign}")
     assert pin(server.port, known_hosts)["changed"]
     assert known_hosts.read_text() == f"127.0.0.1 {foreign}{server.ed25519}"
-
-
-class Account(FakeClient):
-    """The account with the SFTP access of its services."""
-
-    def sftp(self, id: str) -> m.SftpAccess:
-        return m.SftpAccess(host=f"node-of-{id}", port=2022, username="user")
-
-
-def test_a_service_leads_to_its_server() -> None:
-    client = Account()
-    client.add_service("svc_1", "survival")
-    assert resolve_server(task_of(SFTP_HOST_KEY, client, service="survival")) == ("node-of-svc_1", 2022)
-    assert resolve_server(task_of(SFTP_HOST_KEY, client, service="survival", port=22)) == (
-        "node-of-svc_1",
-        22,
-    )
-    assert resolve_server(task_of(SFTP_HOST_KEY, client, host="box")) == ("box", 22)
-    assert [SFTP_HOST_KEY.needs_api(options) for options in ({"service": "x"}, {"service": None})] == [
-        True,
-        False,
-    ]

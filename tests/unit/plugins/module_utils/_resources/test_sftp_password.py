@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -61,38 +60,11 @@ def test_one_that_cannot_be_returned_is_told(sandbox: Sandbox, tmp_path: Path) -
     assert "warnings" not in make(sandbox, return_secrets=True, secrets_dest=place)
 
 
-def test_made_once(sandbox: Sandbox, tmp_path: Path) -> None:
-    path = tmp_path / "password.json"
-    made = make(sandbox, secrets_dest=str(path))
-    assert made["changed"] and made["sftp_password"]["password_set_at"]
-    kept = json.loads(path.read_text())
-    assert kept["username"] == made["sftp_password"]["username"]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert kept["password"] not in repr(made)
-    again = make(sandbox, secrets_dest=str(path))
-    assert not again["changed"] and again["sftp_password"] == made["sftp_password"]
-    assert json.loads(path.read_text()) == kept
-    assert calls(sandbox) == 1
-
-
 def test_made_once_though_the_platform_shows_it_late(sandbox: Sandbox, tmp_path: Path) -> None:
     sandbox.profile("plain", **{"delay": "a second late"})
     for _run in range(2):
         assert make(sandbox, secrets_dest=str(tmp_path / "password.json"))["sftp_password"]["password_set_at"]
     assert calls(sandbox) == 1
-
-
-def test_made_on_every_run(sandbox: Sandbox, tmp_path: Path) -> None:
-    given = {
-        "update_password": "always",
-        "return_secrets": True,
-        "secrets_dest": str(tmp_path / "password.json"),
-    }
-    first, second = make(sandbox, **given), make(sandbox, **given)
-    assert first["changed"] and second["changed"]
-    assert first["secrets"]["password"] != second["secrets"]["password"]
-    assert json.loads((tmp_path / "password.json").read_text()) == second["secrets"]
-    assert first["secrets"] in [json.loads(path.read_text()) for path in tmp_path.iterdir()]
 
 
 def test_without_a_place_it_is_kept_all_the_same(

@@ -23,9 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    RUN_FOLDER,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import RUN_FOLDER
 from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
@@ -133,29 +131,12 @@ def test_push_makes_the_other_side_alike(sync: Sync, server: Server, src: Path) 
 
 
 @on_all
-def test_second_run_is_unchanged(sync: Sync, src: Path) -> None:
-    first = good(sync(src=str(src), dest="up"))
-    second = sync(src=str(src), dest="up")
-    assert not second["changed"]
-    assert good(second)["unchanged"] == len(first["created"])
-    assert second["diff"] == {"before": "", "after": ""}
-
-
-@on_all
 def test_pull_makes_this_side_alike(sync: Sync, src: Path, tmp_path: Path) -> None:
     good(sync(src=str(src), dest="up"))
     result = sync(direction="pull", src="up", dest=str(tmp_path / "new" / "down"))
     assert result["changed"]
     assert content(tmp_path / "new" / "down") == content(src)
     assert not sync(direction="pull", src="up", dest=str(tmp_path / "new" / "down"))["changed"]
-
-
-@on_all
-def test_root_of_the_service(sync: Sync, server: Server, src: Path) -> None:
-    mode = server.root.stat().st_mode
-    good(sync(src=str(src), dest="."))
-    assert content(server.root) == content(src)
-    assert server.root.stat().st_mode == mode
 
 
 @on_all
@@ -209,12 +190,6 @@ def test_what_is_excluded_is_deleted_on_request(
     assert not (there / "cache").exists() and (here / "cache" / "deep" / "file").exists()
     again = sync(**mirror, delete_excluded=True)
     assert not again["changed"]
-
-
-def test_what_is_excluded_is_deleted_with_delete_alone(sync: Sync, ours: dict[str, Any]) -> None:
-    """The option says what delete does, and nothing without it."""
-    message = refusal(sync(**{**ours, "delete": False}, delete_excluded=True, port=1))
-    assert message.startswith("delete_excluded goes with delete: true")
 
 
 @pytest.fixture
@@ -321,33 +296,6 @@ def test_two_sources_of_one_folder_that_delete_are_told(
     assert f"like '{src}'" in told[1][0] and "each deletes what the other copied" in told[1][0]
 
 
-def test_a_slash_around_a_folder_changes_nothing(
-    sync: Sync, server: Server, src: Path, tmp_path: Path
-) -> None:
-    """Without `delete`. What a folder holds goes to `dest`, and `/` is the root of the service."""
-    assert "a.txt" in good(sync(src=f"{src}/", dest="/up"))["created"]
-    assert (server.root / "up" / "a.txt").exists() and not sync(src=str(src), dest="up")["changed"]
-    assert "a.txt" in good(sync(direction="pull", src="/up/", dest=str(tmp_path / "got")))["created"]
-    assert "relative to the root" in refusal(sync(direction="pull", src="/", dest=str(tmp_path)))
-
-
-def test_include_takes_only_what_matches(sync: Sync, server: Server, src: Path) -> None:
-    result = sync(src=str(src), dest="up", include=["*.txt"])
-    assert good(result)["created"] == [".", "a.txt", "deep", "deep/line\\nbreak ü.txt"]
-
-
-@on_all
-def test_a_file_alone(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
-    assert good(sync(src=str(src / "a.txt"), dest="b.txt"))["created"] == ["."]
-    assert (server.root / "b.txt").read_text() == "a"
-    assert not sync(src=str(src / "a.txt"), dest="b.txt")["changed"]
-    good(sync(src=str(src / "a.txt"), dest="folder/"))
-    good(sync(src=str(src / "run.sh"), dest="folder"))
-    assert sorted(path.name for path in (server.root / "folder").iterdir()) == ["a.txt", "run.sh"]
-    good(sync(direction="pull", src="folder/run.sh", dest=f"{tmp_path}/got/"))
-    assert (tmp_path / "got" / "run.sh").read_text() == "#!/bin/sh\n"
-
-
 @on_all
 def test_time_and_checksum(sync: Sync, server: Server, src: Path) -> None:
     good(sync(src=str(src), dest="up"))
@@ -436,14 +384,6 @@ def room(path: Path) -> int:
 
 
 @on_all
-def test_a_directory_that_is_not_writable(sync: Sync, server: Server, src: Path) -> None:
-    (src / "deep").chmod(0o555)
-    good(sync(src=str(src), dest="up"))
-    assert (server.root / "up" / "deep").stat().st_mode & 0o777 == 0o555
-    (src / "deep").chmod(0o755)
-
-
-@on_all
 def test_links_never_lead_out(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
     (src / "absolute").symlink_to("/etc/passwd")
     (src / "deep" / "out").symlink_to("../../src-secret")
@@ -511,16 +451,6 @@ def test_goes_on_after_a_break(sync: Sync, server: Server, src: Path) -> None:
 
 
 @on_all
-def test_a_file_that_cannot_be_read_fails_and_names_it(sync: Sync, server: Server, src: Path) -> None:
-    blocked = server.root / "up"
-    blocked.write_text("a file")
-    message = refusal(sync(src=str(src), dest="up/below"))
-    assert "up" in message
-    assert blocked.read_text() == "a file"
-    assert not list(server.root.rglob(".hosted-*"))
-
-
-@on_all
 def test_the_key_of_the_server_is_pinned(sync: Sync, src: Path, tmp_path: Path) -> None:
     known = tmp_path / "known_hosts"
     message = refusal(sync(src=str(src), dest="up", host_key_checking="strict"))
@@ -585,8 +515,3 @@ def test_key_files(sync: Sync, src: Path, server: Server, tmp_path: Path) -> Non
     message = refusal(sync(src=str(src), dest="up", private_key_file=str(locked), passphrase="wrong one"))
     assert "the passphrase does not open it" in message and "wrong one" not in message
     good(sync(src=str(src), dest="up", private_key_file=str(locked), passphrase="open sesame"))
-
-
-def test_nobody_listens(sync: Sync, src: Path) -> None:
-    message = refusal(sync(src=str(src), dest="up", port=servers.free_port()))
-    assert "cannot connect" in message and "127.0.0.1" in message

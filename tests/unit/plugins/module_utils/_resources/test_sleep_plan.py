@@ -16,10 +16,9 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources import sleep_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import id_of, run, writes
+from unit.plugins.module_utils._resources.platform import run
 
 NIGHT, DAY = datetime(2027, 3, 1, 22, 0, tzinfo=UTC), datetime(2027, 3, 2, 12, 0, tzinfo=UTC)
-HOUR = timedelta(hours=1)
 OFFICE = [{"days": ["mon", "tue", "wed", "thu", "fri"], "begins": "08:00", "ends": "20:00"}]
 SHOP: dict[str, list[dict[str, Any]]] = {
     "services": [
@@ -66,96 +65,6 @@ def entry(result: dict[str, Any], name: str) -> dict[str, Any]:
     """Return what the result says of a service."""
     found: dict[str, Any] = next(one for one in result["services"] if one["service"] == name)
     return found
-
-
-def names(result: dict[str, Any]) -> list[str]:
-    """Return the names of the services in the order in which something was done with them."""
-    return [action.split("'")[1] for action in result["actions"]]
-
-
-def test_services_sleep_and_wake_with_the_clock(sandbox: Sandbox, tick: Tick) -> None:
-    """What refers to another one goes first, and comes last; a second run does nothing."""
-    planned = tick(NIGHT, check_mode=True)
-    assert writes(sandbox) == []
-    slept = tick(NIGHT)
-    assert planned["actions"] == slept["actions"] and planned["plan"] == slept["plan"]
-    assert set(status(sandbox).values()) == {"SUSPENDED"}
-    assert names(slept).index("web") < names(slept).index("db")
-    sandbox.clear_journal()
-    assert not tick(NIGHT + HOUR)["changed"]
-    assert writes(sandbox) == []
-    woken = tick(DAY)
-    assert set(status(sandbox).values()) == {"ACTIVE"}
-    assert names(woken).index("db") < names(woken).index("web")
-    assert (slept["plan"]["awake"], woken["plan"]["awake"]) == (False, True)
-    assert woken["plan"]["until"] == "2027-03-02T20:00:00Z"
-
-
-def test_a_container_that_did_not_run_is_not_started(sandbox: Sandbox, tick: Tick) -> None:
-    """One that ran runs again, even where a platform does not start it by itself."""
-    sandbox.profile("plain", **{"resume.state": "stopped"})
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'alone')}/power", {"signal": "stop"})
-    tick(NIGHT)
-    tick(DAY)
-    ids = {name: id_of(sandbox, name) for name in ("web", "alone")}
-    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={','.join(ids.values())}").json()
-    assert metrics[ids["web"]]["state"] == "running"
-    assert metrics[ids["alone"]]["state"] == "stopped"
-
-
-def test_changes_by_hand_are_respected(sandbox: Sandbox, tick: Tick) -> None:
-    """Until the next boundary; without any record the clock decides."""
-    tick(NIGHT)
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'db')}/resume")
-    for hours in (1, 2):
-        told = tick(NIGHT + hours * HOUR)
-        assert not told["changed"] and "resumed by hand" in entry(told, "db")["why"]
-    assert status(sandbox) == {"db": "ACTIVE", "web": "SUSPENDED", "alone": "SUSPENDED"}
-    tick(DAY)
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'web')}/suspend")
-    assert "suspended by hand" in entry(tick(DAY + HOUR), "web")["why"]
-    assert status(sandbox)["web"] == "SUSPENDED"
-    tick(DAY + 24 * HOUR, services=["web"])  # the machine was off over two boundaries
-    assert status(sandbox)["web"] == "ACTIVE"
-
-
-def test_a_service_that_is_kept_awake_keeps_awake_what_it_needs(sandbox: Sandbox, tick: Tick) -> None:
-    """Until its time is over; that the plan was suspended in this very period before does not matter."""
-    tick(NIGHT)
-    kept = tick(NIGHT + HOUR, keep_awake={"services": ["web"], "until": "2h"})
-    assert status(sandbox) == {"db": "ACTIVE", "web": "ACTIVE", "alone": "SUSPENDED"}
-    assert any(action.startswith("keep service 'web'") for action in kept["actions"])
-    assert entry(kept, "db")["kept_until"] == "2027-03-02T01:00:00Z"
-    assert not tick(NIGHT + 2 * HOUR)["changed"]
-    tick(NIGHT + 3 * HOUR)
-    assert set(status(sandbox).values()) == {"SUSPENDED"}
-
-
-def begin_backup(sandbox: Sandbox, name: str, seconds: float = 30) -> None:
-    """Begin a backup of a service; a platform lists it that is a second or a read late."""
-    sandbox.delays(backup=seconds)
-    backups = f"/api/resources/{id_of(sandbox, 'alone')}/backups"
-    sandbox.api("POST", backups, {"name": name})
-    sandbox.clock(advance=2)
-    sandbox.api("GET", backups)
-
-
-def test_a_backup_that_never_ends_holds_a_service_for_a_day(sandbox: Sandbox, tick: Tick) -> None:
-    """Not for each night anew. The next backup holds it again."""
-    begin_backup(sandbox, "nightly", 1e6)
-    for hours, expected in ((0, "ACTIVE"), (14, "ACTIVE"), (23, "ACTIVE"), (24, "SUSPENDED"), (38, "ACTIVE")):
-        told = tick(NIGHT + hours * HOUR, services=["alone"])
-        assert status(sandbox)["alone"] == expected
-        if hours == 24:
-            assert "for longer than a day" in " ".join(told["warnings"])
-    tick(NIGHT + 48 * HOUR, services=["alone"])
-    assert status(sandbox)["alone"] == "SUSPENDED"
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'alone')}/resume")
-    begin_backup(sandbox, "another")
-    sandbox.clock(advance=60)
-    begin_backup(sandbox, "third", 1e6)
-    tick(NIGHT + 72 * HOUR, services=["alone"])
-    assert status(sandbox)["alone"] == "ACTIVE"
 
 
 def test_a_resumption_that_a_budget_refuses_leaves_the_others_alone(

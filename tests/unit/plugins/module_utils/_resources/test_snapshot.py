@@ -9,46 +9,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
-from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot_info import SNAPSHOT_INFO
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import (
-    before_each,
-    calls,
-    id_of,
-    run,
-    snapshots,
-    take,
-    writes,
-)
-
-
-def test_snapshots(sandbox: Sandbox) -> None:
-    """Taken once, rolled back to when agreed, deleted once."""
-    disk, name = id_of(sandbox, "disk"), dict[str, Any](services=["disk"], name="s")
-    assert run(sandbox, SNAPSHOT, **name)["changed"]
-    assert not run(sandbox, SNAPSHOT, **name)["changed"]
-    sandbox.api("POST", f"/api/resources/{disk}/files/write", {"path": "b.txt", "content": "later"})
-    assert run(sandbox, SNAPSHOT, **name, state="rolled_back", confirm=True)["changed"]
-    assert sandbox.api("GET", f"/api/resources/{disk}/files?directory=").json() == []
-    info = run(sandbox, SNAPSHOT_INFO, services=["disk"], max_age="1h")["services"][0]
-    assert (info["newest"]["name"], info["freshness"]) == ("s", "fresh")
-    assert run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
-    assert not run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
-
-
-def test_no_call_is_spared_or_wasted(sandbox: Sandbox) -> None:
-    """The list is read before the call that takes a snapshot and after it, and no more."""
-    sandbox.clear_journal()
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="s")
-    read, write = "snapshots.list", "snapshots.create"
-    assert calls(sandbox) == ["resources.list", "resources.get", read, write, read]
-    assert result["services"][0]["snapshot"]["name"] == "s"
+from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
 
 def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
@@ -103,20 +68,6 @@ def three(sandbox: Sandbox, **points: str) -> None:
     sandbox.clear_journal()
 
 
-def test_a_snapshot_that_is_listed_late_is_waited_for(sandbox: Sandbox) -> None:
-    """It can be rolled back to at once then, and is not taken twice."""
-    sandbox.profile("plain", delay="a second late")
-    taken = run(sandbox, SNAPSHOT, services=["disk"], name="t")
-    assert taken["changed"] and taken["services"][0]["snapshot"]["name"] == "t"
-    assert not run(sandbox, SNAPSHOT, services=["disk"], name="t")["changed"]
-    assert run(sandbox, SNAPSHOT, **BACK, name="t")["changed"]
-
-
-def test_without_waiting_the_result_is_the_snapshot_as_listed(sandbox: Sandbox) -> None:
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=False)
-    assert result["services"][0]["snapshot"]["created_at"]
-
-
 def test_a_snapshot_that_is_accepted_and_never_listed_is_told(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,76 +100,3 @@ def test_a_rollback_that_fails(sandbox: Sandbox) -> None:
     result = run(sandbox, SNAPSHOT, **BACK, name="s")
     assert result["failed"] and "SNAPSHOT_ROLLBACK_FAILED" in result["msg"]
     assert result["changed"] and writes(sandbox) == ["snapshots.rollback"]
-
-
-def test_a_busy_machine_is_waited_for(sandbox: Sandbox) -> None:
-    """A snapshot while a backup runs, and a rollback right after it."""
-    sandbox.profile("plain", **{"refusal.copy_busy": "409"})
-    sandbox.delays(backup=1)
-    disk = id_of(sandbox, "disk")
-    for options in ({"name": "s"}, {**BACK, "name": "s"}):
-        sandbox.api("POST", f"/api/resources/{disk}/backups", {"name": "b"})
-        result = run(sandbox, SNAPSHOT, **{"services": ["disk"], **options})
-        assert result["changed"] and not result.get("failed"), result
-    assert [line["status"] for line in sandbox.journal("snapshots.create")][-1] == 201
-    assert names(sandbox) == ["s"]
-
-
-def test_a_snapshot_is_deleted_once_a_backup_is_over(sandbox: Sandbox) -> None:
-    """A backup shows that it is under way; a conflict that nothing explains is told at once."""
-    for name in ("old", "new"):
-        run(sandbox, SNAPSHOT, services=["disk"], name=name)
-    sandbox.profile("plain", **{"refusal.service_busy": "409"})
-    sandbox.delays(backup=5)
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'disk')}/backups", {"name": "b"})
-    sandbox.clear_journal()
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="new", state="absent", wait_timeout=60.0)
-    assert result["changed"] and not result.get("failed"), result
-    assert len(sandbox.journal("snapshots.delete")) > 1 and names(sandbox) == ["old"]
-    sandbox.fault("snapshots.delete", "status", status=409, count=None)
-    sandbox.clear_journal()
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="old", state="absent", wait_timeout=60.0)
-    assert result["failed"] and not result["changed"]
-    assert writes(sandbox) == ["snapshots.delete"] and names(sandbox) == ["old"]
-
-
-@pytest.mark.parametrize("wait", [True, False])
-def test_a_snapshot_of_another_run_is_no_change_of_this_one(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool
-) -> None:
-    """The platform refuses the second one; what the other run took is the result."""
-    before_each(monkeypatch, r.SNAPSHOT_CREATE, lambda _ids, body: take(sandbox, body["name"]))
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=wait)
-    (entry,), (taken,) = result["services"], snapshots(sandbox)
-    assert [line["status"] >= 400 for line in sandbox.journal("snapshots.create")] == [True]
-    assert (result["changed"], result["actions"], entry["changed"], entry["actions"]) == (
-        False,
-        [],
-        False,
-        [],
-    )
-    assert entry["snapshot"]["id"] == taken["id"]
-    assert result["diff"]["before"] == result["diff"]["after"]
-    assert "another run created it" in result["warnings"][0]
-
-
-@pytest.mark.parametrize("wait", [True, False])
-@pytest.mark.parametrize(("fault", "said"), [("reset", "is unknown"), (None, "exists already")])
-def test_a_shorter_name_does_not_prove_a_snapshot(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool, fault: str | None, said: str
-) -> None:
-    """It may be another run's, whether the answer was lost or a refusal."""
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 1.0)
-
-    def create_second(_ids: dict[str, str], _body: Any) -> None:
-        take(sandbox, "before-upgrade")
-        if fault is None:
-            raise error_for_status("a snapshot of this name exists already", 409)
-        sandbox.fault("snapshots.create", fault)
-
-    before_each(monkeypatch, r.SNAPSHOT_CREATE, create_second)
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="before-upgrade-of-the-shop", wait=wait)
-    assert result["failed"] and not result["changed"]
-    assert said in result["msg"]
-    assert writes(sandbox) == ["snapshots.create"] * (fault is not None)
-    assert [snapshot["name"] for snapshot in snapshots(sandbox)] == ["before-upgrade"]

@@ -13,10 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    Conflict,
-    Interrupted,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict, Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
@@ -25,7 +22,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     EffectUnverified,
     Invalid,
-    NoSuchItem,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.ssh_key import SSH_KEY
 from hosted_sandbox.testing import Sandbox
@@ -55,23 +51,6 @@ def planned(client: FakeClient, **given: Any) -> tuple[Plan, Task]:
     plan = SSH_KEY.plan(task)
     assert client.calls == []
     return plan, task
-
-
-def test_a_key_is_the_same_under_another_comment_and_in_a_file(client: FakeClient, tmp_path: Path) -> None:
-    client.add_key("key_1", "laptop", FINGERPRINT)
-    path = tmp_path / "id.pub"
-    path.write_text(LINE.removesuffix(" me") + " another comment\n")
-    plan, _task = planned(client, name="laptop", public_key_file=str(path))
-    assert not plan.changed
-
-
-def test_a_file_that_cannot_be_read_is_named(client: FakeClient, tmp_path: Path) -> None:
-    with pytest.raises(NoSuchItem, match="cannot be read"):
-        planned(client, name="laptop", public_key_file=str(tmp_path / "gone.pub"))
-    binary = tmp_path / "binary"
-    binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(NoSuchItem, match="cannot be read"):
-        planned(client, name="laptop", public_key_file=str(binary))
 
 
 def test_a_private_key_in_the_file_is_refused(client: FakeClient, tmp_path: Path) -> None:

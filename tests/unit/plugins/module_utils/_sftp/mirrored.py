@@ -6,13 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from pathlib import Path
 from typing import Any
-
-import asyncssh
-import asyncssh.sftp
-import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
@@ -28,19 +23,6 @@ def sync(server: Server, check_mode: bool = False, **options: Any) -> dict[str, 
     """Run the module with the options that lead to the server; a push to ``up`` unless they say otherwise."""
     given = {**DEFAULTS, "dest": "up", **server.options, "host_key_checking": "off", **options}
     return Result(execute(SFTP_SYNC, given, RunContext(check_mode=check_mode, diff=True)))
-
-
-def count_requests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Return how many requests of each kind are sent from now on."""
-    sent: Counter[str] = Counter()
-    send = asyncssh.sftp.SFTPClientHandler._send_request
-
-    def watched(self: Any, kind: Any, *arguments: Any) -> None:
-        sent[str(kind)] += 1
-        send(self, kind, *arguments)
-
-    monkeypatch.setattr(asyncssh.sftp.SFTPClientHandler, "_send_request", watched)
-    return sent
 
 
 def fill(root: Path, content: dict[str, str | None]) -> Path:

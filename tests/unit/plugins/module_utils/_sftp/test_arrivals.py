@@ -9,12 +9,11 @@ import unicodedata
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import asyncssh
 import pytest
 
 from unit.plugins.module_utils._sftp import servers
-from unit.plugins.module_utils._sftp.mirrored import count_requests, fill, holds, sync
-from unit.plugins.module_utils._sftp.odd_servers import KEPT, Folding, Losing, Plain, Truncating, odd_server
+from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
+from unit.plugins.module_utils._sftp.odd_servers import KEPT, Folding, Plain, Truncating, odd_server
 
 LONG = "x" * 5000
 COMPOSED = unicodedata.normalize("NFC", "für.txt")
@@ -36,24 +35,6 @@ def test_a_file_of_which_the_server_keeps_the_beginning_is_a_failure(tmp_path: P
                 f"has {KEPT}; "
             )
             assert holds(server.root / "up") == {**holds(src), "deep/long": LONG[:KEPT], "extra": "precious"}
-
-
-def test_a_single_file_is_looked_at_too(tmp_path: Path) -> None:
-    src = fill(tmp_path / "src", {"long": LONG})
-    with odd_server(tmp_path, Truncating) as server:
-        result = sync(server, src=str(src / "long"), dest="long")
-        assert result["failed"] and f"but it has {KEPT}" in result["msg"]
-
-
-def test_a_file_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
-    src = fill(tmp_path / "src", {"a": "a", "lost": "b"})
-    with odd_server(tmp_path, Losing) as server:
-        result = sync(server, src=str(src), dest="up")
-        assert result["failed"] and result["finished"] == [".", "a"]
-        assert (
-            "cannot write up/lost on the service: it was written without an error, but is not"
-            in result["msg"]
-        )
 
 
 @pytest.mark.parametrize(
@@ -126,24 +107,6 @@ def test_a_directory_that_is_excluded_is_not_replaced(ours: str, direction: str,
             assert holds(target) == before
 
 
-def test_a_directory_that_was_written_to_is_listed_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sent = count_requests(monkeypatch)
-    src = fill(tmp_path / "src", {"a": "a", "one/b": "b", "one/c": "c", "two/d": "d"})
-    opened = str(asyncssh.constants.FXP_OPENDIR)
-    with servers.start("sandbox", tmp_path) as server:
-        sync(server, src=str(src), dest="up")
-        assert sent[opened] == 3, "there was none to read beforehand"
-        sent.clear()
-        assert not sync(server, src=str(src), dest="up")["changed"]
-        assert sent[opened] == 3
-        sent.clear()
-        fill(src, {"one/b": "other"})
-        assert sync(server, src=str(src), dest="up")["changed"]
-        assert sent[opened] == 3 + 1
-
-
 ASIDE = "server.cfg.hosted-0123456789abcdef.old"
 
 
@@ -187,21 +150,3 @@ def test_what_takes_no_part_is_safe_where_capitals_count_for_nothing(
         assert result["failed"] and "differ in capitals or characters alone" in result["msg"]
         (path,) = theirs
         assert (server.root / "up" / path).read_text() == "kept"
-
-
-class Hiding(Plain):
-    """Lists no names that begin with a dot, but finds them."""
-
-    async def scandir(self, path: bytes) -> Any:
-        async for item in super().scandir(path):
-            name: Any = item.filename
-            if not name.startswith(b".") or name in (b".", b".."):
-                yield item
-
-
-def test_a_name_that_a_server_does_not_list_is_no_failure(tmp_path: Path) -> None:
-    src = fill(tmp_path / "src", {".htaccess": "deny", "a": "a"})
-    with odd_server(tmp_path, Hiding) as server:
-        for _run in range(2):
-            assert not sync(server, src=str(src), dest="up").get("failed")
-        assert holds(server.root / "up")[".htaccess"] == "deny"

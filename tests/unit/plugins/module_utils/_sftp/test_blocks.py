@@ -11,16 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp.blocks import (
-    BLOCK,
-    SAFE_BLOCK,
     Blocks,
     Shrank,
-    block_size,
     copy,
     holds,
     read_local,
@@ -91,36 +87,6 @@ def test_every_byte_goes_over_and_is_counted(size: int, tmp_path: Path) -> None:
     assert counted == [size, size]
 
 
-@pytest.mark.parametrize("at_most", [SMALL_BLOCK, 100])
-def test_zeros_are_written_only_at_the_end(at_most: int, tmp_path: Path) -> None:
-    content = b"x" + bytes(4999) + b"y" * 10 + bytes(4990)
-    (tmp_path / "here").write_bytes(content)
-    there = File()
-    with opened(tmp_path / "here") as handle:
-        blocks = Blocks(10_000, SMALL_BLOCK)
-        asyncio.run(copy(partial(read_local, handle), there.write, blocks, lambda count: None))
-    assert sorted(there.written) == [0, 5000, 9000] and there.content == content and blocks.skipped
-    there.at_most = at_most
-    with opened(tmp_path / "back") as handle:
-        asyncio.run(
-            copy(
-                partial(read_remote, there),
-                partial(write_local, handle),
-                Blocks(10_000, SMALL_BLOCK),
-                lambda count: None,
-            )
-        )
-    assert (tmp_path / "back").read_bytes() == content
-
-
-def test_zeros_are_written_where_a_server_has_no_holes(tmp_path: Path) -> None:
-    (tmp_path / "here").write_bytes(bytes(3000))
-    there, blocks = File(), Blocks(3000, SMALL_BLOCK, holes=False)
-    with opened(tmp_path / "here") as handle:
-        asyncio.run(copy(partial(read_local, handle), there.write, blocks, lambda count: None))
-    assert sorted(there.written) == [0, 1000, 2000] and not blocks.skipped
-
-
 def test_a_server_that_answers_with_less_is_asked_again(tmp_path: Path) -> None:
     content = os.urandom(5000)
     with opened(tmp_path / "back") as handle:
@@ -165,28 +131,3 @@ def test_each_byte_is_compared(changed: int | None, at_most: int, tmp_path: Path
         same = asyncio.run(holds(partial(read_local, handle), there, blocks, counted.append))
     assert same is (changed is None)
     assert sum(counted) == 12_345 if same else sum(counted) <= 12_345
-
-
-@pytest.mark.parametrize("shorter", ["here", "there"])
-def test_a_file_that_shrank_is_not_the_same(shorter: str, tmp_path: Path) -> None:
-    content = bytes(5000)
-    (tmp_path / "here").write_bytes(content[: -(shorter == "here") or None])
-    there = File(content[: -(shorter == "there") or None])
-    with opened(tmp_path / "here") as handle, pytest.raises(Shrank):
-        asyncio.run(holds(partial(read_local, handle), there, Blocks(5000, SMALL_BLOCK), lambda count: None))
-
-
-@pytest.mark.parametrize("size", [0, 1, 999, 1000, 2001, 12_345])
-def test_blocks_cover_a_file_once(size: int) -> None:
-    blocks = list(Blocks(size, SMALL_BLOCK))
-    assert [offset for offset, __ in blocks] == list(range(0, size, SMALL_BLOCK))
-    assert sum(length for __, length in blocks) == size
-    assert len(Blocks(size, SMALL_BLOCK)) == len(blocks)
-
-
-def test_blocks_are_as_large_as_the_server_takes() -> None:
-    limits = SimpleNamespace(max_read_len=261_120, max_write_len=64_000)
-    assert block_size(SimpleNamespace(limits=limits)) == 64_000
-    generous = SimpleNamespace(max_read_len=10 * BLOCK, max_write_len=10 * BLOCK)
-    assert block_size(SimpleNamespace(limits=generous)) == BLOCK
-    assert block_size(SimpleNamespace()) == SAFE_BLOCK

@@ -5,57 +5,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import asyncssh
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._sftp.channel import WINDOW, RequestCollector
+from ansible_collections.hosted.services.plugins.module_utils._sftp.channel import WINDOW
 from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import OFF, HostKeys
 from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login, SftpSession
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all
 from unit.plugins.module_utils._sftp import servers
 
 AT_ONCE = 50
-
-
-class Writer:
-    """A writer of the library that keeps what it is given."""
-
-    def __init__(self, closing: bool = False) -> None:
-        self.channel = SimpleNamespace(is_closing=lambda: closing)
-        self.pieces: list[bytes] = []
-
-    def write(self, data: bytes) -> None:
-        self.pieces.append(data)
-
-
-def written(writer: Writer) -> list[bytes]:
-    """Write in two turns of the loop, and return in which pieces that was sent."""
-
-    async def write() -> None:
-        collector = RequestCollector(writer)
-        collector.write(b"a")
-        collector.write(b"b")
-        await asyncio.sleep(0)
-        collector.write(b"c")
-        await asyncio.sleep(0)
-        assert collector.channel is writer.channel
-
-    asyncio.run(write())
-    return writer.pieces
-
-
-def test_what_is_written_in_one_turn_is_sent_in_one_piece() -> None:
-    assert written(Writer()) == [b"ab", b"c"]
-
-
-def test_nothing_is_sent_to_a_channel_that_closes() -> None:
-    assert written(Writer(closing=True)) == []
 
 
 @pytest.fixture

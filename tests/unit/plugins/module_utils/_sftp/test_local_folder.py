@@ -8,12 +8,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
-from ansible_collections.hosted.services.plugins.module_utils._sftp import local_folder
 from ansible_collections.hosted.services.plugins.module_utils._sftp.local_folder import LocalFolder
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, TreeEntry
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind
 
 
 def test_a_tree_of_this_machine_is_read_to_its_end_and_through_no_link(tmp_path: Path) -> None:
@@ -27,37 +24,3 @@ def test_a_tree_of_this_machine_is_read_to_its_end_and_through_no_link(tmp_path:
     assert (found.entries["link"].kind, found.entries["link"].target) == (Kind.LINK, "web")
     assert skipped == [("pipe", "it is neither a file, a directory nor a link")]
     assert found.left_out == {"pipe"}
-
-
-def test_what_is_removed_while_a_tree_is_read_is_not_in_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("a", "gone", "z"):
-        (tmp_path / name).touch()
-    read = local_folder.entry_at
-
-    def entry(folder: int, name: str, info: os.stat_result) -> TreeEntry:
-        if name == "gone":
-            raise FileNotFoundError(name)
-        return read(folder, name, info)
-
-    monkeypatch.setattr(local_folder, "entry_at", entry)
-    assert sorted(LocalFolder(str(tmp_path)).tree(Patterns(), lambda path, why: None).entries) == [
-        "",
-        "a",
-        "z",
-    ]
-
-
-def test_old_c_libraries_set_permissions_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(*given: object, **options: object) -> None:
-        raise NotImplementedError
-
-    monkeypatch.setattr(os, "chmod", missing)
-    (tmp_path / "a").touch(0o600)
-    (tmp_path / "link").symlink_to("a")
-    with LocalFolder(str(tmp_path)).opened("") as folder:
-        local_folder.change_mode(folder, "a", 0o640)
-        with pytest.raises(OSError, match="link"):
-            local_folder.change_mode(folder, "link", 0o644)
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640

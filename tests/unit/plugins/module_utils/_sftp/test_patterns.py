@@ -53,19 +53,8 @@ def test_pattern(pattern: str, path: str, directory: bool, matches: bool) -> Non
     assert Patterns(include=[pattern]).includes(path, directory) is matches
 
 
-def test_without_patterns_everything_takes_part() -> None:
-    assert Patterns().includes("anything", False)
-    assert not Patterns().excludes("anything", False)
-
-
 def test_patterns_that_excluded_nothing_are_known() -> None:
     patterns = Patterns(exclude=["*.log", "./data.db", "*.lgo", "logs/", "logs/kept", "other/kept"])
     for path, directory in (("a.log", False), ("data.db", False), ("logs", True), ("b.txt", False)):
         patterns.excludes(path, directory)
     assert patterns.unused == ["*.lgo", "other/kept"], "what is below an excluded directory is not looked at"
-
-
-def test_patterns_that_match_the_same_have_both_excluded_something() -> None:
-    patterns = Patterns(exclude=["*.log", "a.*"])
-    patterns.excludes("a.log", False)
-    assert patterns.unused == []

@@ -51,15 +51,6 @@ def test_something_else_in_its_place_is_left_alone(folder: str) -> None:
     assert os.path.getsize(path) == len("not a socket")
 
 
-def test_a_folder_that_is_gone_is_no_obstacle(folder: str) -> None:
-    assert isinstance(connect_to_broker(os.path.join(folder, "gone")), HttpTransport)
-
-
-def test_one_that_was_killed_is_not_waited_for(folder: str, listener: socket.socket) -> None:
-    listener.close()
-    assert isinstance(connect_to_broker(folder), HttpTransport)
-
-
 def test_one_that_is_there_is_used(folder: str, listener: socket.socket) -> None:
     listener.listen()
     transport = connect_to_broker(folder)

@@ -59,12 +59,6 @@ def test_a_host_with_a_token_of_its_own_does_not_bind_tasks_on_another_platform(
         assert not result.same_platform and result.arguments == given.get("arguments", {})
 
 
-def test_the_same_platform_in_another_spelling_is_the_same() -> None:
-    result = found({"base_url": WEST + "/"}, {"hosted_services_token": "west-token"})
-    assert result.same_platform and result.arguments["token"] == "west-token"
-    assert result.arguments["base_url"] == WEST + "/"
-
-
 @pytest.mark.parametrize("own", [{"token": "mine"}, {"token_file": "/mine"}])
 def test_the_token_of_a_task_is_nearer_than_that_of_its_host(own: dict[str, str]) -> None:
     variables = {"hosted_services_token": "west-token"}
@@ -163,13 +157,6 @@ def test_a_platform_elsewhere_is_told_if_the_environment_of_the_task_names_it(
     assert said == f"the inventory read web from {WEST}, and the task uses {EAST}"
 
 
-def test_a_platform_elsewhere_is_told() -> None:
-    assert (
-        found({"base_url": EAST}).elsewhere == f"the inventory read web from {WEST}, and the task uses {EAST}"
-    )
-    assert complete_arguments({"base_url": EAST}, {}, {}, lambda value: value).elsewhere == ""
-
-
 # --- The account of another host ----------------------------------------------------------------------
 
 ELSEWHERE = {"inventory_hostname": "shop", "hosted_url": EAST}
@@ -195,8 +182,3 @@ def test_the_account_of_another_host_is_guarded_like_its_own() -> None:
         on_account_of({"hosted_token_handed_on": False})
     with pytest.raises(ConfigurationError, match="'blog', which is no host of the inventory"):
         found(variables={"hosted_account_of": "blog", "hostvars": {}})
-
-
-def test_the_token_of_a_task_is_nearer_than_that_of_another_host() -> None:
-    variables = {"hosted_account_of": "shop", "hostvars": {"shop": {**ELSEWHERE, "hosted_token_file": "/f"}}}
-    assert found({"token": "mine"}, variables).arguments == {"base_url": EAST, "token": "mine"}

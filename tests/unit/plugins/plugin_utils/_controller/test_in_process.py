@@ -6,40 +6,33 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from ansible import constants, context
-from ansible.errors import AnsibleError
+from ansible import context
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task as AnsibleTask
 from ansible.utils.context_objects import CLIArgs
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import SFTP_HOST_KEY
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from ansible_collections.hosted.services.plugins.plugin_utils._controller import in_process
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     CompletedArguments,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import (
     InProcessAction,
-    Progress,
     add_warnings,
     check_own_name,
-    check_python,
     with_host_variables,
     with_readable_token,
 )
@@ -100,28 +93,6 @@ def test_a_task_works_on_the_service_of_its_host(
     assert completed.arguments == filled
 
 
-@pytest.mark.parametrize("resource", [SFTP_SYNC, SFTP_HOST_KEY])
-@pytest.mark.parametrize(
-    "filled_in",
-    [
-        {},
-        {"ansible_host": ""},
-        {"ansible_host": "web"},
-        {"ansible_host": "web", "hostvars": {"web": {"inventory_hostname": "web"}}},
-        {"ansible_host": "localhost", **TO_LOCALHOST},
-        {"ansible_host": "localhost", **TO_LOCALHOST, "hostvars": {"web": LOST}},
-    ],
-)
-def test_a_service_without_an_address_is_on_no_other_machine(
-    resource: Resource, filled_in: dict[str, Any]
-) -> None:
-    """Ansible fills in the name of the host, or the machine that the task is delegated to."""
-    variables = {**LOST, **filled_in, "ansible_password": "secret"}
-    with pytest.raises(ConfigurationError, match="web has no ansible_host") as refused:
-        with_host_variables(resource, {}, {}, variables, lambda value: value)
-    assert "hosted_service_id" in refused.value.message
-
-
 FILLED_IN = {
     "inventory_hostname": "nas.example.com",
     "ansible_host": "localhost",
@@ -175,28 +146,6 @@ def test_a_delegated_task_keeps_the_login_of_the_run(
         variables = {**FILLED_IN, **TO_LOCALHOST, "vars": own}
         SyncAction({"src": "a", "dest": "b"}, client, **keywords).run(task_vars=variables)
         assert given.pop() == {**login, **changed}
-
-
-@pytest.mark.parametrize(("seconds", "said"), [(10.0, [10, 20]), (4.0, [4, 8, 12, 16, 20]), (0.0, [])])
-def test_progress_comes_at_a_human_pace(
-    seconds: float, said: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [0.0]
-    lines: list[str] = []
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(in_process.display, "display", lines.append)
-    progress = Progress("web", seconds)
-    for second in range(22):
-        now[0] = float(second)
-        progress(f"at {second}")
-    assert lines == [f"  [web] at {second}" for second in said]
-
-
-def test_the_pace_is_a_number_of_seconds() -> None:
-    assert [Progress("web", value).seconds for value in (0, "2.5", 10)] == [0.0, 2.5, 10.0]
-    for wrong in ("often", -1, None, "nan", "inf"):
-        with pytest.raises(AnsibleError, match="hosted_progress_interval"):
-            Progress("web", wrong)
 
 
 @pytest.mark.parametrize(
@@ -313,26 +262,6 @@ def test_the_environment_of_a_task_names_its_platform_and_token(client: FakeClie
 
 
 @pytest.mark.parametrize(
-    ("watched", "no_log", "shown"), [(True, False, ["  [web] waiting"]), (True, True, []), (False, False, [])]
-)
-def test_progress_is_for_people_who_may_see_it(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch, watched: bool, no_log: bool, shown: list[str]
-) -> None:
-    lines: list[str] = []
-
-    def execute(resource: Resource, options: Any, context: RunContext) -> dict[str, Any]:
-        context.progress("waiting")
-        return {}
-
-    monkeypatch.setattr(in_process, "WATCHED", watched)
-    monkeypatch.setattr(in_process, "execute", execute)
-    monkeypatch.setattr(in_process.display, "display", lines.append)
-    variables = {"inventory_hostname": "web", "hosted_progress_interval": 1e-9}
-    ProjectAction(GAMES, client, no_log=no_log).run(task_vars=variables)
-    assert lines == shown
-
-
-@pytest.mark.parametrize(
     ("variables", "transport", "task", "become"),
     [
         ({"hosted_in_process": False}, "local", {}, None),
@@ -351,53 +280,6 @@ def test_a_task_that_belongs_elsewhere_runs_as_a_module(
     assert str(action._connection.become) == "sudo", "as it was"
 
 
-@pytest.mark.parametrize(
-    ("task", "native_async", "wrapped"),
-    [({"async": 10}, False, True), ({"async": 10}, True, False), ({"delegate_to": "other"}, False, False)],
-)
-def test_only_async_runs_in_the_background(
-    client: FakeClient, task: dict[str, Any], native_async: bool, wrapped: bool
-) -> None:
-    """A connection that does it by itself is left to it."""
-    action = ProjectAction(GAMES, client, "ssh", **task)
-    action._connection.has_native_async = native_async
-    assert action.run(task_vars={})["by"] == "module"
-    assert action.wrapped == [wrapped]
-
-
-@pytest.mark.parametrize(
-    ("variables", "environment", "broker"),
-    [
-        ({}, {}, True),
-        ({"hosted_keep_connections": "no"}, {}, False),
-        ({}, {"HTTPS_PROXY": "http://p"}, False),
-    ],
-)
-def test_connections_are_kept_by_the_broker(
-    client: FakeClient,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    variables: dict[str, Any],
-    environment: dict[str, str],
-    broker: bool,
-) -> None:
-    """But not those of a task with an environment of its own, nor if the user wants none."""
-    opened: list[str] = []
-
-    def open_new(how: str = "own") -> FakeClient:
-        opened.append(how)
-        return client
-
-    monkeypatch.setattr(in_process, "connect_to_broker", open_new)
-    monkeypatch.setattr(in_process, "HttpTransport", open_new)
-    monkeypatch.setattr(in_process, "KEPT", {})
-    monkeypatch.setattr(in_process, "Client", lambda settings, log, transport: transport)
-    monkeypatch.setattr(ProjectAction, "_connect", InProcessAction._connect)
-    assert ProjectAction(GAMES, client, environment=[environment]).run(task_vars=variables)["changed"]
-    run_folder = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
-    assert opened == [run_folder if broker else "own"]
-
-
 def test_the_limits_of_the_play_hold_for_what_spends(client: FakeClient) -> None:
     """A resource that cannot spend knows no budget."""
     limits = {"hosted_budget": {"run": 5}, "hosted_in_process": False}
@@ -409,49 +291,6 @@ def test_the_limits_of_the_play_hold_for_what_spends(client: FakeClient) -> None
         action = kind(GAMES, client)
         action.run(task_vars=limits)
         assert action.modules[0][0].get("budget") == budget
-
-
-def test_a_task_that_is_delegated_to_this_machine_runs_here(client: FakeClient) -> None:
-    action = ProjectAction(GAMES, client, delegate_to="localhost")
-    assert action.run(task_vars={})["changed"] and action.modules == []
-
-
-SFTP_HOST: dict[str, Any] = {"ansible_facts_modules": [], "hosted_url": URL}
-
-
-@pytest.mark.parametrize(
-    ("delegated", "variables", "refused"),
-    [
-        (None, {"inventory_hostname": "web", **SFTP_HOST}, "web"),
-        (None, {"inventory_hostname": "web", "hosted_url": URL}, None),
-        (None, {"inventory_hostname": "web", "ansible_facts_modules": []}, None),
-        ("db", {"inventory_hostname": "web", "ansible_delegated_vars": {"db": SFTP_HOST}}, "db"),
-        ("db", {"inventory_hostname": "web", "ansible_delegated_vars": {"db": {}}, **SFTP_HOST}, None),
-        ("db", {"inventory_hostname": "web", **SFTP_HOST}, None),
-    ],
-)
-def test_no_module_is_sent_to_a_host_that_speaks_sftp_alone(
-    delegated: str | None, variables: dict[str, Any], refused: str | None
-) -> None:
-    """It is the host that the task is delegated to, if it is."""
-    if refused is None:
-        check_python(delegated, variables)
-        return
-    with pytest.raises(ConfigurationError, match=f"^{refused} is reached over SFTP, where"):
-        check_python(delegated, variables)
-
-
-@pytest.mark.parametrize("shown", [True, False])
-def test_a_result_has_the_arguments_if_ansible_wants_them(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch, shown: bool
-) -> None:
-    values: Any = constants.config.get_config_value
-    monkeypatch.setattr(
-        constants.config,
-        "get_config_value",
-        lambda name, **around: shown if name == "INJECT_INVOCATION" else values(name, **around),
-    )
-    assert ("invocation" in ProjectAction(GAMES, client).run(task_vars={})) is shown
 
 
 ELSEWHERE = "the inventory read web from https://one, and the task uses https://two"

@@ -15,9 +15,7 @@ from ansible.template import Templar
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
-from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.rendered_sources import (
-    describe_failure,
     describe_undefined,
     read_source,
 )
@@ -57,11 +55,6 @@ def test_a_file_without_such_things_is_left_to_the_resource(tmp_path: Path, load
     assert read(path, loader) is None
 
 
-def test_other_resources_have_no_such_file(loader: DataLoader) -> None:
-    assert read_source(PROJECT, {"src": __file__}, loader, str) == {}
-    assert read_source(BLUEPRINT, {"blueprint": {}}, loader, str) == {}
-
-
 def test_templates_keep_the_type_of_a_variable(tmp_path: Path, loader: DataLoader) -> None:
     text = "a: '{{ level }}'\nb: '{{ cores }}'\nc: '{{ names }}'\nd: 'x {{ level }}'\n"
     found = answers(tmp_path / "shop.yml", loader, text)
@@ -88,12 +81,6 @@ def test_a_value_is_decrypted_and_no_template(tmp_path: Path, loader: DataLoader
     loader.set_vault_secrets([])
     [problem] = answers(tmp_path / "shop.yml", loader, text)
     assert problem.startswith("!vault cannot be decrypted; give ansible the password")
-
-
-@pytest.mark.parametrize("text", ["a: !vault x", "a: !vault ''", 'a: !vault "x\n\n  y"'])
-def test_what_was_never_encrypted(tmp_path: Path, loader: DataLoader, text: str) -> None:
-    [problem] = answers(tmp_path / "shop.yml", loader, text)
-    assert problem.startswith("!vault cannot be decrypted")
 
 
 def test_a_file_is_decrypted_as_a_whole(tmp_path: Path, loader: DataLoader) -> None:
@@ -131,9 +118,3 @@ def test_what_is_undefined_is_named_and_nothing_else(said: str, named: str | Non
     found = describe_undefined(said)
     assert "hunter2" not in found
     assert (f"needs {named!r}" if named else "names a variable") in found
-
-
-def test_where_a_template_is_wrong() -> None:
-    newer = ValueError("Syntax error in template: unexpected '}'")
-    assert describe_failure(newer, quotes=True) == "its template is wrong: unexpected '}'"
-    assert describe_failure(newer, quotes=False) == "its template cannot be rendered (ValueError)"

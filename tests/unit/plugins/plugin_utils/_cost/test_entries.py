@@ -50,11 +50,6 @@ def test_a_move_is_read_with_its_amounts() -> None:
     assert entry.currency == "EUR" and entry.reason is None
 
 
-@pytest.mark.parametrize("result", [{}, {"cost": None}, {"cost": cost_of(moves=[])}, {"results": [{}]}])
-def test_what_moves_no_money_has_no_entry(result: dict[str, Any]) -> None:
-    assert read(result) == []
-
-
 def test_each_service_of_a_task_over_many_is_read() -> None:
     services = [{"cost": cost_of(service="a")}, {"cost": None}, {"cost": cost_of(service="b")}]
     found = read({"services": services}, "sleep_plan")
@@ -62,11 +57,6 @@ def test_each_service_of_a_task_over_many_is_read() -> None:
         ("a", Decimal("10.74")),
         ("b", Decimal("10.74")),
     ]
-
-
-def test_each_item_of_a_loop_is_read() -> None:
-    items = [{"cost": cost_of(service="a")}, {"changed": False}, {"censored": "hidden", "changed": True}]
-    assert [(each.service, each.reason) for each in read({"results": items})] == [("a", None), (None, HIDDEN)]
 
 
 @pytest.mark.parametrize(

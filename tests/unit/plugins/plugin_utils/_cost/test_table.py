@@ -51,20 +51,3 @@ def test_services_of_one_name_are_told_by_their_projects() -> None:
     )
     cells = [line.split("  ")[0] for line in write_table(summary)[1:5]]
     assert cells == ["web (project shop)", "web (project blog)", "web", "db"]
-
-
-def moved(service: str | None, id: str | None, before: int | None, after: int | None, **more: str) -> Entry:
-    """Return a change of a size."""
-    amounts = [None if amount is None else Decimal(amount) for amount in (before, after)]
-    return Entry(ORIGIN, service, id, moves=("resize",), before=amounts[0], after=amounts[1], **more)  # type: ignore[arg-type]
-
-
-def test_only_what_costs_more_has_a_plus() -> None:
-    [summary] = summarize([moved("a", "s1", 1, 1), moved("b", "s2", 3, 1), moved(None, "s3", 1, 2)])
-    assert write_table(summary) == [
-        "service          action  monthly before  after  change",
-        "a                resize            1.00   1.00    0.00",
-        "b                resize            3.00   1.00   -2.00",
-        "s3               resize            1.00   2.00   +1.00",
-        "sum for a month                    5.00   4.00   -1.00",
-    ]

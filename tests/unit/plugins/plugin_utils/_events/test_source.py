@@ -20,8 +20,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConfigurationError,
     HostedError,
-    Interrupted,
-    RateLimited,
     TokenRejected,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Request, Response
@@ -29,7 +27,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     SourceOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
-    ServiceMemory,
     State,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
@@ -41,7 +38,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._events import source as event_source
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import (
-    LIMITED,
     UNMATCHED,
     Poller,
     Source,
@@ -133,82 +129,6 @@ def test_an_event_that_is_on_the_queue_and_not_taken_is_not_lost(tmp_path: Path,
     assert on_file(tmp_path, use) == ["e1", "e2", "e3"]
 
 
-def test_failures_slow_it_down_and_are_logged_now_and_then(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def use(file: StateFile) -> list[float]:
-        failures = [Interrupted("the connection was reset") for _failure in range(9)]
-        watched = source(file, ScriptedAccount(*failures, 0, min_interval=10, max_interval=60))
-        pauses = []
-        for _turn in range(10):
-            await watched.turn()
-            pauses.append(watched.pace.pause)
-        return pauses
-
-    pauses = on_file(tmp_path, use)
-    assert pauses[0] <= 20 < pauses[4] <= 600
-    assert pauses[-1] == 10
-    said = [record.getMessage() for record in caplog.records]
-    assert len([line for line in said if "the connection was reset" in line]) == 4, "1, 2, 4 and 8"
-    assert "(failed 8 times)" in said[3]
-    assert said[-1] == "hosted.services.account: the account can be read again"
-
-
-def test_the_platform_says_how_long_to_wait(tmp_path: Path) -> None:
-    async def use(file: StateFile) -> float:
-        watched = source(file, ScriptedAccount(RateLimited("slow down", 333), min_interval=1, max_interval=2))
-        await watched.turn()
-        return watched.pace.pause
-
-    assert on_file(tmp_path, use) == 333
-
-
-@pytest.mark.parametrize(
-    ("problems", "pause"),
-    [
-        ([], 0.5),
-        ([Interrupted("reset")], 0.5),
-        ([RateLimited("slow down", 333), RateLimited("and slower", None), Interrupted("reset")], 333),
-    ],
-)
-def test_a_part_that_was_limited_slows_down_the_next_poll(
-    problems: list[HostedError], pause: float, tmp_path: Path
-) -> None:
-    async def use(file: StateFile) -> float:
-        account = ScriptedAccount(1, min_interval=0.5, max_interval=2)
-        account.problems = problems
-        watched = source(file, account)
-        await watched.turn()
-        return watched.pace.pause
-
-    assert on_file(tmp_path, use) == pause
-
-
-SERVICE = ServiceMemory(name="db", family="DATABASE", status="ACTIVE", state="running")
-
-
-@pytest.mark.parametrize(
-    ("after", "expected"),
-    [
-        ({"a": SERVICE}, False),
-        ({"a": SERVICE.model_copy(update={"name": "db-2"})}, False),
-        ({"a": SERVICE.model_copy(update={"state": "stopped"})}, True),
-        ({"a": SERVICE.model_copy(update={"status": "SUSPENDED"})}, True),
-        ({"a": SERVICE, "b": SERVICE}, True),
-    ],
-)
-def test_a_service_that_moves_quickens_the_next_poll(
-    after: dict[str, ServiceMemory], expected: bool, tmp_path: Path
-) -> None:
-    async def use(file: StateFile) -> float:
-        before = file.state.model_copy(update={"services": {"a": SERVICE}})
-        watched = source(file, ScriptedAccount(min_interval=10, max_interval=60))
-        watched.succeed(before, before.model_copy(update={"services": after}))
-        return watched.pace.pause
-
-    assert on_file(tmp_path, use) == (10 if expected else 15)
-
-
 def test_a_state_file_that_cannot_be_written_is_told_with_the_reason(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -249,21 +169,6 @@ def test_a_defect_does_not_end_it_and_shows_nothing(tmp_path: Path, caplog: pyte
     assert "a defect of the collection (KeyError)" in caplog.text
     assert "hunter2" not in caplog.text
     assert "disk full" in caplog.text
-
-
-def test_each_problem_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def use(file: StateFile) -> None:
-        account = ScriptedAccount(0, 0, 0, 0)
-        watched = source(file, account)
-        for problems, refused in (([], 0), (["no bills"], 1), ([], 1), ([], 0)):
-            account.problems = [Interrupted(text) for text in problems]
-            account.limited_since = refused
-            await watched.turn()
-
-    on_file(tmp_path, use)
-    assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
-        "not read: no bills", LIMITED,
-    ]  # fmt: skip
 
 
 def test_a_pattern_without_a_service_is_logged_until_there_is_one(
@@ -395,28 +300,6 @@ def account_of(owner: str = "", **options: Any) -> Poller:
     return Poller(SourceOptions(**settings), owner_of(owner))
 
 
-@pytest.mark.parametrize(
-    ("token", "before", "after"),
-    [
-        ("mine", "", "me@example.com"),
-        ("mine", "me@example.com", "me@example.com"),
-        ("nameless", "me@example.com", "me@example.com"),
-        ("nameless", "", ""),
-    ],
-)
-def test_a_state_file_keeps_whom_it_is_about(platform: Platform, token: str, before: str, after: str) -> None:
-    account = account_of(before, token=token)
-    account.begin()
-    assert account.look(new_state()).owner == owner_of(after)
-    assert platform.calls.count("whoami") == 1
-
-
-def test_a_pattern_that_matches_no_service_is_noted(platform: Platform) -> None:
-    account = account_of(token="mine", backup_services=["db-*"], backup_max_age=26)
-    account.look(new_state())
-    assert account.unmatched == ["db-*"]
-
-
 def test_a_token_of_another_account_is_refused(platform: Platform) -> None:
     """To it, all services of the state file would be deleted."""
     with pytest.raises(ConfigurationError, match="belongs to another account than the one that the state"):
@@ -459,13 +342,3 @@ def test_a_token_that_was_replaced_in_its_file_is_used(platform: Platform, tmp_p
     path.write_text("other")
     with pytest.raises(ConfigurationError, match="belongs to another account"):
         account.look(new_state())
-
-
-def test_a_token_that_is_still_the_same_is_not_tried_twice(platform: Platform) -> None:
-    account = account_of(token="mine")
-    account.begin()
-    platform.owners.clear()
-    platform.calls.clear()
-    with pytest.raises(TokenRejected):
-        account.look(new_state())
-    assert len(platform.calls) == len(set(platform.calls)) and platform.closed == 0

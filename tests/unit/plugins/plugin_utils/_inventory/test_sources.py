@@ -48,7 +48,3 @@ def test_the_error_names_three_hosts_and_counts_the_others() -> None:
         assert f"h{n} is service old-{n} on https://a.example.com (token_env A) there" in message
     assert "; and 2 more. " in message
     assert "h3" not in message and "free" not in message
-
-
-def test_hosts_of_one_source_are_no_error() -> None:
-    assert warning_of_conflicts({"web": NEW}, {"web": dict(NEW)}) == ""

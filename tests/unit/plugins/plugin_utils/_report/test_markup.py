@@ -23,17 +23,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.markup imp
 )
 
 
-def test_content_is_kept_in_its_order() -> None:
-    found = element(
-        "p", "a", element("b", "c"), ["d", None, [element("i"), "e"]], class_="x", data_of="y", hidden=True
-    )
-    assert write(found) == '<!doctype html>\n<p class="x" data-of="y" hidden="">a<b>c</b>d<i></i>e</p>\n'
-
-
-def test_attributes_without_a_value_are_left_out() -> None:
-    assert write(element("p", id=None, hidden=False)) == "<!doctype html>\n<p></p>\n"
-
-
 def test_text_and_attributes_are_escaped() -> None:
     """In an attribute, HTML lets the beginning of a tag be as it is."""
     found = write(element("p", "<b>&amp;</b>", title='"><script>'))

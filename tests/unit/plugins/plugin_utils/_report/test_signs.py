@@ -8,11 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hosted.services.plugins.plugin_utils._report import signs
-from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import (
-    SHAPES,
-    Sign,
-    sign_of,
-)
+from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import SHAPES, Sign
 
 GROUPS = [signs.VERDICTS, signs.LEVELS, signs.FRESHNESS, {**signs.STATES, **signs.STATUSES}]
 
@@ -24,18 +20,3 @@ def test_colors_alone_tell_nothing(group: dict[str, Sign]) -> None:
     for sign in group.values():
         assert sign.shape in SHAPES
         assert tones[sign.shape] == sign.tone, "one shape, one color"
-
-
-@pytest.mark.parametrize(
-    ("status", "state", "word"),
-    [
-        ("ACTIVE", "running", "running"),
-        ("ACTIVE", None, "state unknown"),
-        ("ACTIVE", "unknown", "state unknown"),
-        ("SUSPENDED", "running", "suspended"),
-        ("FAILED", None, "failed"),
-        ("SOMETHING_NEW", None, "something new"),
-    ],
-)
-def test_the_status_comes_before_the_state(status: str, state: str | None, word: str) -> None:
-    assert sign_of({"status": status, "state": state}).word == word

@@ -9,14 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts
 from ansible_collections.hosted.services.plugins.plugin_utils._report.page import Page
-from ansible_collections.hosted.services.plugins.plugin_utils._report.summary import (
-    MOST_SUBJECTS,
-    answers,
-    lead,
-    next_steps,
-)
+from ansible_collections.hosted.services.plugins.plugin_utils._report.summary import answers, lead
 from unit.plugins.reports import account, report_on
 
 
@@ -33,17 +27,6 @@ def said(one: Page) -> dict[str, list[str]]:
         question, *rest = ["".join(each.itertext()).replace("\u00a0", " ") for each in box]
         found[question] = rest
     return found
-
-
-def test_questions_and_their_answers() -> None:
-    found = said(page(report_on(account(["db", "web"]))))
-    assert found == {
-        "What costs most?": ["db", "0.07 EUR in 30 days; 1.00 EUR a month now; as much as web"],
-        "Is everything backed up?": ["Yes", "2 of 2 have one from the last 26h"],
-        "What is broken?": ["Nothing", "No service failed or waits for the platform's team"],
-        "What do others depend on?": ["db", "web refers to it"],
-        "What will November cost?": ["13.10 EUR", "12.34 EUR so far; the platform says 23.45 EUR"],
-    }
 
 
 @pytest.mark.parametrize(
@@ -69,11 +52,6 @@ def test_whether_all_is_backed_up(backed_up: dict[str, Any], short: str, more: s
     assert said(page(backed_up=counts))["Is everything backed up?"] == [short, more]
 
 
-def test_what_is_unknown_is_said_to_be() -> None:
-    found = said(Page(report_on(Facts(apps=[]))))
-    assert [short for short, *__ in found.values()] == ["Unknown"] * 5
-
-
 def test_the_first_sentence_counts_what_is_urgent() -> None:
     one = page()
     assert "".join(lead(one).itertext()).startswith("2 things need attention soon. November will cost")
@@ -86,14 +64,3 @@ def test_the_first_sentence_counts_what_is_urgent() -> None:
     assert "2 things need attention now." in "".join(
         lead(Page({**one.data, "advice": [urgent] * 2})).itertext()
     )
-
-
-def test_a_matter_names_the_first_of_many() -> None:
-    subjects = [{"name": f"s{number}", "id": None, "detail": "d"} for number in range(MOST_SUBJECTS + 3)]
-    matter = {"level": "warning", "kind": "disk", "do": "Clear disks", "subjects": subjects}
-    found = next_steps(Page({**page().data, "advice": [matter]}))
-    lines = ["".join(line.itertext()) for line in found.iter("li")][1:]
-    assert len(lines) == MOST_SUBJECTS + 1 and lines[-1] == "and 3 more"
-    assert "soon" in "".join(found.itertext())
-    nothing = next_steps(Page({**page().data, "advice": []}))
-    assert "Nothing: all is well" in "".join(nothing.itertext())

@@ -109,16 +109,6 @@ def test_the_environment_fills_what_is_not_given(monkeypatch: pytest.MonkeyPatch
     assert read_arguments({"token_file": str(tmp_path)}).token is None
 
 
-def test_what_ansible_rulebook_adds_is_no_argument() -> None:
-    assert read_arguments({"eda_feedback_queue": object(), "feedback": True}).feedback
-
-
-def test_blueprints_are_found_from_the_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "games.yml").touch()
-    assert read_arguments({"blueprints": ["~/games.yml"]}).blueprint_paths == [str(tmp_path / "games.yml")]
-
-
 # --- What is documented -------------------------------------------------------------------------------
 
 

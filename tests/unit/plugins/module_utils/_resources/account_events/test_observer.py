@@ -228,21 +228,6 @@ def test_backups_are_read_at_their_own_pace_some_at_a_time() -> None:
     assert len([call for call in account.poll(3600) if call.startswith("backups")]) == MAX_BACKUP_READS
 
 
-def test_a_service_that_offers_no_backups_has_none() -> None:
-    account = Watched(CountingClient(a="running"), backup_interval=3600)
-    account.client.errors["backups"] = error_for_status("not offered", 400)
-    account.poll()
-    assert account.seen.backups == {"a": []}
-    assert account.observer.problems == []
-
-
-def test_one_blueprint_is_compared_at_a_time() -> None:
-    account = Watched(CountingClient(), blueprints=["/a.yml", "/b.yml"], drift_interval=3600)
-    compared = [[call for call in account.poll() if call.startswith("compare")] for _poll in range(3)]
-    assert compared == [["compare /a.yml"], ["compare /b.yml"], []]
-    assert "compare /a.yml" in account.poll(3600)
-
-
 @pytest.mark.parametrize(
     ("call", "lacks"),
     [
@@ -273,14 +258,6 @@ def test_a_token_for_applications_is_not_tried_at_each_poll(status: int) -> None
     del account.client.errors["services"]
     assert account.poll(3600)[0] == "services"
     assert not account.seen.limited
-
-
-def test_a_refusal_after_success_is_a_failure_and_no_scope() -> None:
-    account = Watched(CountingClient(a="running"))
-    account.poll()
-    account.client.errors["services"] = refused = error_for_status("a gateway", 403)
-    with pytest.raises(type(refused), match="a gateway"):
-        account.poll()
 
 
 def test_a_token_that_is_not_accepted_is_an_error() -> None:

@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Backup, BillingOverview
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
 )
@@ -24,34 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 )
 from unit.plugins.module_utils._resources.account_events.polls import BEGIN, Polls, service, types
 
-
-def backup(id: str, status: str = "COMPLETED", hours: float = 0) -> Backup:
-    """Return a backup that is some hours old when the polls begin."""
-    return Backup(id=id, name=id, status=status, created_at=(BEGIN - timedelta(hours=hours)).isoformat())
-
-
-def overview(days: int | None = 30, balance: int | None = 1000, **cents: Any) -> BillingOverview:
-    """Return the billing overview."""
-    burn = {"currentDailyBurnCents": 10, **cents}
-    return BillingOverview.model_validate({"daysLeftEstimate": days, "balanceCents": balance, **burn})
-
-
-def look(polls: Polls, *backups: Backup, **seen: Any) -> list[dict[str, Any]]:
-    """Poll, and return the events."""
-    return polls.see(service(), backups={"s1": backups}, **seen)
-
-
 # --- Backups ----------------------------------------------------------------------------------------
-
-
-def test_backups_grow_stale_and_are_fresh_again() -> None:
-    polls = Polls(backup_max_age=26.0)
-    assert look(polls, backup("b", hours=25)) == []
-    [event] = look(polls, backup("b", hours=25), backup("c", "PENDING"), minutes=70)
-    assert (event["type"], event["max_age_hours"]) == ("backups_stale", 26)
-    assert "older than 26 hours: its newest completed backup is of" in event["message"]
-    assert look(polls, backup("b", hours=25)) == []
-    assert types(look(polls, backup("d", hours=0))) == ["backups_fresh"]
 
 
 def test_a_service_that_must_have_a_backup_is_named() -> None:
@@ -76,33 +47,6 @@ def test_a_pattern_that_matches_no_service_is_found(
     rules = SourceOptions(backup_max_age=age, backup_services=patterns)
     assert unmatched_patterns(rules, [service(), service("s2")]) == expected
     assert unmatched_patterns(rules, []) == ([] if age is None else list(patterns or ()))
-
-
-# --- Money ------------------------------------------------------------------------------------------
-
-
-def test_an_account_that_spends_nothing_does_not_run_out() -> None:
-    polls = Polls()
-    assert polls.see(overview=overview(0, currentDailyBurnCents=0)) == []
-    [event] = polls.see(overview=overview(0, balance=-5, currentDailyBurnCents=0))
-    assert (event["type"], event["threshold_days"], event["balance"]) == ("balance_low", 1, "-0.05")
-
-
-@pytest.mark.parametrize(
-    ("rule", "field", "measure"),
-    [
-        ("max_daily_spend", "currentDailyBurnCents", "daily"),
-        ("max_monthly_spend", "projectedMonthCents", "monthly"),
-    ],
-)
-def test_spend_above_a_limit_is_told_until_it_is_not(rule: str, field: str, measure: str) -> None:
-    polls = Polls(**{rule: Decimal("5")})
-    assert polls.see(overview=overview(**{field: 500})) == []
-    [event] = polls.see(overview=overview(**{field: 501}))
-    assert (event["type"], event["measure"]) == ("spend_high", measure)
-    assert (event["amount"], event["limit"]) == ("5.01", "5.00")
-    assert polls.see(overview=overview(**{field: None})) == polls.see(overview=overview(**{field: 900})) == []
-    assert types(polls.see(overview=overview(**{field: 100}))) == ["spend_recovered"]
 
 
 # --- Blueprints -------------------------------------------------------------------------------------

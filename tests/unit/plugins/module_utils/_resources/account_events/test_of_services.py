@@ -7,13 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
-    Observation,
-)
-from unit.plugins.module_utils._resources.account_events.polls import Polls, app, entry, service, types
+from unit.plugins.module_utils._resources.account_events.polls import Polls, entry, service, types
 
 RUNS: dict[str, Any] = {"states": {"s1": "running"}}
 STOPPED: dict[str, Any] = {"states": {"s1": "stopped"}}
@@ -24,68 +18,6 @@ def stopped_by_itself(polls: Polls, number: int, minutes: float = 1) -> list[int
     polls.see(service(), **RUNS, minutes=minutes)
     events = polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_START", number)]})
     return [event["stops"] for event in events if event["type"] == "service_stopped"]
-
-
-@pytest.mark.parametrize("before", [RUNS, STOPPED])
-def test_a_start_that_metrics_show_late_is_no_stop(before: dict[str, Any]) -> None:
-    """The start is in the journal before the metrics show it."""
-    polls = Polls()
-    polls.see(service(), **before, entries={"s1": [entry("POWER_STOP")]})
-    fresh = {"s1": [just_now(polls, "POWER_START")]}
-    assert polls.see(service(), **STOPPED, entries=fresh, minutes=0.1) == []
-    assert polls.see(service(), **STOPPED, entries={"s1": []}, minutes=0.1) == []
-    assert polls.see(service(), **RUNS, minutes=0.1) == []
-
-
-def test_a_restore_that_stops_a_service_is_no_stop() -> None:
-    """The journal may tell of the restore when it ends, and the start comes after that."""
-    polls = Polls()
-    polls.see(service(), **RUNS)
-    assert polls.see(service(), **STOPPED, entries={"s1": []}, restoring=frozenset({"s1"})) == []
-    ended = {"s1": [just_now(polls, "BACKUP_RESTORED")]}
-    assert polls.see(service(), **STOPPED, entries=ended, minutes=0.1) == []
-    assert polls.see(service(), **STOPPED, entries={"s1": []}, minutes=0.1) == []
-    assert polls.see(service(), **RUNS, minutes=0.1) == []
-
-
-def test_a_service_that_a_restore_leaves_stopped_is_told() -> None:
-    polls = Polls()
-    polls.see(service(), **RUNS)
-    assert polls.see(service(), **STOPPED, entries={"s1": []}, restoring=frozenset({"s1"})) == []
-    assert types(polls.see(service(), **STOPPED, entries={"s1": []})) == ["service_stopped"]
-
-
-def test_a_start_in_vain_is_told_after_a_while() -> None:
-    polls = Polls()
-    polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_STOP")]})
-    fresh = {"s1": [just_now(polls, "POWER_START")]}
-    assert polls.see(service(), **STOPPED, entries=fresh, minutes=0.1) == []
-    assert polls.see(service(), **STOPPED, minutes=1) == [], "the journal was not read"
-    [event] = polls.see(service(), **STOPPED, entries={"s1": []}, minutes=0.1)
-    assert event["type"] == "service_stopped"
-    assert polls.see(service(), **STOPPED, entries={"s1": []}) == []
-
-
-def test_a_start_that_was_taken_back_is_no_news() -> None:
-    polls = Polls()
-    polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_STOP")]})
-    fresh = {"s1": [just_now(polls, "POWER_START")]}
-    assert polls.see(service(), **STOPPED, entries=fresh, minutes=0.1) == []
-    assert polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_STOP", 3)]}) == []
-
-
-def test_a_stop_soon_after_a_start_that_was_seen_is_told_at_once() -> None:
-    polls = Polls()
-    polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_STOP")]})
-    fresh = {"s1": [just_now(polls, "POWER_START")]}
-    assert polls.see(service(), **RUNS, entries=fresh, minutes=0.1) == []
-    events = polls.see(service(), **STOPPED, entries={"s1": []}, minutes=0.1)
-    assert types(events) == ["service_stopped"]
-
-
-def just_now(polls: Polls, type: str) -> m.Event:
-    """Return an entry of the moment of the last poll."""
-    return m.Event(id="fresh", type=type, at=polls.now.isoformat())
 
 
 def test_an_event_counts_the_stops_of_the_last_hour() -> None:
@@ -112,13 +44,3 @@ def test_trouble_that_was_there_before_may_be_left_out() -> None:
     polls = Polls(report_existing=False)
     assert polls.see(service(status="FAILED"), service("s2")) == []
     assert types(polls.see(service(status="FAILED"), service("s2", "FAILED"))) == ["service_failed"]
-
-
-@pytest.mark.parametrize("status", ["FAILED", "AWAITING_ADMIN"])
-def test_a_token_for_applications_shows_their_statuses(status: str) -> None:
-    polls = Polls()
-    limited: dict[str, Any] = {"services": None, "limited": True}
-    polls.take(Observation(**limited, apps={"s1": app()}))
-    [event] = polls.take(Observation(**limited, apps={"s1": app(status=status)}))
-    assert event["type"] == f"service_{status.lower()}"
-    assert types(polls.take(Observation(**limited, apps={"s1": app()}))) == ["service_back"]

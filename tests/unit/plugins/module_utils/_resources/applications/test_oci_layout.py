@@ -15,10 +15,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import oci_layout as oci
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Invalid,
-    NoSuchItem,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 
@@ -53,11 +50,6 @@ def build(tmp_path: Path) -> Builder:
     return Builder(tmp_path / "layout")
 
 
-def named(name: str) -> dict[str, Any]:
-    """Return the annotation that names an image."""
-    return {"annotations": {oci.NAME_ANNOTATION: name}}
-
-
 def test_what_runs_chooses_between_several(build: Builder) -> None:
     amd, arm = build.image("amd64"), build.image("arm64")
     inner = build.blob(
@@ -77,17 +69,6 @@ def test_what_runs_chooses_between_several(build: Builder) -> None:
     with pytest.raises(Invalid, match="is for linux/amd64, linux/arm64, not for linux/riscv64") as error:
         oci.choose_image(layout, None, "linux/riscv64")
     assert error.value.details["platforms"] == ["linux/amd64", "linux/arm64"]
-
-
-def test_an_image_is_named(build: Builder) -> None:
-    first, second = build.image(**named("one")), build.image(layer=b"other", **named("two"))
-    layout = build.index(first, second)
-    assert oci.choose_image(layout, "two", None).digest == second["digest"]
-    with pytest.raises(NoSuchItem, match=r"no image named 'on'; did you mean 'one'\?"):
-        oci.choose_image(layout, "on", None)
-    with pytest.raises(Invalid, match="holds 2 images for linux/amd64; name one by image_name"):
-        oci.choose_image(layout, None, "linux/amd64")
-    assert oci.choose_image(build.index(first, first), None, "linux/amd64").digest == first["digest"]
 
 
 @pytest.mark.parametrize(
@@ -154,22 +135,6 @@ def archived(build: Builder, folder: Path) -> oci.Layout:
     with tarfile.open(folder / "image.tar", "w") as archive:
         archive.add(build.path, ".")
     return oci.open_layout(str(folder / "image.tar"))
-
-
-def test_an_archive_is_read_by_several_threads(build: Builder, tmp_path: Path) -> None:
-    """Each reads from where it is, whatever the others read."""
-    entry = build.image()
-    build.index(entry)
-    layout = archived(build, tmp_path)
-    first, second, *_others = oci.choose_image(layout, None, None).parts
-    with layout.open_part(first) as one, layout.open_part(second) as other:
-        read = [b"", b""]
-        while pieces := [one.read(7), other.read(5)]:
-            read = [before + piece for before, piece in zip(read, pieces, strict=True)]
-            if not any(pieces):
-                break
-    digests = [f"sha256:{hashlib.sha256(content).hexdigest()}" for content in read]
-    assert digests == [first.digest, second.digest]
 
 
 def test_an_archive_that_is_gone_when_it_is_read_is_told(build: Builder, tmp_path: Path) -> None:

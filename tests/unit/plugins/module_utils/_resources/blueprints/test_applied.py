@@ -64,12 +64,6 @@ def test_a_record_holds_each_field_and_none_of_its_values(tmp_path: Path) -> Non
     assert file.stat().st_mode & 0o077 == 0
 
 
-def test_projects_and_platforms_have_records_of_their_own(tmp_path: Path) -> None:
-    apply(tmp_path, SHOP)
-    assert prints(tmp_path, "staging") == {}
-    assert prints(tmp_path, url="https://other.example") == {}
-
-
 def test_what_failed_keeps_what_was_known_of_it(tmp_path: Path) -> None:
     apply(tmp_path, SHOP)
     before = prints(tmp_path)
@@ -89,9 +83,3 @@ def test_a_damaged_record_counts_as_none(tmp_path: Path) -> None:
         assert prints(tmp_path) == {}
     assert apply(tmp_path, SHOP) == []
     assert prints(tmp_path)
-
-
-def test_a_folder_that_cannot_be_written_to_is_a_warning(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    [warning] = apply(tmp_path / "file", SHOP)
-    assert "drift_info cannot tell" in warning

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Document
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import (
     hides_command,
@@ -62,20 +60,6 @@ def test_all_variables_of_an_encrypted_file_do() -> None:
     assert found == {"environment": {}, "secret_environment": {"A": "x"}}
 
 
-def test_other_entries_are_left_as_they_are() -> None:
-    values = {"environment": {"A": "x"}}
-    assert with_hidden_environment(Document({}, ""), (), values) is values
-
-
-def test_the_name_of_an_entry_hides_nothing() -> None:
-    """An entry may have the name of a key whose values are hidden."""
-    path = ("services", "environment", "command")
-    assert list(redacted_values_of(Document(DATA, "", decrypted=[(path, "run")]))) == ["run", "run"]
-    hidden = ("defaults", "applications", "environment", "B")
-    assert list(redacted_values_of(Document(DATA, "", decrypted=[(hidden, "five")]))) == []
-    assert list(redacted_values_of(Document(DATA, "", decrypted=[(("ssh_keys", "ops"), "seven")]))) == []
-
-
 def test_an_encrypted_command_hides_that_of_the_platform() -> None:
     document = Document(DATA, "", decrypted=[(("services", "db", "command"), "run")])
     assert hides_command(document, "services", "db")
@@ -83,10 +67,3 @@ def test_an_encrypted_command_hides_that_of_the_platform() -> None:
     assert hides_command(Document(DATA, "", encrypted=True), "services", "web")
     inherited = Document(DATA, "", decrypted=[(("defaults", "services", "command"), "run")])
     assert hides_command(inherited, "services", "web") and not hides_command(inherited, "applications", "web")
-
-
-@pytest.mark.parametrize("key", ["api", "environment", "command"])
-def test_an_entry_may_be_called_as_a_field_is(key: str) -> None:
-    entry = {key: {"secret_environment": {"PASSWORD": "x${hunter2.y}z"}}}
-    document = Document({"project": "a", "applications": entry}, "", encrypted=True)
-    assert "hunter2" in list(secret_values_of(document))

@@ -88,21 +88,6 @@ def apply(parts: Parts) -> Report:
     return report
 
 
-def test_what_needs_nothing_new_is_planned_for_real() -> None:
-    parts = parts_of(Account(there=["a"]), {"a": (), "b": ["a"], "c": ["b"]})
-    parts.make_plans()
-    assert [part.foreseen for part in parts.found] == [False, False, True]
-
-
-def test_what_needs_nothing_comes_after_what_is_first() -> None:
-    parts = parts_of(Account(), {"a": (), "b": ["a"], "c": ()})
-    parts.make_plans()
-    first = Step("copy everything", lambda: None)
-    needs = {step.summary: step.needs for step in parts.steps([first])}
-    assert needs["make a"] == needs["make c"] == [first]
-    assert needs["make b"] and first not in needs["make b"]
-
-
 def test_an_error_stops_what_needs_it_and_nothing_else() -> None:
     account = Account(broken=["a"])
     report = apply(parts_of(account, {"a": (), "b": ["a"], "c": ["b"], "d": ()}))
@@ -116,15 +101,6 @@ def test_an_error_stops_what_needs_it_and_nothing_else() -> None:
     assert entries["c"]["msg"] == "not begun, because thing 'a' failed"
     assert failure.details["changed"]
     assert failure.details["actions"] == ["make d"]
-
-
-def test_a_graph_with_many_paths_is_looked_at_once() -> None:
-    """Each needs the two before it, so there are more paths to the first one than can be walked."""
-    keys = [f"n{number}" for number in range(90)]
-    parts = parts_of(Account(), {key: keys[max(0, n - 2) : n] for n, key in enumerate(keys)})
-    assert parts.found[-1].blocked_by is None
-    parts.found[0].error = Invalid("no")
-    assert parts.found[-1].blocked_by is parts.found[0]
 
 
 def test_what_one_part_makes_was_not_there_before_another_part_of_it() -> None:

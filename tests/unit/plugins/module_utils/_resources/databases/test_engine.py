@@ -11,9 +11,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    error_for_status,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases import engine
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from unit.plugins.fakes import FakeClient
@@ -29,14 +27,3 @@ def test_what_is_not_known_to_be_a_database_has_no_connection(product: Any) -> N
         {"id": "svc_db", "name": "db", "family": "APP", "status": "ACTIVE", "product": product}
     )
     assert engine.find_connection(Account(cast(Client, Refusing())), service) is None
-
-
-def test_columns_of_one_name_are_told_apart() -> None:
-    columns = [{"name": name} for name in ("id", "id", "id_2", "", "id")]
-    rows: list[list[Any]] = [["1", "2", "3", None, "5"]]
-    result = m.QueryResult.model_validate({"columns": columns, "rows": rows})
-    assert engine.column_names(result) == ["id", "id_2", "id_2_2", "column_4", "id_3"]
-    table = engine.as_table(result)
-    assert table["rows"] == rows
-    assert table["records"] == [{"id": "1", "id_2": "2", "id_2_2": "3", "column_4": None, "id_3": "5"}]
-    assert engine.as_table(m.QueryResult.model_construct(columns=None, rows=None))["records"] == []

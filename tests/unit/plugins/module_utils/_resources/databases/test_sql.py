@@ -120,10 +120,6 @@ def test_a_literal_does_not_grow_into_what_stands_before_it() -> None:
     assert fill("SELECT U&:x", x="\\0041") == "SELECT U& E'\\\\0041'"
 
 
-def test_without_params_nothing_is_touched() -> None:
-    assert fill("SELECT ':a' :b $$", None) == "SELECT ':a' :b $$"
-
-
 @pytest.mark.parametrize("engine", ["mongodb", "valkey", "", None])
 def test_engines_that_are_not_known(engine: str | None) -> None:
     with pytest.raises(Invalid, match="postgresql"):
@@ -236,12 +232,6 @@ def test_comments_end_where_the_engine_ends_them() -> None:
     assert Statement("SELECT 1", "some other").is_read
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@given(text=st.text())
-def test_the_pieces_are_the_text(engine: str, text: str) -> None:
-    assert "".join(token.text for token in Statement(text, engine).tokens) == text
-
-
 # --- Pages ------------------------------------------------------------------------------------------
 
 
@@ -249,11 +239,6 @@ def test_a_page_is_asked_for_behind_the_query() -> None:
     statement = Statement("SELECT a FROM (SELECT b LIMIT 5) x ORDER BY a; -- LIMIT 3\n", "postgresql")
     assert statement.page(500, 1000) == "SELECT a FROM (SELECT b LIMIT 5) x ORDER BY a\nLIMIT 500 OFFSET 1000"
     assert "ORDER" in statement.outer_words
-
-
-def test_an_order_inside_is_no_order() -> None:
-    statement = Statement("SELECT row_number() OVER (ORDER BY a) FROM t", "postgresql")
-    assert "ORDER" not in statement.outer_words
 
 
 @pytest.mark.parametrize(

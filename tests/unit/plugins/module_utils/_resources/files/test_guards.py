@@ -14,9 +14,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.files import guards
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    PLAYBOOK_FOLDER,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import PLAYBOOK_FOLDER
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import ROOT, Kind
 from unit.plugins.fakes import FakeClient, options_of, task_of
@@ -37,13 +35,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def check(**given: Any) -> None:
     """Check the options of a mirror."""
     guards.check_options(SFTP_SYNC.read_options(options_of(SFTP_SYNC, {**PUSH, **given})))
-
-
-@pytest.mark.parametrize(
-    "given", [{}, {"delete": True}, {"max_delete": 0}, {"src": "./"}, {"delete": True, "dest": "."}]
-)
-def test_what_is_plain_is_taken(given: dict[str, Any]) -> None:
-    check(**given)
 
 
 @pytest.mark.parametrize(
@@ -73,15 +64,6 @@ def test_what_is_plain_is_taken(given: dict[str, Any]) -> None:
 def test_what_an_empty_variable_leads_to_is_refused(given: dict[str, Any], complaint: str) -> None:
     with pytest.raises(Invalid, match=complaint):
         check(**given)
-
-
-def test_without_delete_a_folder_may_end_with_a_slash() -> None:
-    check(src="www/", dest="./")
-
-
-def test_the_source_of_a_pull_is_on_the_service() -> None:
-    """Its root is a plain thing to copy."""
-    check(direction="pull", src="/", dest="/srv/copy")
 
 
 @pytest.mark.parametrize(

@@ -55,23 +55,6 @@ def manager_of(
 # --- Looking ------------------------------------------------------------------------------------------
 
 
-def test_a_directory_is_read_once_until_it_is_forgotten() -> None:
-    files, listed = manager_of({"mods": NOTES})
-    assert files.entries("mods") == files.entries("mods") == NOTES
-    assert listed == ["mods"]
-    files.invalidate()
-    assert files.entries("mods") == NOTES
-    assert listed == ["mods", "mods"]
-
-
-def test_an_entry_is_looked_for_in_a_directory_that_is_there() -> None:
-    mods = FileEntry(name="mods", directory=True)
-    files, listed = manager_of({ROOT: [mods], "mods": NOTES})
-    assert files.entry("mods") == mods and files.entry("mods/notes") == NOTES[0]
-    assert files.entry("mods/other") is None and files.entry("maps/notes") is None
-    assert "maps" not in listed, "it is not there, so nothing can be in it"
-
-
 @pytest.mark.parametrize("directory", [True, False])
 def test_a_directory_that_is_shown_and_not_found_hides_what_is_in_it(directory: bool) -> None:
     """A link that leads nowhere, too."""

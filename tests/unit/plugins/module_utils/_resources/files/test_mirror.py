@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,19 +16,16 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.files import mirror
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    PLAYBOOK_FOLDER,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import PLAYBOOK_FOLDER
 from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
 from unit.plugins.fakes import options_of
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.as_user import as_user
-from unit.plugins.module_utils._sftp.mirrored import OLD, count_requests, sync
+from unit.plugins.module_utils._sftp.mirrored import OLD, sync
 from unit.plugins.module_utils._sftp.servers import Server
 
 NO_SETSTAT = "-P setstat,fsetstat"
 SILENT = "SFTPOptions IgnoreSFTPSetTimes IgnoreSFTPSetPerms"
-Sync = Callable[..., dict[str, Any]]
 Start = Callable[..., Server]
 
 
@@ -79,12 +75,6 @@ def src(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How many requests of each kind were sent."""
-    return count_requests(monkeypatch)
-
-
 # --- Links --------------------------------------------------------------------------------------------
 
 
@@ -126,27 +116,6 @@ def test_a_server_that_refuses_to_replace_files(start: Start, src: Path) -> None
     assert os.readlink(server.root / "up/link") == "deep/b"
     assert names(server.root / "up") == ["a", "deep", "deep/b", "link"]
     assert not sync(server, src=str(src))["changed"]
-
-
-@pytest.mark.parametrize(("kind", "options"), [("rclone", {}), ("openssh", {"options": "-P symlink"})])
-def test_links_that_cannot_be_made_are_left_out(
-    kind: str, options: dict[str, str], start: Start, src: Path
-) -> None:
-    server = start(kind, **options)
-    (src / "link").symlink_to("a")
-    (server.root / "up").mkdir()
-    (server.root / "up" / "link").write_text("precious")
-    (server.root / "up" / "extra").write_text("x")
-    for check_mode in (True, False):
-        result = sync(server, check_mode, src=str(src), delete=True, preserve_modes=False)
-        assert good(result)["left_out"] == ["link"]
-        assert good(result)["deleted"] == ["extra"]
-        assert good(result)["created"] == ["a", "deep", "deep/b"]
-        assert warned(result, "does not support symbolic links, so these were left out: link")
-    assert sorted(path.name for path in (server.root / "up").iterdir()) == ["a", "deep", "link"]
-    assert (server.root / "up" / "link").read_text() == "precious"
-    again = sync(server, src=str(src), delete=True, preserve_modes=False)
-    assert not again["changed"] and good(again)["left_out"] == ["link"] and not again["actions"]
 
 
 def test_links_that_are_refused_when_they_are_made_are_left_out(
@@ -194,30 +163,6 @@ def test_a_server_that_sets_neither_times_nor_permissions(
     assert good(sync(server, src=str(src)))["updated"] == ["a"]
     assert (server.root / "up/a").read_text() == "b"
     assert not list(server.root.rglob(".hosted-*"))
-
-
-def test_a_server_that_keeps_no_permissions_is_told_apart(start: Start, src: Path) -> None:
-    server = start("rclone")
-    (src / "a").chmod(0o750)
-    assert warned(sync(server, src=str(src)), "does not keep permissions")
-    again = sync(server, src=str(src))
-    assert not again["changed"] and not again["actions"]
-    assert again["diff"] == {"before": "", "after": ""}
-    assert warned(again, "preserve_modes: false")
-    quiet = sync(server, src=str(src), preserve_modes=False)
-    assert not quiet["changed"] and "warnings" not in quiet
-
-
-@pytest.mark.parametrize("kind", ["openssh", "proftpd", "rclone", "sandbox"])
-def test_times_that_the_protocol_does_not_have(kind: str, start: Start, src: Path) -> None:
-    server = start(kind)
-    os.utime(src / "a", (-OLD, -OLD))
-    os.utime(src / "deep/b", (2**32 + 5, 2**32 + 5))
-    first = sync(server, src=str(src), preserve_modes=False)
-    assert good(first)["created"] == [".", "a", "deep", "deep/b"]
-    assert warned(first, "cannot store times before 1970 or after 2106") and warned(first, "a, deep/b")
-    assert (server.root / "up/deep/b").stat().st_mtime == 2**32 - 1
-    assert not sync(server, src=str(src), preserve_modes=False)["changed"]
 
 
 @pytest.mark.parametrize("kind", ["openssh", "rclone"])
@@ -384,26 +329,6 @@ def test_what_is_in_the_way_of_what_cannot_be_read_stays(
     assert good(sync(server, **given, delete=True))["deleted"] == ["a", "a/data.db", "deep"]
 
 
-def test_where_nothing_may_be_written_the_other_side_is_named(start: Start, src: Path) -> None:
-    server = start("openssh", as_user=True, options="-R")
-    result = sync(server, src=str(src))
-    assert result["failed"] and not result["changed"]
-    assert result["msg"] == "cannot make up on the service: Permission denied"
-
-
-def test_a_folder_of_the_service_that_cannot_be_read(start: Start, src: Path) -> None:
-    server = start("openssh", as_user=True)
-    (server.root / "up/deep").mkdir(parents=True)
-    (server.root / "up/deep/b").write_text("precious")
-    (server.root / "up/deep").chmod(0)
-    for changed in (True, False):
-        result = sync(server, src=str(src), delete=True)
-        assert result["failed"] and result["changed"] is changed
-        assert result["msg"].startswith("cannot read up/deep on the service: Permission denied")
-        assert (server.root / "up/a").read_text() == "a"
-        assert (server.root / "up/deep/b").read_text() == "precious"
-
-
 def test_a_full_disk_below_a_mount(start: Start, src: Path) -> None:
     server = start("openssh")
     mounted = server.root / "up" / "deep"
@@ -424,23 +349,6 @@ def test_a_full_disk_below_a_mount(start: Start, src: Path) -> None:
 
 
 # --- Requests, and what is kept -----------------------------------------------------------------------
-
-
-def test_a_checksum_costs_three_requests_a_file(start: Start, src: Path, requests: Counter[str]) -> None:
-    server = start("openssh")
-    (src / "a").write_bytes(os.urandom(121))
-    good(sync(server, src=str(src)))
-    requests.clear()
-    assert not sync(server, src=str(src))["changed"]
-    without = requests.total()
-    requests.clear()
-    assert not sync(server, src=str(src), checksum=True)["changed"]
-    assert requests.total() - without == 2 * 3  # open, read, close
-    (src / "a").write_bytes(os.urandom(10_000_000))
-    good(sync(server, src=str(src), checksum=True))
-    requests.clear()
-    assert not sync(server, src=str(src), checksum=True)["changed"]
-    assert requests.total() - without < 2 * 3 + 10_000_000 // 200_000
 
 
 @pytest.mark.parametrize("what", ["stray link", "special file"])
@@ -480,13 +388,3 @@ def test_a_source_that_is_missing_is_named_as_it_was_written(
     assert mirror.describe_missing_source(SFTP_SYNC.read_options(options_of(SFTP_SYNC, wish))).startswith(
         said
     )
-
-
-def test_only_what_is_done_is_counted() -> None:
-    done = {"created": ["a"], "updated": [], "deleted": ["b", "c"], "bytes": 1}
-    assert mirror.describe_counts(done) == "create 1, delete 2 (1 byte)"
-    assert mirror.describe_counts({"created": [], "updated": [], "deleted": [], "bytes": 0}) == ""
-
-
-def test_the_root_is_a_dot_for_people() -> None:
-    assert mirror.sorted_paths(["b", "", "a"]) == [".", "a", "b"]

@@ -45,20 +45,6 @@ def test_sources(source: dict[str, Any], url: str) -> None:
     assert sftp_url(source) == url
 
 
-@pytest.mark.parametrize(
-    ("path", "end"),
-    [
-        (".", ""),
-        ("world", "world"),
-        ("world/", "world/"),
-        ("./a//b c#1?.txt", "a/b%20c%231%3F.txt"),
-        ("über/50%", "%C3%BCber/50%25"),
-    ],
-)
-def test_paths(path: str, end: str) -> None:
-    assert sftp_url(ACCESS, path) == ROOT + end
-
-
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1))
 def test_a_path_can_be_read_back(path: str) -> None:
     """Whatever it holds, it is the path of the URL and nothing else."""

@@ -48,19 +48,6 @@ def test_batches_of_random_fleets(
         assert len(batches[0]) == 1
 
 
-def test_sizes_follow_each_other() -> None:
-    """The last one holds on, and a percentage is at least one service."""
-    sizes = batch_sizes([Share(1), Share(10, True), Share(50, True)], 8, False)
-    assert list(itertools.islice(sizes, 5)) == [1, 1, 4, 4, 4]
-    assert list(itertools.islice(batch_sizes([Share(3)], 8, True), 3)) == [1, 3, 3]
-
-
-def test_services_that_come_before_each_other_are_a_defect() -> None:
-    """The order of references has no cycles."""
-    with pytest.raises(ValueError, match="no order between a, b"):
-        plan_batches(["a", "b"], {"a": {"b"}, "b": {"a"}}, batch_sizes([Share(1)], 2, False))
-
-
 @pytest.mark.parametrize(("text", "found"), [("3", Share(3)), (" 25% ", Share(25, True)), ("0", Share(0))])
 def test_shares(text: str, found: Share) -> None:
     """Numbers and percentages."""

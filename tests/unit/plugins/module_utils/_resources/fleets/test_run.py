@@ -13,14 +13,10 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph, Service
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import members
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import run as run_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import Modules
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
-    FleetOptions,
-    HealthCheckOptions,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import FleetOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.rollout import NotBegun
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import FleetRun
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
@@ -39,9 +35,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     one_at_a_time,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.time_zones import (
-    current_time,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.time_zones import current_time
 from unit.plugins.fakes import FakeClient
 
 URL = "https://api.example.com"
@@ -127,17 +121,6 @@ def memory_in(folder: Path) -> Memory:
     return Memory.of(str(folder), URL, "shop")
 
 
-# --- Deciding ---------------------------------------------------------------------------------------
-
-
-def test_health_checks_of_each_service(tmp_path: Path) -> None:
-    """One without services holds for all."""
-    for_all, for_b = HealthCheckOptions(tcp=True), HealthCheckOptions(tcp=True, services=["b"])
-    run = new_run(tmp_path, Account("a", "b"), "restarted", health_checks=[for_b, for_all])
-    run.select()
-    assert run.checks_of() == {"a": [for_all], "b": [for_b, for_all]}
-
-
 # --- The plan ---------------------------------------------------------------------------------------
 
 
@@ -186,36 +169,6 @@ def test_a_stop_that_is_killed_forgets_nothing(tmp_path: Path) -> None:
     with run.task.closing:
         run.first_step().run()
     assert memory_in(tmp_path).record.ran_before("b") is True
-
-
-def test_what_ran_is_brought_back(tmp_path: Path) -> None:
-    """In the order of the references, and noted so that it is not done again."""
-    client = Account("a", "b")
-    client.edges = [("a", "b")]
-    go(new_run(tmp_path, client, "stopped"))
-    go(new_run(tmp_path, client, "started"))
-    assert client.signals == [("a", "stop"), ("b", "stop"), ("b", "start"), ("a", "start")]
-    assert memory_in(tmp_path).record.back == {"a", "b"}
-
-
-def test_a_run_that_failed_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the next one does what is left, and then forgets it."""
-    client = Account("a", "b", "c")
-    with pytest.raises(SomeFailed, match="1 of 3 services failed") as failed:
-        go(new_run(tmp_path, client, "restarted", "b"))
-    assert {one["service"]: one["outcome"] for one in failed.value.details["services"]} == {
-        "a": "changed",
-        "b": "failed",
-        "c": "not begun",
-    }
-    record = memory_in(tmp_path).record
-    assert record.done == {"a"} and set(record.begun) == {"a", "b"}
-    client.calls.clear()
-    monkeypatch.setattr(members, "poll_for", lambda shows: shows())  # b shows no restart, however long
-    client.uptimes["b"] = 10**6
-    go(new_run(tmp_path, client, "restarted"))
-    assert client.signals == [("b", "restart"), ("c", "restart")]
-    assert memory_in(tmp_path).record.what is None
 
 
 def test_a_restart_within_the_bound_is_over(tmp_path: Path) -> None:
@@ -389,43 +342,6 @@ def test_what_is_suspended_in_its_turn_is_not_resumed(
         step.run()
     assert client.calls == [] and memory_in(tmp_path).record.back == set()
     assert member.verdict == (False, "it is suspended") and member.job.result["status"] == "SUSPENDED"
-
-
-def test_what_is_suspended_while_it_stops_is_not_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The status is read again after the wait, as it may be another by then."""
-    client = Account("a")
-    client.states["a"] = "stopping"
-    run = cut_off(client, tmp_path, "started")
-
-    def wait(task: Task[Any], id: str) -> None:
-        client.service_records[id]["status"], client.states[id] = "SUSPENDED", "stopped"
-
-    monkeypatch.setattr(members, "wait_while_stopping", wait)
-    assert list(run.begin(run.members["a"])) == []
-    assert run.members["a"].service.status == "SUSPENDED"
-    assert run.members["a"].verdict == (False, "it is suspended")
-
-
-def test_a_restart_that_was_begun_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By reading the container anew at each look, and no longer than until it shows."""
-    client, seen = Account("a"), list[Any]()
-    begun = cut_off(client, tmp_path, "restarted")
-
-    def poll(shows: Any) -> None:
-        for uptime in (100, 101, 1):
-            client.uptimes["a"] = uptime
-            seen.append(shows())
-
-    monkeypatch.setattr(members, "poll_for", poll)
-    begun.members["a"].await_restart()
-    assert seen == [False, False, True]
-    for state in ("started", "restarted"):
-        other = new_run(tmp_path, client, state, start_over=True)
-        planned(other)
-        other.members["a"].await_restart()
-    assert len(seen) == 3
 
 
 def test_the_health_of_what_was_begun_is_looked_at_again(tmp_path: Path) -> None:

@@ -22,10 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Listing,
     ServiceQuery,
     SftpRecords,
-    matches_patterns,
-    printable_only,
     read_listing,
-    shown_settings,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -137,20 +134,6 @@ def test_only_what_matches_is_listed_and_asked(wanted: dict[str, Any], found: li
     assert sorted(id for what, id in platform.asked if what == "sftp") == found
 
 
-def test_in_no_project() -> None:
-    """A service is listed even when the platform knows no project for it."""
-    listing = read(Platform([{"id": "a"}], {}))
-    assert homes(listing) == {"a": None}
-    assert listing.services[0]["project"] is None
-
-
-def test_project_count_that_is_not_told() -> None:
-    """A project is read when the platform does not say how many services it has."""
-    platform = Platform([{"id": "a"}], {"1": ["a"]})
-    platform.counts = {"1": None}  # type: ignore[dict-item]
-    assert homes(read(platform)) == {"a": "1"}
-
-
 def test_unknown_project() -> None:
     """It is an error, with what may have been meant."""
     with pytest.raises(NoSuchItem, match="unknown project 'projct 1'; did you mean 'project 1'"):
@@ -161,13 +144,6 @@ def test_a_project_whose_id_is_the_name_of_another_is_not_chosen() -> None:
     """Else playbooks would reach the hosts of the wrong one."""
     with pytest.raises(Ambiguous, match="'project 2' is the id of one project and the name of another"):
         read(Platform([], {"project 2": [], "2": []}), projects=("project 2",))
-
-
-def test_order() -> None:
-    """Services are sorted by name, then id, however they came."""
-    services = [{"id": "3", "name": "b"}, {"id": "2", "name": "a"}, {"id": "1", "name": "b"}]
-    listing = read(Platform(services, {"p": ["1", "2", "3"]}))
-    assert [service["id"] for service in listing.services] == ["2", "1", "3"]
 
 
 def test_fields() -> None:
@@ -287,39 +263,6 @@ def test_sftp_host_that_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "'-oProxyCommand=x'" in listing.warnings[0]
 
 
-@pytest.mark.parametrize(
-    ("patterns", "expected"),
-    [
-        ((), True),
-        (("web*",), True),
-        (("db*", "web-?"), True),
-        (("db*",), False),
-        (("!web*",), False),
-        (("!db*",), True),
-        (("web*", "!*-1"), False),
-        (("WEB*",), False),
-    ],
-)
-def test_named(patterns: tuple[str, ...], expected: bool) -> None:
-    """Shell patterns, those with an exclamation mark taking away."""
-    assert matches_patterns("web-1", patterns) is expected
-
-
-def test_visible() -> None:
-    """Escape sequences, changes of direction and lone surrogates go; spaces of all kinds stay."""
-    assert printable_only("a\x1b[31m\u202eb\ud800\u00a0c d\n") == "a[31mb\u00a0c d"
-
-
-@pytest.mark.parametrize("command", [True, False])
-def test_settings_have_the_launch_command_on_request(command: bool) -> None:
-    """It may hold a password."""
-    deploy = {"command": "run --password hush", "editable": True}
-    settings = m.Settings.model_validate({"deploy": deploy})
-    shown = shown_settings(settings, command)["deploy"]
-    assert shown["editable"] is True and shown.get("command") == (deploy["command"] if command else None)
-    assert shown_settings(m.Settings(), command)["deploy"] is None
-
-
 ACCESS = {"host": "paris.example.com", "port": 2022, "user": "srv-1"}
 DAY = 86400.0
 
@@ -345,24 +288,12 @@ def left_of(*services: dict[str, Any], max_age: float = DAY, **how: Any) -> list
     return [each["id"] for each in SftpRecords("account", max_age, **how).fill(services)]
 
 
-def test_what_was_read_is_not_read_again() -> None:
-    remember(service(sftp=ACCESS))
-    known, new = service(), service("s2")
-    assert left_of(known, new) == ["s2"]
-    assert known["sftp"] == ACCESS
-
-
 def test_a_service_without_access_is_read_each_time() -> None:
     """It may have been refused for a moment, and its host would lack it for as long as it is remembered."""
     remember(service(sftp=ACCESS), service("s2", sftp=None))
     assert left_of(service(), service("s2")) == ["s2"]
     SftpRecords("account", DAY, reread=True).keep([service(sftp=None)])
     assert left_of(service()) == ["s1"], "the access of before is gone"
-
-
-def test_another_status_is_read_again() -> None:
-    remember(service(sftp=ACCESS))
-    assert left_of(service(status="SUSPENDED")) == ["s1"]
 
 
 def test_everything_may_be_read_again() -> None:
@@ -383,23 +314,6 @@ def test_a_record_lasts_for_its_age(age: float, left: list[str]) -> None:
     content["services"]["s1"]["at"] = time.time() - age
     path.write_text(json.dumps(content))
     assert left_of(service()) == left
-
-
-def test_others_are_kept_until_they_are_too_old() -> None:
-    """The next run may have other filters."""
-    remember(service(sftp=ACCESS))
-    remember(service("s2", sftp=ACCESS))
-    assert left_of(service(), service("s2")) == []
-
-
-def test_accounts_have_records_of_their_own() -> None:
-    remember(service(sftp=ACCESS))
-    assert SftpRecords("another", DAY).fill([service()]) != []
-
-
-def test_nothing_is_written_without_an_age(home: Path) -> None:
-    remember(service(sftp=ACCESS), max_age=0)
-    assert list(home.iterdir()) == []
 
 
 def test_the_file_is_for_its_owner_alone() -> None:

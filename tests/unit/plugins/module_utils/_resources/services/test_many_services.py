@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
@@ -21,9 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     PlanOne,
     SomeFailed,
     plan_many,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
-    read_max_parallel,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     NOTHING_DONE,
@@ -36,7 +31,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
-from unit.plugins.module_utils._resources.platform import add, backups, before_each, calls, id_of, run
+from unit.plugins.module_utils._resources.platform import backups, id_of, run
 
 
 def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
@@ -54,38 +49,6 @@ def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
     assert result["msg"].startswith("4 of 5 services failed:\n- service 'nobody': ")
     assert result["actions"] == entries["two"]["actions"]
     assert [backup["name"] for backup in backups(sandbox, "two")] == ["n"]
-
-
-def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The call was made and its end was not seen; the service of the other call is as it was."""
-    for name in ("one", "two"):
-        add(sandbox, name, "n")
-    read, two = Client.pages, id_of(sandbox, "two")
-
-    def refuse_afterwards(client: Client, route: r.Route[Any], *given: Any, **named: Any) -> Any:
-        if route is r.BACKUPS and "backups.restore" in calls(sandbox):
-            raise error_for_status("no", 403)
-        return read(client, route, *given, **named)
-
-    def refuse(ids: dict[str, str], _body: Any) -> None:
-        if ids["id"] == two:
-            raise error_for_status("no", 403)
-
-    monkeypatch.setattr(Client, "pages", refuse_afterwards)
-    before_each(monkeypatch, r.BACKUP_RESTORE, refuse)
-    wish: dict[str, Any] = {
-        "services": ["two", "one"],
-        "name": "n",
-        "state": "restored",
-        "confirm": True,
-        "max_parallel": 1,
-    }
-    result = run(sandbox, BACKUP, **wish)
-    assert result["failed"] and result["changed"]
-    assert {entry["service"]: entry["changed"] for entry in result["services"]} == {"one": True, "two": False}
-    assert result["actions"] == []
 
 
 # --- Which services ---------------------------------------------------------------------------------
@@ -110,10 +73,6 @@ def planned(
     return plan_many(task, Operation("backups", "backups", plan, {"found": None}, all_or_none)), task
 
 
-def nothing_to_do(task: Task[Any], service: Service) -> Plan:
-    return Plan(result={"found": service.name})
-
-
 @pytest.mark.parametrize("option", ["services", "service", "project", "family"])
 def test_each_selector_names_what_to_work_on_and_must_hold_something(option: str) -> None:
     assert not BACKUP_INFO.works_on_host({option: None}), "the host of the play is another service"
@@ -123,44 +82,6 @@ def test_each_selector_names_what_to_work_on_and_must_hold_something(option: str
 def test_a_host_of_the_inventory_is_a_service_of_its_own() -> None:
     assert BACKUP_INFO.works_on_host({"max_parallel": 2})
     assert BACKUP_INFO.host_options["services"] == (SERVICE_ID,)
-
-
-@pytest.mark.parametrize(
-    ("written", "read"), [("auto", None), (" auto ", None), ("12", 12), (3, 3), ("0", 0)]
-)
-def test_how_many_is_a_number_or_left_to_the_task(written: Any, read: int | None) -> None:
-    """Ansible passes on what a template gives, which may be either."""
-    assert read_max_parallel(written) == read
-    assert BACKUP.read_options({"services": ["a"], "name": "n", "max_parallel": written}).max_parallel == read
-
-
-def test_as_many_backups_as_help_leave_what_eight_do(sandbox: Sandbox) -> None:
-    names = [f"game {number}" for number in range(12)]
-    sandbox.seed({"services": [{"name": name, "product": "minecraft"} for name in names]})
-    done = run(sandbox, BACKUP, services=names, name="n", max_parallel="auto")
-    assert done["changed"] and [each["service"] for each in done["services"]] == names
-    assert len(sandbox.writes()) == len(names)
-    assert [[backup["name"] for backup in backups(sandbox, name)] for name in names] == [["n"]] * len(names)
-    again = run(sandbox, BACKUP, services=names, name="n", max_parallel="auto")
-    assert not again.get("failed") and not again["changed"] and len(sandbox.writes()) == len(names)
-
-
-@pytest.mark.parametrize(
-    ("count", "named"),
-    [
-        (0, ""),
-        (1, "of web-0"),
-        (5, "of web-0, web-1, web-2, web-3, web-4"),
-        (7, "of web-0, web-1, web-2, web-3, web-4 and 2 more"),
-    ],
-)
-def test_a_diff_names_the_first_services_and_counts_the_rest(count: int, named: str) -> None:
-    client = FakeClient()
-    for number in range(count):
-        client.add_service(f"svc_{number}", f"web-{number}")
-    client.add_service("svc_bucket", "bucket", capabilities=[])
-    plan, _task = planned(client, nothing_to_do, family="APP")
-    assert plan.subject == named, "those that are skipped have no plan"
 
 
 # --- What becomes of each ---------------------------------------------------------------------------
@@ -190,14 +111,6 @@ def test_each_entry_tells_what_became_of_its_service() -> None:
     assert error.value.details["actions"] == ["change shop"]
     assert error.value.details["changed"]
     assert error.value.message == "1 of 2 services failed:\n- service 'cache' (svc_2): not cache"
-
-
-def test_the_error_of_a_single_service_is_that_of_the_task() -> None:
-    plan, task = planned(Families(), failing("shop"), services=["shop"])
-    with pytest.raises(SomeFailed) as error:
-        apply_plan(plan, task)
-    assert error.value.message == "not shop"
-    assert error.value.details["status"] == 409 and not error.value.details["changed"]
 
 
 @pytest.mark.parametrize(("outcome", "found"), [(None, "after"), (NOTHING_DONE, "before")])
@@ -256,14 +169,6 @@ def test_a_wait_in_vain_stops_the_others_where_it_is_all_or_none(all_or_none: bo
     assert ("change shop" in order) is not all_or_none
     assert error.value.message.startswith("nothing was done: ") is all_or_none
     assert ("Set allow_partial: true" in error.value.message) is all_or_none
-
-
-def test_a_change_that_fails_among_others_is_not_told_as_nothing_done() -> None:
-    plan, task = planned(Families(), failing("cache"), all_or_none=True, services=["shop", "cache"])
-    with pytest.raises(SomeFailed) as error:
-        apply_plan(plan, task)
-    assert error.value.message.startswith("1 of 2 services failed:")
-    assert error.value.details["actions"] == ["change shop"]
 
 
 def test_what_is_all_or_none_is_not_planned_if_it_cannot_be_done_for_each() -> None:

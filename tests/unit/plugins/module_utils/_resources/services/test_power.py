@@ -12,24 +12,12 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
-    power as service_power,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import view as service_view
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     EffectUnverified,
     WaitEnded,
 )
-from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
-from unit.plugins.module_utils._resources.platform import (
-    add,
-    fail_pending_backups,
-    id_of,
-    run,
-    writes,
-)
 
 RATES = {"monthlyMillicents": 10000, "storageMonthlyMillicents": 1500, "billedMonthlyMillicents": 1500}
 
@@ -159,9 +147,6 @@ def test_a_restart_that_is_not_known_to_have_begun_is_not_sent_again(client: Fak
     assert client.calls == [("power", "s", "restart")]
 
 
-# --- What sleeps ----------------------------------------------------------------------------------------
-
-
 def test_what_is_not_known_once_it_is_resumed_costs_what_the_new_size_does(client: FakeClient) -> None:
     client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES, capabilities=[])
     client.after["resume"] = lambda: client.states.update(s=None)
@@ -170,16 +155,6 @@ def test_what_is_not_known_once_it_is_resumed_costs_what_the_new_size_does(clien
 
 
 # --- What tells no state --------------------------------------------------------------------------------
-
-
-def test_an_order_that_wants_no_state_needs_none(client: FakeClient, clock: Clock) -> None:
-    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-    order: dict[str, Any] = {"name": "new", "product": "nginx", "host": "nd_1", "dimensions": size}
-    client.after["order"] = lambda: client.states.update(svc_2=None)
-    begun = clock.now
-    task = task_of(SERVICE, client, **order)
-    assert carry_out(SERVICE.plan(task))["id"] == "svc_2"
-    assert clock.now == begun and task.warnings == []
 
 
 def test_what_tells_no_state_once_it_is_resumed_ends_with_what_it_costs(
@@ -196,68 +171,7 @@ def test_what_tells_no_state_once_it_is_resumed_ends_with_what_it_costs(
     assert client.calls == [("resume", "s")]
 
 
-# --- What goes away while it is waited for ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "act",
-    [("DELETE", "", "no longer exists"), ("POST", "/suspend", "was suspended in the meantime")],
-)
-def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
-    sandbox: Sandbox,
-    monkeypatch: pytest.MonkeyPatch,
-    act: tuple[str, str, str],
-) -> None:
-    monkeypatch.setattr(service_view, "SIGNAL_GRACE_SECONDS", 0.0)
-    sandbox.delays(start=0.5)
-    id = id_of(sandbox, "one")
-    sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "kill"})
-    method, path, words = act
-
-    def taken_away(*given: Any) -> None:
-        sandbox.api(method, f"/api/resources/{id}{path}")
-        service_view.wait_for_state(*given)
-
-    monkeypatch.setattr(service_power, "wait_for_state", taken_away)
-    result = run(sandbox, SERVICE, name="one", state="started", wait_timeout=60.0)
-    assert result["failed"] and words in result["msg"]
-    assert result["changed"]  # the start was sent
-
-
-@pytest.mark.parametrize("state", ["stopped", "killed", "restarted", "started"])
-def test_a_signal_that_the_metrics_show_late(sandbox: Sandbox, state: str) -> None:
-    """The task ends when it is seen, so that the next one finds what is there."""
-    sandbox.profile("plain", **{"delay": "a second late"})
-    id = id_of(sandbox, "one")
-    sandbox.clock(advance=60)
-    if state == "started":
-        sandbox.operator(f"services/{id}", state="stopped")
-    result = run(sandbox, SERVICE, name="one", state=state)
-    assert result["changed"] and not result.get("failed"), result
-    shown = sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]["state"]
-    assert (
-        shown == result["service"]["state"] == ("running" if state in ("restarted", "started") else "stopped")
-    )
-    assert writes(sandbox) == ["resources.power"]
-    again = "started" if state == "restarted" else state
-    assert not run(sandbox, SERVICE, name="one", state=again)["changed"]
-    assert writes(sandbox) == ["resources.power"]
-
-
 # --- What is under way --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("wait", [True, False])
-@pytest.mark.parametrize("way", [("started", "starting", "running"), ("stopped", "stopping", "stopped")])
-def test_what_is_under_way_is_seen_to_end_if_the_task_waits(
-    client: FakeClient, clock: Clock, way: tuple[str, str, str], wait: bool
-) -> None:
-    state, shown, end = way
-    client.states["s"] = shown
-    clock.then = [lambda: None, lambda: client.states.update(s=end)]
-    result, _task = done(client, state=state, wait=wait)
-    assert client.calls == [] and len(clock.pauses) == (2 if wait else 0)
-    assert result["state"] == (end if wait else shown)
 
 
 def test_a_start_is_not_sent_before_the_container_has_stopped(client: FakeClient, clock: Clock) -> None:
@@ -269,23 +183,7 @@ def test_a_start_is_not_sent_before_the_container_has_stopped(client: FakeClient
     assert seen == ["stopped"] and client.calls == [("power", "s", "start")]
 
 
-@pytest.mark.parametrize(("state", "signal"), [("stopped", "stop"), ("killed", "kill")])
-def test_a_signal_to_what_runs_is_sent_at_once(
-    client: FakeClient, clock: Clock, state: str, signal: str
-) -> None:
-    done(client, state=state)
-    assert client.calls == [("power", "s", signal)] and clock.pauses == []
-
-
 # --- Suspension -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("wait", [True, False])
-def test_a_suspension_is_seen_if_the_task_waits(client: FakeClient, clock: Clock, wait: bool) -> None:
-    client.after["suspend"] = lambda: client.service_records["s"].update(status="ACTIVE")
-    clock.then = [lambda: client.service_records["s"].update(status="SUSPENDED")]
-    done(client, state="suspended", wait=wait)
-    assert len(clock.pauses) == (1 if wait else 0)
 
 
 @pytest.mark.parametrize("state", ["resumed", "suspended"])
@@ -320,27 +218,20 @@ def test_a_resumption_is_seen_before_anything_else_is_done(client: FakeClient, c
     assert client.calls == [("resume", "s"), ("power", "s", "start")] and statuses == ["ACTIVE"]
 
 
-# --- A service that the platform is at something else with --------------------------------------------------
-
-
-@pytest.mark.parametrize("status", ["409", "423"])
 @pytest.mark.parametrize(
-    ("state", "before"),
-    [("stopped", "running"), ("killed", "running"), ("restarted", "running"), ("started", "stopped")],
+    ("status", "words"), [(None, "no longer exists"), ("SUSPENDED", "was suspended in the meantime")]
 )
-def test_a_signal_that_a_busy_service_does_not_take_is_told(
-    sandbox: Sandbox, status: str, state: str, before: str
+def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
+    client: FakeClient, clock: Clock, status: str | None, words: str
 ) -> None:
-    """The task fails with the reason, at once, and says truly that nothing changed."""
-    sandbox.profile("plain", **{"refusal.service_busy": status})
-    id = id_of(sandbox, "one")
-    sandbox.operator(f"services/{id}", state=before)
-    add(sandbox, "one", "n", status="PENDING")
-    sandbox.clear_journal()
-    result = run(sandbox, SERVICE, name="one", state=state)
-    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
-    assert result["failed"] and not result["changed"] and reason in result["msg"]
-    assert writes(sandbox) == ["resources.power"]
-    assert sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]["state"] == before
-    fail_pending_backups(sandbox)
-    assert run(sandbox, SERVICE, name="one", state=state)["changed"]
+    def take_away() -> None:
+        client.service_records["s"].update(status=status)
+        if status is None:
+            client.service_records.clear()
+
+    client.states["s"] = "stopped"
+    late(client, state="stopped")
+    clock.then = [lambda: None, take_away]
+    with pytest.raises(WaitEnded, match=words):
+        done(client, state="started", wait_timeout=60.0)
+    assert client.calls == [("power", "s", "start")] and sum(clock.pauses) < 60

@@ -103,43 +103,6 @@ def test_another_rate_than_announced_is_told_once(
     assert task.effects.billed.as_dict()["monthly_after"] == "9.99"
 
 
-def test_another_rate_over_the_limit_says_so(client: FakeClient) -> None:
-    client.after["set_scale"] = lambda: bill(client, 9990)
-    plan, task = planned(client, dimensions={"cpu_cores": 4}, max_monthly="2")
-    carry_out(plan)
-    (warning,) = task.warnings
-    assert "is billed 9.99 a month, not 1.66 as announced, over max_monthly 2.00" in warning
-
-
-@pytest.mark.parametrize("how", ["not told", "not suspended yet"])
-def test_what_cannot_be_compared_is_not(client: FakeClient, how: str) -> None:
-    def show() -> None:
-        if how == "not told":
-            bill(client, None)
-        else:
-            client.service_records["s"]["status"] = "ACTIVE"
-            bill(client, 1060)
-
-    client.after["suspend"] = show
-    plan, task = planned(client, state="suspended", wait=False)
-    carry_out(plan)
-    assert task.warnings == []
-    assert task.effects.billed is None
-
-
-def test_what_has_not_its_new_size_yet_is_not_compared(client: FakeClient) -> None:
-    """Without ``wait``, the platform may show the change later."""
-
-    def show() -> None:
-        client.service_records["s"]["dimensions"] = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
-        bill(client, 1060)
-
-    client.after["set_scale"] = show
-    plan, task = planned(client, dimensions={"cpu_cores": 4}, wait=False)
-    carry_out(plan)
-    assert task.warnings == [] and task.effects.billed is None
-
-
 # --- Rates that do not add up ---------------------------------------------------------------------------
 
 

@@ -13,13 +13,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    Conflict,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import journal
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Composition, Step
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Composition
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import QUIET_SECONDS
 from hosted_sandbox.testing import Sandbox
@@ -55,55 +52,6 @@ def test_a_suspension_remembers_what_the_service_offered(sandbox: Sandbox) -> No
     assert run(sandbox, SERVICE, id=id, state="absent")["changed"]
 
 
-# --- What deletable: false means ------------------------------------------------------------------------
-
-
-def marked() -> FakeClient:
-    client = FakeClient()
-    client.add_service("s")
-    client.setting_records["s"]["deletable"] = False
-    return client
-
-
-def test_the_platform_decides_on_what_it_says_is_not_deletable() -> None:
-    """The specification allows a deletion in any state and gives the flag no meaning."""
-    client = marked()
-    task = task_of(SERVICE, client, id="s", state="absent")
-    carry_out(SERVICE.plan(task))
-    assert client.calls == [("delete_service", "s")]
-    assert task.warnings == []
-
-
-def test_a_refusal_cites_the_flag() -> None:
-    client = marked()
-
-    def refuse() -> None:
-        raise Conflict("DELETE: no", 409)
-
-    client.before["delete_service"] = refuse
-    with pytest.raises(Conflict) as refused:
-        carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent")))
-    assert refused.value.message == "DELETE: no. The settings of service 'web' (s) say deletable: false"
-
-
-@pytest.mark.parametrize("gone", [True, False])
-def test_what_somebody_else_deletes_meanwhile_is_deleted(gone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While its last copy is taken."""
-    client = FakeClient()
-    record = client.add_service("s")
-
-    def leave() -> None:
-        record.update(status="DELETING", capabilities=[])
-        if gone:
-            client.service_records.clear()
-
-    kept = removal.Kept(Step("copy it", leave, changes=False), {})
-    monkeypatch.setattr(client, "snapshots", None)
-    task = task_of(SERVICE, client, id="s", state="absent", wait=False)
-    carry_out(removal.plan_removal(task, "s", None, lambda task, view: kept))
-    assert client.calls == [("delete_service", "s")]
-
-
 # --- Waiting ----------------------------------------------------------------------------------------
 
 
@@ -136,16 +84,6 @@ def test_a_list_of_applications_that_keeps_a_deleted_one_is_warned_of(
     carry_out(SERVICE.plan(task))
     [warning] = task.warnings
     assert "still lists" in warning and "'web'" in warning and sum(clock.pauses) >= QUIET_SECONDS
-
-
-def test_a_deletion_that_is_not_waited_for_ends_with_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, client = Clock(monkeypatch), FakeClient()
-    client.add_service("s")
-    client.after["delete_service"] = lambda: client.service_records.update(
-        s=FakeClient().add_service("s", status="DELETING")
-    )
-    carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent", wait=False)))
-    assert client.calls == [("delete_service", "s")] and clock.pauses == []
 
 
 @pytest.mark.parametrize("end", ["gone", "DELETED"])

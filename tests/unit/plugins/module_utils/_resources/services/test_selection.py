@@ -88,10 +88,6 @@ def test_an_id_of_another_project_is_refused() -> None:
         picked(ACCOUNT, project="web", services=["s1", "db"])
 
 
-def test_the_records_come_back_as_they_were() -> None:
-    assert select_services(SERVICES, services="s1")[0] is SURVIVAL
-
-
 def test_results_that_tell_the_project_otherwise() -> None:
     """In full, as a service of its own, and as an inventory lists it."""
     whole = service("a", "x", details={"project_id": "p1"})
@@ -99,27 +95,6 @@ def test_results_that_tell_the_project_otherwise() -> None:
     assert picked([service("a", "x", project_id="p1")], project="p1") == ["a"]
     assert picked([service("a", "x", project="web", project_id="p1")], project="web") == ["a"]
     assert picked([], project="web") == []
-
-
-def test_results_that_tell_less_of_their_projects() -> None:
-    inside = [service("a", "x")]
-    result = {
-        "projects": [
-            {"id": "p1", "services": inside},
-            {"name": "web", "services": []},
-            {"id": "p3", "name": None, "services": []},
-        ]
-    }
-    assert picked(result, project="p1") == ["a"]
-    assert picked(result, project=["web", "p3"]) == []
-    with pytest.raises(NoSuchItem, match="no project 'None'"):
-        picked(result, project="None")
-
-
-def test_a_service_without_a_name_has_none() -> None:
-    found = [{"id": "a", "family": "APP", "status": "ACTIVE"}]
-    assert picked(found, name="*") == ["a"]
-    assert picked(found, name="None") == []
 
 
 def test_what_a_record_holds_is_not_shown_by_accident() -> None:

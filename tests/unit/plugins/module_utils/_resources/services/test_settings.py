@@ -36,9 +36,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     Origin,
     wanted_order,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.service import (
-    SERVICE,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     settings as service_settings,
 )
@@ -56,13 +54,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Resource,
     Task,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Invalid,
-    WaitEnded,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import CHANGES, Clock, FakeClient, carry_out, task_of
-from unit.plugins.module_utils._resources.platform import add, fail_pending_backups, id_of, run, writes
+from unit.plugins.module_utils._resources.platform import run, writes
 
 SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
 
@@ -188,22 +183,6 @@ def test_whatever_takes_a_service_from_elsewhere_knows_each_setting() -> None:
     assert carried <= ServiceSection.model_fields.keys() & ApplicationSection.model_fields.keys()
 
 
-# --- Presets --------------------------------------------------------------------------------------------
-
-
-def test_an_order_by_preset_is_unchanged_when_it_is_run_again(sandbox: Sandbox) -> None:
-    order: dict[str, Any] = {"product": "minecraft", "host": "node-paris-1", "preset": "preset-small"}
-    order["name"] = "new"
-    first = run(sandbox, SERVICE, **order)
-    assert not first.get("failed"), first
-    sandbox.clear_journal()
-    again = run(sandbox, SERVICE, **order)
-    assert (again["changed"], again.get("failed")) == (False, None)
-    larger = run(sandbox, SERVICE, **{**order, "preset": "preset-large"})
-    assert larger["changed"], larger
-    assert [route for route in writes(sandbox) if route != "order.quote"] == ["settings.scale"]
-
-
 # --- What an order alone uses ---------------------------------------------------------------------------
 
 
@@ -248,51 +227,12 @@ def test_a_network_change_after_which_nothing_runs_is_no_success(
     assert writes(sandbox) == ["settings.network"]
 
 
-def test_a_network_change_that_is_stopped_after_need_not_run(sandbox: Sandbox) -> None:
-    let_starts_fail(sandbox, "one")
-    result = run(sandbox, SERVICE, name="one", public=False, state="stopped")
-    assert not result.get("failed"), result["msg"]
-    assert result["service"]["state"] == "stopped"
-
-
 # --- What a platform may do that the specification does not show ---------------------------------------
 
 
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
-
-
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("status", ["409", "423"])
-@pytest.mark.parametrize(
-    ("wish", "route"),
-    [
-        ({"public": False}, "network"),
-        ({"command": "x"}, "deploy"),
-        ({"dimensions": {"ram_gb": 8}, "command": "x", "public": False}, "scale"),
-        ({"new_project": "shop"}, "project"),
-    ],
-)
-def test_a_setting_that_a_busy_service_does_not_take_is_told(
-    sandbox: Sandbox, status: str, wish: dict[str, Any], route: str
-) -> None:
-    """It is sent once, those after it are not, and nothing is said to wait for a start."""
-    sandbox.profile("plain", **{"refusal.service_busy": status})
-    sandbox.api("POST", "/api/projects", {"name": "shop"})
-    one = f"/api/resources/{id_of(sandbox, 'one')}"
-    add(sandbox, "one", "n", status="PENDING")
-    before = [sandbox.api("GET", path).json() for path in (one, f"{one}/settings")]
-    sandbox.clear_journal()
-    result = run(sandbox, SERVICE, id=id_of(sandbox, "one"), **wish)
-    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
-    assert result["failed"] and not result["changed"] and reason in result["msg"]
-    sent = [line["path"] for line in sandbox.journal() if line["method"] != "GET"]
-    assert sent == [f"{one}/{route}"]
-    assert [sandbox.api("GET", path).json() for path in (one, f"{one}/settings")] == before
-    assert run(sandbox, SERVICE, name="one")["service"]["pending_restart"] == []
-    fail_pending_backups(sandbox)
-    assert run(sandbox, SERVICE, id=id_of(sandbox, "one"), **wish)["changed"]
 
 
 @pytest.mark.usefixtures("home")
@@ -325,16 +265,6 @@ def test_a_network_change_that_is_not_waited_for_is_looked_at_once(client: FakeC
     assert again.result["pending_restart"] == ["network"]
 
 
-# --- What a stopped container needs no start for --------------------------------------------------------
-
-
-def view_of(client: FakeClient, state: str | None = None) -> View:
-    """Return the service as a task sees it, with its settings."""
-    service, settings = client.service("s"), client.settings("s")
-    assert service is not None
-    return View(service, settings, state)
-
-
 # --- Sizes ----------------------------------------------------------------------------------------------
 
 
@@ -364,40 +294,6 @@ def test_a_container_that_is_not_seen_to_be_recreated_may_be_the_old_one(
     assert ["nothing showed" in warning for warning in told] == ([] if seen else [True])
     assert result["pending_restart"] == ([] if seen else ["network"])
     assert client.calls == [("set_network", "s", True)]
-
-
-def test_a_recreation_is_looked_for_as_long_as_the_task_may_wait(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = Clock(monkeypatch)
-    client.after["set_network"] = lambda: client.uptimes.update(s=101)
-    clock.then = [lambda: None, lambda: client.uptimes.update(s=0)]
-    plan, task = planned(client, id="s", public=True)
-    assert carry_out(plan)["pending_restart"] == [] and clock.pauses
-    assert not any("nothing showed" in warning for warning in task.warnings)
-    clock.pauses.clear()
-    client.uptimes["s"] = 100
-    client.after["set_network"] = lambda: client.uptimes.update(s=200)
-    plan, task = planned(client, id="s", public=False)
-    carry_out(plan)
-    assert "but nothing showed" in task.warnings[-1]
-    assert sum(clock.pauses) >= 10
-
-
-@pytest.mark.parametrize(
-    ("state", "wait", "waits"),
-    [("present", True, True), ("started", True, True), ("present", False, False), ("stopped", True, False)],
-)
-def test_a_container_that_is_recreated_is_waited_for_where_it_is_to_run_on(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch, state: str, wait: bool, waits: bool
-) -> None:
-    waited: list[str] = []
-    monkeypatch.setattr(
-        service_settings, "wait_for_recreation", lambda task, view: waited.append(view.service.id)
-    )
-    plan, _task = planned(client, id="s", public=True, state=state, wait=wait)
-    carry_out(plan)
-    assert bool(waited) is waits
 
 
 def test_what_is_stopped_takes_the_network_at_its_next_start(client: FakeClient) -> None:
@@ -436,18 +332,6 @@ def test_a_container_on_its_way_is_waited_for_before_its_network_changes(
     assert carry_out(plan)["pending_restart"] == ([] if wait else ["network"])
 
 
-@pytest.mark.parametrize(("state", "pending"), [("stopped", []), (None, ["network"])])
-def test_a_suspended_service_is_stopped_if_it_says_so(
-    client: FakeClient, state: str | None, pending: list[str]
-) -> None:
-    """Nothing shows that a resumption starts a container from stop, so it is as for a command."""
-    client.service_records["s"]["status"] = "SUSPENDED"
-    client.states["s"] = state
-    plan, _task = planned(client, id="s", public=True)
-    assert carry_out(plan)["pending_restart"] == pending
-    assert client.calls == [("set_network", "s", True)]
-
-
 def test_a_network_change_that_a_restart_follows_is_in_effect_after_its_start(client: FakeClient) -> None:
     client.after["set_network"] = lambda: client.uptimes.update(s=101)
     plan, task = planned(client, id="s", public=True, state="restarted")
@@ -481,30 +365,3 @@ def test_a_network_change_that_is_refused_is_done_only_if_it_shows(client: FakeC
     with pytest.raises(Refused, match="no port is left"):
         carry_out(plan)
     assert planned(client, id="s")[0].result["pending_restart"] == []
-
-
-@pytest.mark.parametrize(
-    ("pauses", "status", "ends"),
-    [
-        (6, "ACTIVE", None),
-        (99, "ACTIVE", "has not run since. Its log may show why"),
-        (99, "SUSPENDED", "was suspended in the meantime"),
-        (99, "DELETING", "is being deleted"),
-        (99, "AWAITING_ADMIN", "awaits an intervention"),
-    ],
-)
-def test_a_recreated_container_may_be_stopped_for_a_moment(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch, pauses: int, status: str, ends: str | None
-) -> None:
-    clock = Clock(monkeypatch)
-    client.states["s"] = "stopped"
-    client.service_records["s"]["status"] = status
-    clock.then = [*[lambda: None] * pauses, lambda: client.states.update(s="running")]
-    task = task_of(SERVICE, client, id="s")
-    if ends is None:
-        service_settings.wait_for_recreation(task, view_of(client))
-        assert len(clock.pauses) == pauses + 1
-        return
-    with pytest.raises(WaitEnded, match=ends):
-        service_settings.wait_for_recreation(task, view_of(client))
-    assert 10 <= sum(clock.pauses) < 20

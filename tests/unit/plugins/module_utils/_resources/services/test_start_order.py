@@ -19,14 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 
-def test_a_service_starts_after_what_it_needs() -> None:
-    """Also what it needs through a service that is not in the plan."""
-    order = order_of(["web", "db", "cache"], {"web": ["proxy"], "proxy": ["db"]})
-    assert order.needs == {"web": {"db"}, "db": frozenset(), "cache": frozenset()}
-    assert order.starting(["web", "db"]) == ["db", "web"]
-    assert order.cycles == []
-
-
 def test_a_cycle_takes_no_order_from_those_that_are_not_in_it() -> None:
     """Whether the cycle is outside of the plan, inside, or half of it."""
     references = {"web": ["a"], "a": ["b"], "b": ["a", "db"]}

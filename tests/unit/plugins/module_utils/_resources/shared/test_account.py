@@ -9,12 +9,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
-import pytest
-
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account, Reads
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.identify import with_name
 from unit.plugins.fakes import FakeClient
 
 
@@ -32,13 +29,6 @@ def test_what_many_threads_want_is_read_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(want, range(8))) == [42] * 8
     assert reads == [1]
-
-
-def test_an_error_is_not_kept() -> None:
-    once = Reads().once
-    with pytest.raises(ZeroDivisionError):
-        once("answer", lambda: 1 // 0)
-    assert once("answer", lambda: 42) == 42
 
 
 class Counting(FakeClient):
@@ -61,18 +51,6 @@ class Counting(FakeClient):
         return []
 
 
-def test_what_is_read_in_parallel_is_read_once_for_all() -> None:
-    platform = Counting()
-    platform.add_service("a", "a")
-    platform.add_service("b", "b")
-    account = Account(cast(Client, platform), Reads())
-    for _each in range(2):
-        assert account.services() == [] and account.apps() == []
-        found = account.each("abab", lambda own, id: own.service(id))
-        assert [service and service.id for service in found] == list("abab")
-    assert sorted(platform.reads) == ["a", "apps", "b", "services"]
-
-
 def test_once_something_changes_all_is_read_anew() -> None:
     platform, reads = Counting(), Reads()
     account = Account(cast(Client, platform), reads)
@@ -91,13 +69,3 @@ def test_a_service_that_is_not_found_is_looked_for_again_and_so_is_the_list() ->
     assert account.services() == [] and account.services() == []
     assert account.service("a") is not None and account.service("a") is not None
     assert platform.reads == ["services", "a", "services", "a"]
-
-
-def test_services_are_found_by_name() -> None:
-    platform = FakeClient()
-    for id, name in (("a", "web"), ("b", "db"), ("c", "web")):
-        platform.add_service(id, name)
-    services = Account(cast(Client, platform)).services()
-    assert [found.id for found in with_name(services, "web", None)] == ["a", "c"]
-    assert [found.id for found in with_name(services, "db", None)] == ["b"]
-    assert with_name(services, "Web", None) == []

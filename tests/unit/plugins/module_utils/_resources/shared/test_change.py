@@ -18,9 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.backup 
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import change
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
-    BudgetExceeded,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import BudgetExceeded
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.change import (
     Change,
     Gone,
@@ -88,12 +86,6 @@ def names(outcome: Outcome) -> list[str]:
     return [item.name for item in outcome.found]
 
 
-def test_what_was_created_is_returned_as_listed(client: FakeClient, task: Task[Any]) -> None:
-    outcome = apply(task, CREATE)
-    assert outcome.own and names(outcome) == ["new"]
-    assert client.calls == [("create_project", "new")]
-
-
 def test_what_was_created_though_the_answer_was_lost_is_adopted(client: FakeClient, task: Task[Any]) -> None:
     client.after["create_project"] = failing(LOST)
     outcome = apply(task, CREATE)
@@ -137,12 +129,6 @@ def test_what_may_be_there_twice_is_not_taken_for_its_own(client: FakeClient, ta
     client.before["create_project"] = failing(REFUSED, lambda: client.add_project("prj_2", "new"))
     with pytest.raises(errors.Conflict, match="the reason"):
         apply(task, CREATE)
-
-
-def test_a_refusal_stays_one_where_nothing_is_there(client: FakeClient, task: Task[Any]) -> None:
-    client.before["create_project"] = failing(REFUSED)
-    with pytest.raises(errors.Conflict, match="the reason"):
-        apply(task, replace(CREATE, unique=True))
 
 
 def test_what_shows_late_is_waited_for_and_what_does_not_show_is_an_error(
@@ -279,20 +265,10 @@ def act(calls: Calls, *looks: bool, **given: Any) -> Task[Any]:
 START = Change(what="start", route=r.POWER, ids={"id": "s"}, body={"signal": "start"}, shown=Seen([]))
 
 
-def test_an_act_that_went_well_is_done_once(clock: Clock) -> None:
-    act(calls := Calls())
-    assert calls.made == 1
-
-
 def test_an_act_whose_effect_is_seen_is_not_repeated(clock: Clock) -> None:
     task = act(calls := Calls(LOST), False, False, True)
     assert calls.made == 1
     assert task.effects.writes == 1, "an error of what comes next tells that something was changed"
-
-
-def test_an_act_without_effect_is_tried_once_more(clock: Clock) -> None:
-    act(calls := Calls(LOST))
-    assert calls.made == 2
 
 
 def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:

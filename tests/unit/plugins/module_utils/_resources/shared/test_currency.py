@@ -16,12 +16,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.currency import (
     checked_currency,
-    currency_of,
     format_price,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    RUN_FOLDER,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import RUN_FOLDER
 from unit.plugins.fakes import FakeClient, task_of
 
 
@@ -67,23 +64,6 @@ def test_the_tasks_of_a_run_read_it_once_for_each_account(
         assert price(client) == ("1.50" if refusal else "1.50 EUR")
         assert price(other) == "1.50 USD"
     assert (client.reads, other.reads) == (1, 1)
-
-
-def test_a_price_that_is_not_known_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(RUN_FOLDER, raising=False)
-    client = Wallets()
-    assert price(client, None) is None and client.reads == 0
-
-
-def test_a_folder_that_cannot_be_used_leaves_the_currency_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(RUN_FOLDER, "/dev/null/nowhere")
-    assert price(Wallets()) == "1.50"
-
-
-def test_a_task_without_a_platform_has_no_currency() -> None:
-    task: Any = task_of(SERVICE, FakeClient(), id="s")
-    task.client = None
-    assert currency_of(task) is None
 
 
 @pytest.mark.parametrize(

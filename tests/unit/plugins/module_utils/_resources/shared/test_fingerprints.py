@@ -48,12 +48,6 @@ def test_the_file_gives_nothing_away(tmp_path: Path) -> None:
     assert prints["A"] != prints["B"]
 
 
-@pytest.mark.parametrize("other", [{"app_id": "app_2"}, {"slug": "blog"}, {"base_url": "https://else.where"}])
-def test_another_application_is_not_known_by_it(tmp_path: Path, other: dict[str, str]) -> None:
-    read(tmp_path).keep({"A": "1"})
-    assert read(tmp_path).known and not read(tmp_path, **other).known
-
-
 @pytest.mark.parametrize(
     "damage",
     [
@@ -72,17 +66,6 @@ def test_a_damaged_file_is_named(tmp_path: Path, damage: dict[str, Any]) -> None
         file.write_text(content)
         with pytest.raises(Invalid, match=rf"is in '{file}', which cannot be read: it is damaged"):
             read(tmp_path)
-
-
-def test_what_was_there_can_be_restored_and_forgotten(tmp_path: Path) -> None:
-    found = read(tmp_path)
-    found.keep({"A": "1"})
-    before = dict(found.prints)
-    found.forget()
-    found.forget()
-    assert not read(tmp_path).known
-    found.restore(before)
-    assert read(tmp_path).differences({"A": "1"}) == {"added": [], "changed": [], "removed": []}
 
 
 def test_two_runs_take_turns(tmp_path: Path) -> None:

@@ -17,12 +17,6 @@ def test_hints() -> None:
     assert "name10" not in many
 
 
-def test_ids_are_hints_where_there_are_no_names_and_are_called_ids() -> None:
-    assert identify.near_miss("zzz", ["web", "db"], ["svc_1"]) == "; there are: 'db', 'web'"
-    assert identify.near_miss("zzz", [], ["svc_1"]) == "; there are: id 'svc_1'"
-    assert identify.near_miss("svc_2", ["web"], ["svc_1"]) == "; did you mean 'svc_1'?"
-
-
 @pytest.mark.parametrize(
     ("created", "sent", "is_it"),
     [

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
@@ -14,7 +14,6 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     WaitOptions,
-    ansible_type,
     argument_spec_of,
     option,
     required,
@@ -89,36 +88,6 @@ def test_hints_and_defaults_say_what_ansible_is_told() -> None:
     }
 
 
-def test_what_hints_do_not_say_is_derived_too() -> None:
-    assert THING.selectors == {"slug"}
-    assert THING.secret_options == {"content"}
-    assert THING.filled_options == {"kept"}
-    assert THING.paths == {"source": True, "kept": False, "token_file": True, "ca_path": True}
-    assert THING.host_options == {"names": ("a", "b")}
-    assert THING.places == {"names", "name"}, "an alias names the target as well"
-    assert THING.waits and THING.name == "test_options"
-    for given, on_host in (
-        ({}, True),
-        ({"slug": "x"}, True),
-        ({"names": None}, False),
-        ({"name": ""}, False),
-    ):
-        assert THING.works_on_host(given) is on_host, "an empty name must not become the host"
-
-
-def test_options_are_read_from_what_ansible_validated() -> None:
-    given = {"slug": "blog", "name": ["a"], "names": ["a"], "size": {"ram_gb": 8, "cpu_cores": None}}
-    options = THING.read_options({**given, "sizes": [{"ram_gb": 1}], "wait": False, "_ansible_tmp": "x"})
-    assert options.slug == "blog"
-    assert options.names == ["a"]
-    assert options.size == Size(8)
-    assert options.sizes == [Size(1)]
-    assert not options.wait
-    assert options.parts == []
-    with pytest.raises(FrozenInstanceError):
-        options.slug = "other"  # type: ignore[misc]
-
-
 def test_a_default_that_can_be_changed_is_not_shared() -> None:
     first, second = (THING.read_options({"slug": name}) for name in ("a", "b"))
     first.query["filter"] = "x"
@@ -132,51 +101,7 @@ def test_no_secret_is_in_the_text_of_the_options() -> None:
     assert "slug='a'" in repr(options)
 
 
-def test_a_type_that_ansible_does_not_know_is_refused() -> None:
-    with pytest.raises(TypeError, match="cannot have the type"):
-        ansible_type(set[str])
-
-
 # Whoever changes these changes what may be shown, or which files of the controller a role brings along.
-NEVER_SHOWN = {
-    "blueprint": {"blueprint"},
-    "clone": {"blueprint", "overrides", "secret_environments"},
-    "database_query": {"params"},
-    "drift_info": {"blueprint"},
-    "environment": {"secret_variables"},
-    "file": {"content"},
-    "quote": {"variables"},
-    "recover": {"blueprint", "overrides"},
-    "relocate": {"secret_environments", "variables"},
-    "service": {"variables"},
-    "sftp_sync": {"passphrase", "password"},
-    "ssh_key": {"public_key"},
-}
-READ_HERE = {
-    "app_image": {"path"},
-    "blueprint": {"private_key_file", "src"},
-    "clone": {"private_key_file", "src"},
-    "drift_info": {"src"},
-    "file": {"src"},
-    "recover": {"private_key_file", "src"},
-    "relocate": {"private_key_file"},
-    "service": {"private_key_file"},
-    "sftp_sync": {"private_key_file"},
-    "sleep_plan": {"calendar"},
-    "ssh_key": {"public_key_file"},
-}
-
-
-@pytest.mark.parametrize("name", RESOURCES)
-def test_what_is_never_shown_and_what_is_read_here(name: str) -> None:
-    resource = RESOURCES[name]
-    hidden = {option for option, entry in argument_spec(resource).items() if entry.get("no_log")}
-    assert (hidden | resource.secret_options) - {"token"} == NEVER_SHOWN.get(name, set())
-    assert "token" in hidden
-    read = {option for option, may_be_brought in resource.paths.items() if may_be_brought}
-    assert read - {"token_file", "ca_path"} == READ_HERE.get(name, set())
-
-
 @pytest.mark.parametrize("name", RESOURCES)
 def test_every_noun_reads_its_options_back(name: str) -> None:
     """Each option of the argument spec is an attribute with the value that Ansible passes on.

@@ -37,21 +37,6 @@ def run(client: Client, items: list[int], work: Any, at_once: int = 4) -> list[A
     return run_parallel(client, items, work, at_once)  # type: ignore[arg-type]
 
 
-def test_results_come_in_the_order_of_the_items() -> None:
-    client = Client()
-    gate = threading.Barrier(2, timeout=300)
-
-    def work(_client: Any, item: int) -> int:
-        if item < 2:
-            gate.wait()  # two are under way at once, or this ends in an error
-        return item * 10
-
-    assert run(client, list(range(20)), work) == [item * 10 for item in range(20)]
-    assert 1 < len(client.clones) <= 4
-    assert all(clone.closed for clone in client.clones)
-    assert not client.closed
-
-
 def test_no_two_threads_share_a_client() -> None:
     client = Client()
     users: dict[int, set[int]] = {}
@@ -62,13 +47,6 @@ def test_no_two_threads_share_a_client() -> None:
     run(client, list(range(50)), work)
     assert all(len(threads) == 1 for threads in users.values())
     assert id(client) not in users
-
-
-def test_one_item_needs_no_thread() -> None:
-    client = Client()
-    assert run(client, [1], lambda used, item: used is client) == [True]
-    assert run(client, [], lambda used, item: item) == []
-    assert client.clones == []
 
 
 def test_an_error_is_raised_and_the_connections_are_closed() -> None:

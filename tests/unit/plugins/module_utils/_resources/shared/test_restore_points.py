@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
     restore_points as points,
 )
@@ -35,16 +34,6 @@ def test_a_moment_that_cannot_be_read_is_none(text: str | None, moment: datetime
     assert points.parse_moment(text) == moment
     found = points.parse_moment(text)
     assert found is None or found.tzinfo is not None
-
-
-@pytest.mark.parametrize(
-    ("shown", "held"),
-    [({}, False), ({"completedAt": "2026-03-01T04:09:00Z"}, True), ({"sizeBytes": 9}, True)],
-)
-def test_a_failed_backup_that_was_complete_is_told_apart(shown: dict[str, object], held: bool) -> None:
-    backup = m.Backup.model_validate({"id": "b", "name": "n", "status": "FAILED", **shown})
-    (copy,) = points.as_restore_points([backup])
-    assert copy.was_complete is held
 
 
 def test_the_newest_whole_copy() -> None:

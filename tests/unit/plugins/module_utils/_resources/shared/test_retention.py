@@ -14,9 +14,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.restore_points import (
-    parse_moment,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import (
     Decision,
     RestorePoint,
@@ -260,8 +257,3 @@ def test_the_brake() -> None:
     with pytest.raises(Invalid, match="would delete 4 copies, and max_delete is 3") as caught:
         check_max_delete(plan, 3)
     assert caught.value.details["would_delete"] == ["nightly-2", "nightly-3", "nightly-4", "nightly-5"]
-
-
-@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999Z", "", None, "soon"])
-def test_a_moment_that_does_not_exist_everywhere_is_none(text: str | None) -> None:
-    assert parse_moment(text) is None

@@ -24,9 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
-    NOTHING_DONE,
     Branch,
-    Expansion,
     Plan,
     Step,
     Task,
@@ -151,31 +149,6 @@ def test_a_failure_in_a_branch_stops_that_branch_only(diary: Diary) -> None:
     assert task.effects.actions == ["a", "d", "e"], "the task tells of both, in the order of the plan"
 
 
-def test_a_failure_in_a_lone_branch_stops_all_that_follows_in_it(diary: Diary) -> None:
-    """Steps of which each needs the one before it run in this very thread."""
-    branch = Branch(new_task())
-    steps = [diary.step("a"), diary.step("b", then=fail), diary.step("c"), diary.step("d")]
-    runner.apply_plan(Plan(None, union([(branch, steps)])), new_task())
-    assert diary.lines == ["a", "b"]
-    assert branch.error is not None and branch.task.effects.actions == ["a"]
-
-
-def test_progress_is_told_of_steps_that_run_at_the_same_time_too(diary: Diary) -> None:
-    task = new_task()
-    said: list[str] = []
-    task.progress = said.append
-    branches = [(Branch(new_task()), [diary.step(f"{n}a"), diary.step(f"{n}b")]) for n in range(2)]
-    runner.apply_plan(Plan(None, union(branches), max_parallel=1), task)
-    assert said == ["step 2 of 4: 0b", "step 3 of 4: 1a", "step 4 of 4: 1b"]
-
-
-def test_branches_can_need_what_comes_before_all_of_them(diary: Diary) -> None:
-    wait = union([(Branch(new_task()), [diary.step("wait", then=fail, changes=False)])])
-    rest = union([(Branch(new_task()), [diary.step(name)]) for name in ("a", "b")], after=wait)
-    runner.apply_plan(Plan(None, [*wait, *rest]), new_task())
-    assert diary.lines == ["wait"]
-
-
 def test_a_branch_works_with_the_connections_of_its_thread(diary: Diary) -> None:
     branches = [Branch(new_task()) for _number in range(2)]
     meeting = threading.Barrier(2, timeout=10)
@@ -195,15 +168,6 @@ def test_a_branch_works_with_the_connections_of_its_thread(diary: Diary) -> None
     assert len(set(map(id, clients))) == 2 and task.client not in clients
     assert [branch.task.effects.writes for branch in branches] == [1, 1]
     assert task.effects.writes == 2
-
-
-def test_an_expansion_is_carried_out_before_what_needs_it(diary: Diary) -> None:
-    task = new_task()
-    order = diary.step("order")
-    follow = Expansion("bring it to state", lambda: [diary.step("resize"), diary.step("start")])
-    runner.apply_plan(Plan(None, [order, follow, diary.step("last")]), task)
-    assert diary.lines == ["order", "resize", "start", "last"]
-    assert task.effects.actions == ["order", "resize", "start", "last"], "its own sentence stands for them"
 
 
 @pytest.mark.parametrize("there_is_more", [True, False])
@@ -246,27 +210,11 @@ def test_a_step_that_fails_may_have_moved_money_once_a_call_of_it_was_sent(
     assert task.effects.unsure_moves == ([move] if unsure else [])
 
 
-def test_a_defect_in_a_branch_ends_the_task(diary: Diary) -> None:
-    def defect() -> None:
-        raise KeyError("x")
-
-    branches = [(Branch(new_task()), [diary.step(name, then=defect)]) for name in ("a", "b")]
-    with pytest.raises(KeyError):
-        runner.apply_plan(Plan(None, union(branches)), new_task())
-
-
 def test_a_step_cannot_need_what_comes_after_it(diary: Diary) -> None:
     late = diary.step("late")
     with pytest.raises(ValueError, match="does not come before it"):
         runner.apply_plan(Plan(None, [diary.step("early", late), late]), new_task())
     assert diary.lines == []
-
-
-def test_a_step_that_found_nothing_to_do_is_no_action() -> None:
-    task = new_task()
-    steps = [Step("order", lambda: NOTHING_DONE), Step("start", lambda: None)]
-    runner.apply_plan(Plan(result={}, steps=steps), task)
-    assert task.effects.actions == ["start"]
 
 
 @pytest.mark.parametrize("chained", [True, False])

@@ -55,20 +55,6 @@ def test_what_is_written_is_read_again(tmp_path: Path, record: SleepRecord) -> N
     assert Path(memory(tmp_path).record.path).stat().st_mode & 0o777 == 0o600
 
 
-def test_each_plan_remembers_its_own(tmp_path: Path) -> None:
-    """So does each service."""
-    remember(tmp_path, FULL)
-    assert memory(tmp_path, plan="others").read() == SleepRecord()
-    assert memory(tmp_path, id="svc_2").read() == SleepRecord()
-
-
-def test_a_new_wish_begins_a_new_period() -> None:
-    """Whatever was settled or delayed before does not count any more."""
-    found = FULL.with_keep(None)
-    assert (found.keep, found.settled, found.delayed) == (None, None, None)
-    assert found.saved == FULL.saved
-
-
 def test_what_two_runs_change_at_once_is_kept_of_both(tmp_path: Path) -> None:
     """Each part as the run left it that changed it; of a part that both changed, the later."""
     before = SleepRecord(settled=Due(True, "morning"), samples=(Sample(NOW, 1.0, 1),), ran=True)

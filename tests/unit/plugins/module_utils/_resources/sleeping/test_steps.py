@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Metrics
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
@@ -20,7 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleepin
     Memory,
     SleepRecord,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.steps import ran
 from unit.plugins.fakes import FakeClient, task_of
 
 
@@ -44,19 +42,6 @@ def plan_of(client: FakeClient, folder: Path, **given: Any) -> Any:
 def calls(client: FakeClient) -> list[str]:
     """Return the writes, as words."""
     return [" ".join(call[:2]) for call in client.calls]
-
-
-def test_services_stop_in_the_reverse_of_the_order_in_which_they_start(
-    client: FakeClient, tmp_path: Path
-) -> None:
-    """However many may be worked on in parallel."""
-    task, plan = plan_of(client, tmp_path)
-    apply_plan(plan, task)
-    assert calls(client) == ["suspend a", "suspend b", "suspend c"]
-    client.calls.clear()
-    task, plan = plan_of(client, tmp_path, awake=[{}])
-    apply_plan(plan, task)
-    assert calls(client) == ["resume c", "resume b", "resume a"]
 
 
 def test_what_waits_for_a_service_that_fails_is_reported(client: FakeClient, tmp_path: Path) -> None:
@@ -204,22 +189,6 @@ def test_a_wish_for_what_another_run_has_just_suspended_holds(client: FakeClient
     assert [warning for warning in task.warnings if "'b' (b) is SUSPENDED by now" in warning]
     assert calls(client) == ["suspend a"]
     assert run(client, tmp_path) == ["resume c", "resume b"]
-
-
-@pytest.mark.parametrize(
-    ("metrics", "runs"),
-    [
-        (Metrics(state="running"), True),
-        (Metrics(state="starting"), True),
-        (Metrics(state="stopped"), False),
-        (Metrics(state="unknown"), None),
-        (Metrics(state="stopping"), None),
-        (None, None),
-    ],
-)
-def test_whether_a_container_runs_may_be_unknown(metrics: Metrics | None, runs: bool | None) -> None:
-    """Then it is started when the service is resumed, as if it had run."""
-    assert ran(metrics) is runs
 
 
 def test_a_container_that_ran_in_between_is_started_again(client: FakeClient, tmp_path: Path) -> None:
