@@ -15,7 +15,6 @@ import secrets
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 
 from .budget import Commitment
 from .store import RUN_FOLDER, Kind, Record, records_folder, state_key
@@ -28,12 +27,9 @@ class Entry:
     what: str = ""
     at: float = 0.0
     """When it was noted, in seconds since 1970 by this machine's clock."""
-    run: str | None = None
     kept_in: str | None = None
     """The file with the secrets, until the task returns them."""
     commitment: Commitment | None = None
-    adds: Decimal = Decimal(0)
-    """What the commitment adds to the running rate."""
     known: tuple[str, ...] = ()
     """The ids of the services that had the name of what is committed before."""
     done: bool = False
@@ -54,13 +50,17 @@ ENTRIES = Kind(
 Opened = dict[Record[Entry], Entry]
 
 
-def begin(base_url: str | None, subject: str, entry: Entry) -> Record[Entry]:
+def begin(
+    base_url: str | None, subject: str, entry: Entry, earlier: Record[Entry] | None = None
+) -> Record[Entry]:
     """Note a call on a subject. Tasks in parallel may each have an entry on the same one.
+
+    :param earlier: the entry of an earlier attempt at the same, whose place this one takes.
 
     :raises Invalid: if it cannot be written, so that the call must not be made.
     """
     name = f"{state_key(base_url, subject)}-{secrets.token_hex(4)}.json"
-    record = ENTRIES.at(os.path.join(records_folder(ENTRIES.folder), name))
+    record = earlier or ENTRIES.at(os.path.join(records_folder(ENTRIES.folder), name))
     record.write(entry)
     return record
 

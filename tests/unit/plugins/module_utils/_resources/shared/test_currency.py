@@ -75,8 +75,11 @@ def test_a_price_that_is_not_known_asks_for_nothing(monkeypatch: pytest.MonkeyPa
     assert price(client, None) is None and client.reads == 0
 
 
-def test_a_folder_that_cannot_be_used_leaves_the_currency_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(RUN_FOLDER, "/dev/null/nowhere")
+def test_a_folder_that_cannot_be_used_leaves_the_currency_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(RUN_FOLDER, str(tmp_path))
+    (tmp_path / "hosted.services.currency.account.lock").mkdir()
     assert price(Wallets()) == "1.50"
 
 

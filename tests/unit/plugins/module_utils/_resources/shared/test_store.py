@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -46,12 +43,17 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.offers import OFFERS, Offers
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import ORDERS
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.power import ASLEEP, Asleep
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import relocation_record
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
+    relocation_record,
+    run_memory,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     ENVIRONMENTS,
     Written,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.journal import ENTRIES, Entry
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import OWNERS, Owner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING, Notes
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Kind
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -62,12 +64,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleepin
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.apps import Platform, plain, platform, server
+from unit.plugins.interruptions import ended, fill_disk, struck
 from unit.plugins.module_utils._resources.platform import id_of, run
 
 __all__ = ["plain", "platform", "server"]
 
 WRITTEN = Written("app_1", "00" * 32, {"A": "00"})
-ENTRY = commitments.Entry(Commitment("order", "it", Decimal("1.5")), Decimal("1.5"), None, 1.0)
+COMMITTED = Commitment("order", "it", Decimal("1.5"))
 KINDS: list[tuple[Kind[Any], Any]] = [
     (PENDING, Notes("svc_1", {"command": [{"since": "2026-01-31T12:00:00Z"}]})),
     (ENVIRONMENTS, WRITTEN),
@@ -83,50 +86,18 @@ KINDS: list[tuple[Kind[Any], Any]] = [
     (ASLEEP, Asleep("svc_1", "nights", True, {"awake": False})),
     (ACCESSES, Accesses({"svc_1": Access("ACTIVE", {"host": "a"}, 1.5)})),
     (namesakes.ORDERED, namesakes.Ordered("svc_1")),
-    (commitments.BUDGET, commitments.Content((ENTRY,))),
+    (ENTRIES, Entry("it", 1.0, commitment=COMMITTED, known=("svc_1",))),
+    (commitments.OF_RUN, commitments.OfRun({"a": Decimal("1.5")}, (COMMITTED,))),
+    (run_memory.SAID, run_memory.Said("EUR", known=True)),
+    (run_memory.FORESEEN, run_memory.Foreseen({"web": ""})),
+    (OWNERS, Owner("ab12")),
 ]
 """Each kind of record, and what one may hold."""
-CALLS = ((os, "open"), (os, "mkdir"), (os, "fsync"), (os, "replace"), (os, "unlink"), (fcntl, "flock"))
-"""The calls of the system after which a task may be gone, or the disk full."""
-
-
-def struck(act: Callable[[], object], at: int, strike: Callable[[], None]) -> bool:
-    """Do something whose call of this number meets a strike. Tell whether there were so many calls."""
-    left = at
-
-    def wrap(own: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*given: Any, **named: Any) -> Any:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                strike()
-            return own(*given, **named)
-
-        return call
-
-    with pytest.MonkeyPatch.context() as patch:
-        for module, name in CALLS:
-            patch.setattr(module, name, wrap(getattr(module, name)))
-        act()
-    return left <= 0
-
-
-def ended(act: Callable[[], object], at: int) -> bool:
-    """Do something in a process that ends at a call. Tell whether there were so many calls."""
-    child = os.fork()
-    if not child:
-        struck(act, at, lambda: os._exit(9))
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
 
 
 def always(content: Any) -> Callable[[Any], Any]:
     """Return what makes the same of every content."""
     return lambda _found: content
-
-
-def fill_disk() -> None:
-    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_every_kind_of_record_is_tried_here() -> None:
@@ -136,7 +107,7 @@ def test_every_kind_of_record_is_tried_here() -> None:
     }
 
 
-@pytest.mark.parametrize(("kind", "content"), KINDS, ids=[kind.folder for kind, _content in KINDS])
+@pytest.mark.parametrize(("kind", "content"), KINDS, ids=[kind.content.__name__ for kind, _content in KINDS])
 def test_a_record_is_whole_whatever_ends_its_task(kind: Kind[Any], content: Any, tmp_path: Path) -> None:
     """Killed at each call of the system, and with a disk that is full from there on."""
     nothing, record = kind.content(), kind.of("https://a.example.com", "one", str(tmp_path))
@@ -158,7 +129,7 @@ def test_a_record_is_whole_whatever_ends_its_task(kind: Kind[Any], content: Any,
             assert record.read() == after
 
 
-@pytest.mark.parametrize(("kind", "content"), KINDS, ids=[kind.folder for kind, _content in KINDS])
+@pytest.mark.parametrize(("kind", "content"), KINDS, ids=[kind.content.__name__ for kind, _content in KINDS])
 def test_a_record_is_read_as_it_was_written_and_a_damaged_one_is_named(
     kind: Kind[Any], content: Any, tmp_path: Path
 ) -> None:
