@@ -122,10 +122,10 @@ class Notes:
     def add(self, added: Mapping[str, Decimal], made: Commitment) -> None:
         """Note what this run has added, also with a commitment, which is not only predicted any more."""
         if self.run:
-            self.run.edit(
-                lambda run: OfRun(added, tuple(each for each in run.predicted if each.key != made.key)),
-                LOCK_SECONDS,
-            )
+            with self.run.held(LOCK_SECONDS) as run:
+                others = tuple(each for each in run.predicted if each.key != made.key)
+                if added != run.added or others != run.predicted:
+                    self.run.write(OfRun(added, others))
 
 
 # --- What the account has -----------------------------------------------------------------------------
@@ -269,20 +269,21 @@ class Rates:
         unpriced = [f"{each.name!r} ({id})" for id, each in now.items() if each.monthly is None]
         is_known = all(now[key].monthly is not None for key in raised if key in now)
         running, adds = self.added if of_run else rate_of(was), rate_of(now) - rate_of(was)
+        reserved = NOTHING if of_run else running - rate_of(limit.counted(self.listed, raised))
         over = running + adds - limit.most
         if (is_known and adds <= 0) or (over <= 0 and not unpriced):
             return
         figures = {
             "limit": limit.most,
             "running": None if of_run else running,
-            "reserved": NOTHING if of_run else running - rate_of(limit.counted(self.listed, raised)),
+            "reserved": reserved,
             "added_by_run": self.added,
             "adds": adds if is_known else None,
             "over": None if unpriced else over,
         }
         amounts = {name: self.price(each) for name, each in figures.items() if each is not None}
         told = {"adds": "an unknown amount", **amounts}
-        if not figures["reserved"]:
+        if reserved <= 0:
             del told["reserved"]
         made = next(made for key, made in raised.items() if key in now)
         raise BudgetExceeded(

@@ -260,15 +260,13 @@ class Record(Generic[T]):
         with self._kept():
             self._replace(content)
 
-    def edit(self, change: Callable[[T], T], seconds: float = LONGEST_WRITE) -> None:
+    def edit(self, change: Callable[[T], T]) -> None:
         """Replace what the record holds by what ``change`` makes of it. Nobody else edits it meanwhile.
 
         :raises Invalid: if it cannot be read or written.
         """
-        with self._kept(), self.held(seconds) as content:
-            changed = change(content)
-            if changed != content:
-                self._replace(changed)
+        with self._kept(), self.held(LONGEST_WRITE) as content:
+            self._replace(change(content))
 
     @contextmanager
     def held(self, seconds: float) -> Iterator[T]:
