@@ -264,26 +264,17 @@ def test_a_limit_of_a_run_alone_leaves_what_others_count(account: Account, tmp_p
         commit(guard_of(account, 46), order("other", "1"))
 
 
-def test_an_attempt_that_was_killed_is_one_with_those_after_it(account: Account, tmp_path: Path) -> None:
+def test_another_attempt_counts_once(account: Account, tmp_path: Path) -> None:
+    """In the run, and when it is planned, also after one that was killed. Others count beside it."""
     guard = guard_of(account, {"account": 10, "run": 10})
     lose(guard, order())
+    guard_of(account, {"run": 6}).expect(plan_of(order()))
     with pytest.raises(KeyboardInterrupt):
         commit(guard, order(monthly="7"), fail(KeyboardInterrupt()))  # type: ignore[arg-type]
-    assert entries(tmp_path) == [("new", False)]
-    assert "this run has added 7.00" in refused(guard, order("other"))
+    assert "3.00 over it" in refused(guard, order("other"))
     commit(guard, order())
     assert entries(tmp_path) == [("new", True)]
     assert "this run has added 6.00" in refused(guard, order("other"))
-
-
-def test_another_attempt_counts_once(account: Account) -> None:
-    """In the run, and when it is planned. What others may have ordered counts beside it."""
-    guard = guard_of(account, {"account": 10, "run": 10})
-    lose(guard, order())
-    guard.expect(plan_of(order()))
-    guard_of(account, {"run": 6}).expect(plan_of(order()))
-    assert "2.00 over it" in refused(guard, order("other"))
-    commit(guard, order())
 
 
 @pytest.mark.parametrize("budget", [{"run": 49}, {"run": 49, "account": 1000}])
@@ -442,12 +433,18 @@ def test_the_option_that_limits_is_named(account: Account) -> None:
 # --- Plans --------------------------------------------------------------------------------------------
 
 
-def test_a_plan_is_refused_as_a_whole(account: Account) -> None:
-    plan = plan_of(order("one"), order("two"))
-    guard_of(account, 12).expect(plan)
-    told = refused(guard_of(account, 11), order("one"), order("two"), order("free", "0"))
-    assert told.startswith("the order of service 'one' is refused by the budget")
-    assert "1.00 over it" in told and "this task would add 12.00" in told
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("kind", ["account", "run"])
+def test_a_plan_is_refused_as_a_whole(account: Account, kind: str, check_mode: bool) -> None:
+    """It spends nothing of what it saves."""
+    account.has("svc", 4000)
+    running = 4 if kind == "account" else 0
+    lowers = Commitment("suspension", "it", Decimal(0), id="svc", name="svc")
+    plan = (order("one"), lowers, order("two"), order("free", "0"))
+    told = refused(guard_of(account, {kind: running + 11}, check_mode), *plan)
+    assert told.startswith("the order of service 'one' is refused by the budget, 1.00 over it")
+    assert "this task would add 12.00, this run has added 0.00. Nothing was sent. " in told
+    guard_of(account, {kind: running + 12}, check_mode).expect(plan_of(*plan))
 
 
 def test_what_has_appeared_since_the_plan_was_made_is_not_created_again(account: Account) -> None:
@@ -457,16 +454,6 @@ def test_what_has_appeared_since_the_plan_was_made_is_not_created_again(account:
         account.has("svc", 6000, "new")
         guard.expect(plan_of(order()))
         assert "over it" in refused(guard, order("other"))
-
-
-def test_a_refusal_by_the_run_counts_what_raises_the_rate_alone(account: Account) -> None:
-    lowers = Commitment("suspension", "it", Decimal(0), id="svc")
-    guard_of(account, {"run": 12}).expect(plan_of(order("one"), lowers, order("two"), order("free", "0")))
-    told = refused(guard_of(account, {"run": 11}), order("one"), lowers, order("two"))
-    assert "1.00 over it: the budget of this run is 11.00 a month" in told
-    assert (
-        "this task would add 12.00" in told and "Nothing was sent. Order less, or raise the limit: " in told
-    )
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
