@@ -9,8 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, nullcontext
 from decimal import Decimal
 from typing import Any
 
@@ -18,10 +17,13 @@ from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.commitments import (
     BudgetGuard,
-    Content,
+    Notes,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import read_budget
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Record
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
+    ACCOUNT,
+    Budget,
+    read_budget,
+)
 
 DOCUMENTATION = r"""
 name: planted
@@ -61,14 +63,8 @@ def put(owner: Any, name: str, value: Any) -> None:
 
 def plant_blindness() -> None:
     """Let the guard see neither the reservations of parallel tasks nor their lock."""
-
-    @contextmanager
-    def without_lock(record: Record[Content]) -> Iterator[Content]:
-        os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
-        yield record.read()
-
-    put(GUARD, "with_entries", lambda listed, entries: (listed, ()))
-    put(GUARD, "locked", without_lock)
+    put(Notes, "open", lambda notes: [])
+    put(Notes, "turn", lambda notes: nullcontext())
 
 
 def plant_staleness() -> None:
@@ -86,7 +82,7 @@ def plant_stinginess() -> None:
 
     def lower(value: Any, source: str) -> Any:
         budget = read_budget(value, source)
-        return replace(budget, account=None if budget.account is None else budget.account - Decimal("0.01"))
+        return Budget({kind: most - Decimal("0.01") * (kind[0] == ACCOUNT) for kind, most in budget.items()})
 
     put(GUARD, "read_budget", lower)
 

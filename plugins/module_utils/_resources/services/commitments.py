@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from ..._api.client import Client
@@ -25,11 +25,12 @@ from ..._api.values import ServiceStatus
 from ..shared import journal
 from ..shared.account import Account, Reads
 from ..shared.budget import (
+    ACCOUNT,
     ENVIRONMENT,
-    LOWERING,
-    NEW,
+    PROJECTS,
+    RUN,
     THE_BUDGET,
-    VARIABLE,
+    THE_LIMIT,
     BudgetExceeded,
     Commitment,
     Guard,
@@ -37,41 +38,40 @@ from ..shared.budget import (
 )
 from ..shared.currency import format_price
 from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
-from ..shared.journal import Entry, run_id
+from ..shared.journal import Entry
 from ..shared.money import format_amount, rate_from
 from ..shared.names import same_name
 from ..shared.owners import account_of
-from ..shared.plan import Plan, Step, Task
+from ..shared.plan import Branch, Plan, Step, Task
 from ..shared.run_memory import run_record
 from ..shared.runner import needs_of
 from ..shared.store import LOCKS, Kind, Record, lock_file, records_folder, state_key
-from ..shared.task_errors import Invalid
 from .options import BudgetOptions
 
-RUN = "this run"
-THE_LIMIT = (
-    f"the limit: the option budget, the variable {VARIABLE} and {ENVIRONMENT} in the environment all hold, "
-    "and of each kind the lowest counts"
-)
 LOCK_SECONDS = 900.0
 """Seconds to wait for the commitments of other tasks, each of which ends by its own deadlines."""
 OPEN_SECONDS, DONE_SECONDS = 600.0, 60.0
-"""Seconds for which an entry counts if the platform does not show it: after an unknown outcome, or none.
-
-For its run it counts as long as that lasts.
-"""
+"""Seconds for which an entry counts if the platform does not show it: after an unknown outcome, or none."""
 NOTHING = Decimal(0)
+FACTS = {
+    "running": "the running rate is",
+    "reserved": "of which the platform does not yet show",
+    "adds": "this task would add",
+    "added_by_run": "this run has added",
+}
+"""What a refusal tells of its figures."""
+SCOPES = {ACCOUNT: "the account", RUN: "this run"}
 
 
-# --- What is open -------------------------------------------------------------------------------------
+# --- What is noted ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class OfRun:
     """What a run has added to the rate of an account, and would add in check mode. It ends with the run."""
 
-    added: Decimal = NOTHING
-    """With what is no open entry any more."""
+    added: Mapping[str, Decimal] = field(default_factory=dict)
+    """What it may have added, by the file of the entry, also of one that is closed."""
     predicted: tuple[Commitment, ...] = ()
 
 
@@ -82,61 +82,56 @@ class Open(NamedTuple):
     """A commitment that the platform may not show yet, and its entry in the journal."""
 
     record: Record[Entry]
-    made: Commitment
     entry: Entry
+    made: Commitment
 
     def is_attempt_at(self, made: Commitment) -> bool:
         """Tell whether it is an attempt at a commitment whose outcome is open."""
         return not self.entry.done and self.made.attempt == made.attempt
 
-    @property
-    def is_over(self) -> bool:
-        """Whether it has counted for long enough, whatever the platform shows."""
-        return time.time() - self.entry.at > (DONE_SECONDS if self.entry.done else OPEN_SECONDS)
 
+class Notes:
+    """What this controller, and this run of it, have committed on the account of a client."""
 
-def open_commitments(account: str) -> list[Open]:
-    """Return what the platform may not show yet.
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.subject = f"commitments of {account_of(client)}"
+        self.run = run_record(OF_RUN, f"{state_key(None, self.subject)}.json")
 
-    Of several attempts at the same, only the last one may have been carried out.
+    def turn(self) -> AbstractContextManager[bool]:
+        """Keep all other commitments of this controller waiting."""
+        return lock_file(os.path.join(records_folder(LOCKS), state_key(None, self.subject)), LOCK_SECONDS)
 
-    :raises Invalid: naming the file of an entry that cannot be read.
-    """
-    found = list[Open]()
-    for record, entry in journal.opened(None, subject_of(account)).items():
-        if entry.commitment is not None:
-            found = [each for each in found if not each.is_attempt_at(entry.commitment)]
-            found.append(Open(record, entry.commitment, entry))
-    return found
+    def open(self) -> list[Open]:
+        """Return what the platform may not show yet. What has counted for long enough is closed.
 
+        :raises Invalid: naming the file of an entry that cannot be read.
+        """
+        found = list[Open]()
+        for record, entry in journal.opened(None, self.subject).items():
+            if time.time() - entry.at > (DONE_SECONDS if entry.done else OPEN_SECONDS):
+                record.remove()
+            elif entry.commitment:
+                found.append(Open(record, entry, entry.commitment))
+        return found
 
-def remove(records: Iterable[Record[Entry]]) -> None:
-    """Remove entries that turned out to be of nothing."""
-    for record in records:
-        record.remove()
+    def of_run(self) -> OfRun:
+        """Return what is noted of this run."""
+        return self.run.read() if self.run else OfRun()
 
-
-def subject_of(account: str) -> str:
-    """Return what the entries of an account's commitments are on."""
-    return f"commitments of {account}"
-
-
-@contextmanager
-def turn_of(account: str) -> Iterator[None]:
-    """Keep all other commitments of this controller waiting.
-
-    :raises OSError: if the lock cannot be had.
-    """
-    path = os.path.join(records_folder(LOCKS), state_key(None, subject_of(account)))
-    with lock_file(path, LOCK_SECONDS):
-        yield
+    def add(self, added: Mapping[str, Decimal], made: Commitment) -> None:
+        """Note what this run has added, also with a commitment, which is not only predicted any more."""
+        if self.run:
+            with self.run.held(LOCK_SECONDS) as run:
+                others = tuple(each for each in run.predicted if each.key != made.key)
+                if added != run.added or others != run.predicted:
+                    self.run.write(OfRun(added, others))
 
 
 # --- What the account has -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Holding:
+class Holding(NamedTuple):
     """A service with its monthly rate, ``None`` if unknown, and the limited projects that it counts for."""
 
     name: str
@@ -171,41 +166,46 @@ def read_holdings(account: Account, projects: Collection[str]) -> Holdings:
     }
 
 
+def rate_of(holdings: Holdings) -> Decimal:
+    """Return the monthly rate of services, as far as it is known."""
+    return sum((each.monthly or NOTHING for each in holdings.values()), NOTHING)
+
+
 def namesakes(holdings: Holdings, made: Commitment) -> tuple[str, ...]:
     """Return the ids of the services that are called as what is made."""
-    return tuple(id for id, each in holdings.items() if same_name(each.name, made.name or ""))
+    return tuple(id for id, each in holdings.items() if same_name(each.name, made.name))
 
 
 def seen(holdings: Holdings, made: Commitment) -> Holding:
     """Return a service as it is before a commitment: as the plan saw it, if nothing else shows it."""
-    before = made.monthly if made.kind == "move" else made.before
-    return holdings.get(made.key) or Holding(made.name or made.what, before)
+    return holdings.get(made.key) or Holding(made.name or made.what, made.before)
 
 
 def with_commitment(holdings: Holdings, made: Commitment, key: str = "") -> Holdings:
     """Return the holdings as they are once a commitment is made. ``key`` is what is new kept under."""
-    if made.kind == "deletion":
-        return {id: each for id, each in holdings.items() if id != made.key}
-    now = seen(holdings, made)
+    if made.kind == "deletion":  # without an id, it is of what an earlier task would have made
+        called = [id for id in namesakes(holdings, made) if made.home in {"", *holdings[id].projects}]
+        gone = [made.id] if made.id else called
+        return {id: each for id, each in holdings.items() if id not in gone}
+    now, home = seen(holdings, made), frozenset([made.home])
     stays = made.kind == "move" or (made.lowers and made.monthly is None)
-    projects = frozenset([made.home]) if made.home or made.kind in NEW else now.projects
-    projects |= now.projects if made.kind == "move" else frozenset()  # it may stay where it is
+    projects = home if made.is_new else (now.projects | home) - {""}  # what is moved may stay where it is
     return {**holdings, key or made.key: Holding(now.name, now.monthly if stays else made.monthly, projects)}
 
 
-def with_open(listed: Holdings, commitments: Iterable[Open]) -> tuple[Holdings, list[Open]]:
-    """Return the holdings with what the platform does not show yet, and what need not count any more."""
-    holdings, ended, taken = listed, list[Open](), set[str]()
-    for each in commitments:
+def with_open(listed: Holdings, entries: Iterable[Open]) -> tuple[Holdings, list[Open]]:
+    """Return the holdings with what the platform does not show yet, and the entries of what it shows."""
+    holdings, shown, taken = listed, list[Open](), set[str]()
+    for each in entries:
         made, now = each.made, listed.get(each.made.key)
-        came = set(namesakes(listed, made)).difference(each.entry.known, taken) if made.kind in NEW else set()
+        came = set(namesakes(listed, made)).difference(each.entry.known, taken) if made.is_new else set()
         if came and made.kind == "order":  # a slug is that of one application, a name may be of several
             taken.add(min(came))
-        if came or each.is_over or (made.kind not in NEW and (now is None or is_shown(made, now))):
-            ended.append(each)
+        if came or (not made.is_new and (now is None or is_shown(made, now))):
+            shown.append(each)
         else:  # what is new counts beside all else that is on its way
-            holdings = with_commitment(holdings, made, made.id or f"{made.key} since {each.entry.at}")
-    return holdings, ended
+            holdings = with_commitment(holdings, made, made.id or each.record.path)
+    return holdings, shown
 
 
 def is_shown(made: Commitment, now: Holding) -> bool:
@@ -218,70 +218,101 @@ def is_shown(made: Commitment, now: Holding) -> bool:
 # --- Whether it fits ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Limit:
-    """The most that is allowed, and the option that sets it."""
+class Limit(NamedTuple):
+    """The most that is allowed, by which option, and for what."""
 
     option: str
+    kind: str
     scope: str
     most: Decimal
-    projects: frozenset[str] | None = None
-    """The ids of the projects whose services count; ``None`` for those of all."""
+    projects: frozenset[str]
+    """The ids of the projects whose services count, if it is of a project."""
 
-    def rate(self, holdings: Iterable[Holding]) -> Decimal:
-        """Return the monthly rate of the services that count, as far as it is known."""
-        return sum((each.monthly or NOTHING for each in holdings if self.counts(each)), NOTHING)
+    def counted(self, holdings: Holdings, raised: Collection[str]) -> Holdings:
+        """Return the services that count: for a run, those that it raises now."""
+        if self.kind == RUN:
+            return {id: each for id, each in holdings.items() if id in raised}
+        everywhere = self.kind != PROJECTS
+        return {id: each for id, each in holdings.items() if everywhere or self.projects & each.projects}
 
-    def counts(self, holding: Holding) -> bool:
-        """Tell whether a service counts."""
-        return self.projects is None or bool(self.projects & holding.projects)
 
+@dataclass(frozen=True)
+class Rates:
+    """What an account costs, and what a run has added to that."""
 
-@dataclass
-class Sum:
-    """What the account has and a run has added, while commitments are added one after the other."""
-
-    limits: Sequence[Limit]
     listed: Holdings
     """What the platform shows."""
     holdings: Holdings
     """That with what is not shown yet."""
     added: Decimal
+    price: Callable[[Decimal], str | None]
+    limits: Sequence[Limit] = ()
 
-    def add(self, made: Commitment) -> tuple[Limit, dict[str, Any]] | None:
-        """Add a commitment. Return the first limit that it breaks, or may break, and all figures."""
-        before, now, added = self.holdings, seen(self.holdings, made), self.added
-        self.holdings = with_commitment(before, made)
-        if made.lowers:
-            return None
-        then = self.holdings[made.key]
-        self.added += max((then.monthly or NOTHING) - (now.monthly or NOTHING), NOTHING)
-        broken = ((limit, self.figures(limit, before, now, then, added)) for limit in self.limits)
-        return next(((limit, figures) for limit, figures in broken if figures), None)
+    def after(self, commitments: Sequence[Commitment]) -> Rates:
+        """Return the rates once commitments are made. None can spend what another one saves.
 
-    def figures(
-        self, limit: Limit, before: Holdings, now: Holding, then: Holding, added: Decimal
-    ) -> dict[str, Any] | None:
-        """Return all figures if a limit is broken, or may be as something is not known."""
-        adds = None if then.monthly is None else limit.rate([then]) - limit.rate([now])
-        if not limit.counts(then) or (adds is not None and adds <= 0):
-            return None
-        here = {id: each for id, each in before.items() if limit.counts(each) and limit.scope != RUN}
-        unpriced = [f"{each.name!r} ({id})" for id, each in here.items() if each.monthly is None]
-        running = None if limit.scope == RUN else limit.rate(here.values())
-        over = (added if running is None else running) + (adds or NOTHING) - limit.most
-        if over <= 0 and adds is not None and not unpriced:
-            return None
-        return {
-            "scope": limit.scope,
+        :raises BudgetExceeded: if they break a limit, or may, as a rate is not known.
+        """
+        raising = [made for made in commitments if not made.lowers]
+        known = {made.key: seen(self.holdings, made) for made in raising if not made.is_new}
+        before = {**self.holdings, **known}
+        then = reduce(with_commitment, raising, before)
+        for limit in self.limits:
+            self._compare(limit, before, then, raising)
+        added = self.added + max(rate_of(then) - rate_of(before), NOTHING)
+        return replace(self, holdings=reduce(with_commitment, commitments, self.holdings), added=added)
+
+    def _compare(self, limit: Limit, before: Holdings, then: Holdings, raising: Sequence[Commitment]) -> None:
+        """Raise an error with all figures, if a limit is broken or may be."""
+        raised, of_run = {made.key: made for made in raising}, limit.kind == RUN
+        was, now = limit.counted(before, raised), limit.counted(then, raised)
+        unpriced = [f"{each.name!r} ({id})" for id, each in now.items() if each.monthly is None]
+        is_known = all(now[key].monthly is not None for key in raised if key in now)
+        running, adds = self.added if of_run else rate_of(was), rate_of(now) - rate_of(was)
+        reserved = NOTHING if of_run else running - rate_of(limit.counted(self.listed, raised))
+        over = running + adds - limit.most
+        if (is_known and adds <= 0) or (over <= 0 and not unpriced):
+            return
+        figures = {
             "limit": limit.most,
-            "running": running,
-            "reserved": NOTHING if running is None else running - limit.rate(self.listed.values()),
-            "added_by_run": added,
-            "adds": adds,
-            "over": None if adds is None or unpriced else over,
-            "unpriced": unpriced,
+            "running": None if of_run else running,
+            "reserved": reserved,
+            "added_by_run": self.added,
+            "adds": adds if is_known else None,
+            "over": None if unpriced else over,
         }
+        amounts = {name: self.price(each) for name, each in figures.items() if each is not None}
+        told = {"adds": "an unknown amount", **amounts}
+        if reserved <= 0:
+            del told["reserved"]
+        made = next(made for key, made in raised.items() if key in now)
+        raise BudgetExceeded(
+            f"the {made.kind} of {made.what} is refused by {limit.option}, {reasons(limit, told, unpriced)}",
+            budget={
+                **{name: format_amount(each) for name, each in figures.items()},
+                "scope": limit.scope,
+                "unpriced": unpriced,
+            },
+        )
+
+
+def reasons(limit: Limit, told: Mapping[str, str | None], unpriced: Sequence[str]) -> str:
+    """Return all figures as a sentence, and what to do."""
+    facts = [f"{text} {told[name]}" for name, text in FACTS.items() if name in told]
+    sentence = (
+        f"{limit.option} of {limit.scope} is {told['limit']} a month, {', '.join(facts)}. Nothing was sent"
+    )
+    if unpriced:
+        named = ", ".join(unpriced[:5])
+        return (
+            f"as a price is not known: {sentence}. The platform does not show the rate of "
+            f"{named}. Run this again when it does, or without budget"
+        )
+    less = "Suspend, delete or shrink something" if "running" in told else "Order less"
+    return (
+        f"{told['over']} over it: {sentence}. {less}, or raise "
+        f"{THE_LIMIT if limit.option == THE_BUDGET else limit.option}"
+    )
 
 
 # --- The guard ----------------------------------------------------------------------------------------
@@ -307,55 +338,45 @@ class BudgetGuard(Guard):
 
         :raises BudgetExceeded: if it does not fit, before anything is sent.
         """
-        if made.lowers or not any(self.budgets.values()):
+        if made.lowers or not self.budgets:
             yield
             return
         with ExitStack() as held:
             with known_or_refused():
-                account = account_of(client)
-                held.enter_context(turn_of(account))
-                found, ended = self._look(Account(client, Reads()), account, [made])
-                adds = self._check(found, [made])
-                settle(ended, account)
-                known = namesakes(found.listed, made)
-                entry = Entry(made.what, time.time(), run_id(), commitment=made, adds=adds, known=known)
-                earlier = [each.record for each in open_commitments(account) if each.is_attempt_at(made)]
-                record = journal.begin(None, subject_of(account), entry)
+                notes = Notes(client)
+                held.enter_context(notes.turn())
+                rates, before = self._rates(notes, [made]), notes.of_run().added
+                adds = rates.after([made]).added - rates.added
+                earlier = next((each for each in notes.open() if each.is_attempt_at(made)), None)
+                entry = Entry(made.what, time.time(), commitment=made, known=namesakes(rates.listed, made))
+                record = journal.begin(None, notes.subject, entry, earlier.record if earlier else None)
             try:
+                with known_or_refused():
+                    notes.add({**before, record.path: adds}, made)
                 yield
             except HostedError as error:
-                with self._noting(made, "failed"):
-                    remove([record] if error.nothing_done else earlier)
+                if error.nothing_done:
+                    with self._noting(made, "failed"):
+                        record.write(earlier.entry if earlier else Entry())
+                        notes.add(before, made)
                 raise
             with self._noting(made, "is done"):
                 record.write(replace(entry, done=True))
-                remove(earlier)
 
     def succeeded(self, commitment: Commitment) -> None:
-        """Settle the entries on a service that costs less from now on, or is gone.
+        """Close the entries on a service that costs less from now on, or is gone.
 
         Of what costs more, an entry whose response was lost is no attempt any more: it was carried out.
         """
-        if not any(self.budgets.values()):
+        if not self.budgets:
             return
-
-        def concerned() -> list[Open]:
-            return [
-                each
-                for each in open_commitments(account)
-                if (ends(commitment, each.made) if commitment.lowers else each.is_attempt_at(commitment))
-            ]
-
         with self._noting(commitment, "is done"):
-            account = account_of(self.task.client)
-            if not concerned():
-                return
-            with turn_of(account):
-                if commitment.lowers:
-                    settle(concerned(), account)
-                else:
-                    for each in concerned():
-                        each.record.write(replace(each.entry, done=True))
+            notes = Notes(self.task.client)
+            for each in notes.open():
+                if commitment.lowers and commitment.ends(each.made):
+                    each.record.remove()
+                elif each.is_attempt_at(commitment):
+                    each.record.write(replace(each.entry, done=True))
 
     @contextmanager
     def _noting(self, made: Commitment, outcome: str) -> Iterator[None]:
@@ -363,116 +384,104 @@ class BudgetGuard(Guard):
         try:
             yield
         except Exception as error:  # whatever it is: the call was made
+            ours = isinstance(error, (HostedError, OSError))  # the text of others may hold anything
             self.task.warn(
                 f"the {made.kind} of {made.what} {outcome}, but that could not be noted for the budget: "
-                f"{cause_of(error)}. What was noted before counts for up to {OPEN_SECONDS / 60:g} minutes, "
-                "until the platform shows it, and as added to this run"
+                f"{error if ours else type(error).__name__}. What was noted before counts for up to "
+                f"{OPEN_SECONDS / 60:g} minutes, until the platform shows it, and as added to this run"
             )
 
     def expect(self, plan: Plan) -> None:
         """Check what a plan commits. In check mode, what earlier tasks of the run would commit counts.
 
-        A branch is checked right before its calls alone: what is refused there leaves the others alone.
-
         :raises BudgetExceeded: if it does not fit.
         """
-        raising = [(step, made) for step, made in plan.commitments if not made.lowers]
-        if not any(self.budgets.values()) or not (raising or (self.task.check_mode and plan.commitments)):
+        check_mode, commitments = self.task.check_mode, [made for _step, made in plan.commitments]
+        if not self.budgets or not any(check_mode or not made.lowers for made in commitments):
             return
-        keys = {made.key for _step, made in raising}
         with known_or_refused():
-            run = of_run(account_of(self.task.client))
-            with run.held(LOCK_SECONDS) if run else nullcontext(OfRun()) as earlier:
-                if self.task.check_mode:
-                    commitments = [made for _step, made in plan.commitments]
-                    before = (*earlier.predicted, *taken_back(earlier.predicted, commitments))
-                    predicted = (*before, *self._predict(plan, before))
-                else:  # roles look at a change in check mode before they make it, in the same run
-                    predicted = tuple(made for made in earlier.predicted if made.key not in keys)
-                if run and predicted != earlier.predicted:
-                    run.write(replace(earlier, predicted=predicted))
-            together = [made for step, made in raising if step.branch is None or plan.budgeted_whole]
-            if together and not self.task.check_mode:
-                self._check_plan(together)
-
-    def _check_plan(self, commitments: Sequence[Commitment]) -> None:
-        """Check a plan when nobody is committing anything, which may fail.
-
-        What is to be created may have appeared since the plan was made; then nothing is left to do.
-        """
-        account = account_of(self.task.client)
-        with turn_of(account):
-            found, _shown = self._look(Account(self.task.client, Reads()), account, commitments)
-            known = {each.id for each in self.task.account.services()} if found.listed else set()
-            new = {id: each for id, each in found.listed.items() if id not in known}
-            self._check(found, [made for made in commitments if made.id or not namesakes(new, made)])
-
-    def _predict(self, plan: Plan, earlier: Sequence[Commitment]) -> Sequence[Commitment]:
-        """Return what a plan would commit, checked. A branch that is refused ends there, as it will."""
-        commitments = [made for _step, made in plan.commitments]
-        account = account_of(self.task.client)
-        found, _shown = self._look(self.task.account, account, commitments, earlier)
-        if plan.budgeted_whole:
-            self._check(found, commitments)
-            return commitments
-        needs, stopped, would = needs_of(plan.steps), set[Step](), list[Commitment]()
-        for step in plan.steps:
-            if needs[step] & stopped:
-                stopped.add(step)
-                continue
-            tried = replace(found)
-            try:
-                self._check(tried, step.commits)
-            except BudgetExceeded as error:
-                if step.branch is None:
-                    raise
-                step.branch.error = error
-                stopped.add(step)
+            notes = Notes(self.task.client)
+            if check_mode and notes.run:
+                with notes.run.held(LOCK_SECONDS) as run:
+                    would = self._check(plan, notes)
+                    notes.run.write(replace(run, predicted=(*run.predicted, *would)))
             else:
-                found, would = tried, [*would, *step.commits]
+                self._check(plan, notes)
+
+    def _check(self, plan: Plan, notes: Notes) -> list[Commitment]:
+        """Check what a plan commits together, and return it.
+
+        A branch is checked right before its calls: what is refused there leaves the others alone. Check mode
+        ends it there, as the run will. What is to be created may have appeared since the plan was made; then
+        nothing is left to do.
+        """
+        check_mode, branches = self.task.check_mode, list[tuple[Step, Branch]]()
+        would = list[Commitment]()
+        for step in plan.steps:
+            if step.branch is None or plan.budgeted_whole:
+                would += [made for made in step.commits if check_mode or not made.lowers]
+            elif check_mode:
+                branches.append((step, step.branch))
+        if not would and not branches:
+            return []
+        with nullcontext() if check_mode else notes.turn():
+            commitments = [*would, *(made for step, _branch in branches for made in step.commits)]
+            rates = self._rates(notes, commitments)
+        planned = {each.id for each in self.task.account.services()} if rates.listed else set()
+        new = {id: each for id, each in rates.listed.items() if id not in planned}
+        rates = rates.after([made for made in would if made.id or not namesakes(new, made)])
+        needs, stopped = needs_of(plan.steps) if branches else {}, set[Step]()
+        for step, branch in branches:
+            try:
+                if needs[step].isdisjoint(stopped):
+                    rates = rates.after(step.commits)
+                    would += step.commits
+                    continue
+            except BudgetExceeded as error:
+                branch.error = error
+            stopped.add(step)
         return would
 
-    def _look(
-        self,
-        reader: Account,
-        account: str,
-        commitments: Sequence[Commitment],
-        predicted: Iterable[Commitment] = (),
-    ) -> tuple[Sum, Sequence[Open]]:
-        """Return what the account has, with the limits that hold for commitments, and what is over.
+    def _rates(self, notes: Notes, commitments: Sequence[Commitment]) -> Rates:
+        """Return what the account costs, with the limits that hold for commitments.
 
-        Where only a limit of the run holds, nothing is read of the platform.
+        Earlier attempts at these count no more, and the entries of what the platform shows are closed. Where
+        only a limit of the run holds, nothing is read of it.
+        """
+        check_mode = self.task.check_mode
+        account = self.task.account if check_mode else Account(notes.client, Reads())
+        limits, entries, run = list(self._limits(account, notes, commitments)), notes.open(), notes.of_run()
+        attempts = [each for each in entries if any(map(each.is_attempt_at, commitments))]
+        listed, holdings, shown = Holdings(), Holdings(), list[Open]()
+        if any(limit.kind != RUN for limit in limits):
+            listed = read_holdings(account, {id for limit in limits for id in limit.projects})
+            holdings, shown = with_open(listed, [each for each in entries if each not in attempts])
+        for each in shown if not check_mode else ():
+            each.record.remove()
+        again = {each.record.path for each in attempts}
+        added = sum((adds for path, adds in run.added.items() if path not in again), NOTHING)
+        rates = Rates(listed, holdings, added, partial(format_price, self.task))
+        for made in run.predicted if check_mode else ():
+            rates = rates.after([made])
+        return replace(rates, limits=limits)
+
+    def _limits(self, account: Account, notes: Notes, commitments: Sequence[Commitment]) -> Iterator[Limit]:
+        """Yield the limits of all options that hold for commitments.
+
+        :raises BudgetExceeded: for one that would limit nothing.
         """
         self.names |= {(made.home, made.project_name) for made in commitments if made.project_name}
         homes = {made.home for made in commitments if not made.lowers}
-        limits = list(self._limits(reader, homes)) if homes else []
-        listed = Holdings()
-        others = [each for each in open_commitments(account) if not any(map(each.is_attempt_at, commitments))]
-        if any(limit.scope != RUN for limit in limits):
-            listed = read_holdings(reader, {id for limit in limits for id in limit.projects or ()})
-        holdings, ended = with_open(listed, others)
-        found = Sum([], listed, holdings, added_by_run(account, others))
-        for made in predicted:
-            found.add(made)
-        return replace(found, limits=limits), ended
-
-    def _limits(self, account: Account, homes: Collection[str]) -> Iterator[Limit]:
-        """Yield the limits of all options that hold for these projects."""
-        for option, budget in self.budgets.items():
-            if budget.account is not None:
-                yield Limit(option, "the account", budget.account)
-            for name, most in budget.projects.items():
-                ids = self._ids_of(name, account.projects())
-                if not ids.isdisjoint(homes):
-                    yield Limit(option, f"project {name!r}", most, ids)
-            if budget.run is not None and run_id() is None:
-                raise BudgetExceeded(
-                    "the budget limits what a run may add, and this task runs as a module on another "
-                    "machine, where its run is not known. Nothing was sent. Run the task on the controller: "
-                    "leave delegate_to out"
-                )
-            if budget.run is not None:
-                yield Limit(option, RUN, budget.run)
+        for option, budget in self.budgets.items() if homes else ():
+            for (kind, project), most in sorted(budget.items()):
+                if kind == RUN and notes.run is None:
+                    raise BudgetExceeded(
+                        "the budget limits what a run may add, and the run of this task has ended, or is not "
+                        "known on this machine. Nothing was sent. Leave delegate_to out, and wait for its end"
+                    )
+                ids = self._ids_of(project, account.projects()) if kind == PROJECTS else frozenset[str]()
+                if kind != PROJECTS or ids & homes:
+                    yield Limit(option, kind, SCOPES.get(kind, f"project {project!r}"), most, ids)
 
     def _ids_of(self, wanted: str, projects: Sequence[Project]) -> frozenset[str]:
         """Return the ids of the projects that a limit names: by the id, the name, or that of the plan.
@@ -494,116 +503,20 @@ class BudgetGuard(Guard):
         joined = {""} if found & oldest_projects(projects) else set[str]()  # without a project
         return frozenset(found | joined)
 
-    def _check(self, found: Sum, commitments: Sequence[Commitment]) -> Decimal:
-        """Check commitments that are made one after the other. Return what they add.
-
-        :raises BudgetExceeded: for the first that does not fit.
-        """
-        begun, broken = found.added, [(made, excess) for made in commitments if (excess := found.add(made))]
-        if broken:
-            made, excess = broken[0]
-            raise self._refusal(made, *excess, found.added - begun)
-        return found.added - begun
-
-    def _refusal(
-        self, made: Commitment, limit: Limit, figures: dict[str, Any], whole: Decimal
-    ) -> BudgetExceeded:
-        """Return the error for a commitment that does not fit: all figures, and what to do.
-
-        ``whole`` is what all changes of the task add.
-        """
-        price = partial(format_price, self.task)
-        running, reserved, adds, over = (figures[name] for name in ("running", "reserved", "adds", "over"))
-        facts = [f"{limit.option} of {limit.scope} is {price(limit.most)} a month"]
-        if running is not None:
-            part = f" ({price(reserved)} of it not shown by the platform yet)" if reserved > 0 else ""
-            facts.append(f"the running rate is {price(running)}{part}")
-        known = f"this task would add {price(adds)}"
-        facts.append("what this task would add is not known" if adds is None else known)
-        facts.append(f"this run has added {price(figures['added_by_run'])}")
-        if whole > (adds or whole):
-            facts.append(f"all changes of this task would add {price(whole)}")
-        unknown = f"rate of {', '.join(figures['unpriced'][:5])}" if figures["unpriced"] else "price"
-        remedy = f"The platform does not show the {unknown}. Run this again when it does, or without budget"
-        if over is not None:
-            less = "Order less" if running is None else "Suspend, delete or shrink something"
-            remedy = f"{less}, or raise {THE_LIMIT if limit.option == THE_BUDGET else limit.option}"
-        why = ", as a price is not known" if over is None else f", {price(over)} over it"
-        return BudgetExceeded(
-            f"the {made.kind} of {made.what} is refused by {limit.option}{why}: {', '.join(facts)}. "
-            f"Nothing was sent. {remedy}",
-            budget={
-                name: format_amount(each) if isinstance(each, Decimal) else each
-                for name, each in figures.items()
-            },
-        )
-
-
-def taken_back(earlier: Iterable[Commitment], commitments: Sequence[Commitment]) -> list[Commitment]:
-    """Return the deletions of what earlier tasks of a run in check mode would have made, in its place."""
-    return [
-        replace(made, project=each.project, project_name=each.project_name)
-        for each in earlier
-        for made in commitments
-        if made.kind == "deletion"
-        and not (made.id or each.id)
-        and same_name(made.name or "", each.name or "")
-        and (not made.home or {made.project, made.project_name} & {each.project, each.project_name} - {None})
-    ]
-
-
-def ends(lowering: Commitment, made: Commitment) -> bool:
-    """Tell whether what lowers the price of a service ends what was committed to it before."""
-    if made.id is not None:
-        return made.id == lowering.id and made.kind != "move"
-    there = lowering.kind in LOWERING and made.home in ("", lowering.home)
-    return there and same_name(made.name or "", lowering.name or "")
-
-
-def of_run(account: str) -> Record[OfRun] | None:
-    """Return what this run has committed on an account; ``None`` for a module elsewhere."""
-    return run_record(OF_RUN, f"budget.{account}.json")
-
-
-def added_by_run(account: str, others: Iterable[Open]) -> Decimal:
-    """Return what this run has added, as far as it may have been done."""
-    run, id = of_run(account), run_id()
-    ours = (each.entry.adds for each in others if id and each.entry.run == id)
-    return sum(ours, run.read().added if run else NOTHING)
-
-
-def settle(ended: Sequence[Open], account: str) -> None:
-    """Close entries that need not count any more. What this run has added with them stays."""
-    run, id = of_run(account), run_id()
-    ours = sum((each.entry.adds for each in ended if each.entry.run == id), NOTHING)
-    if run and ours:
-        run.edit(lambda now: replace(now, added=now.added + ours))
-    for each in ended:
-        each.record.remove()
-
 
 @contextmanager
 def known_or_refused() -> Iterator[None]:
     """Refuse what cannot be shown to fit.
 
-    :raises BudgetExceeded: if the account cannot be read, or the record not be locked, read or written.
+    :raises BudgetExceeded: if the account cannot be read, or an entry not be locked, read or written.
     """
     try:
         yield
-    except BudgetExceeded:
-        raise
     except (HostedError, OSError) as error:
+        if isinstance(error, BudgetExceeded):
+            raise
         scope = " It takes a token of scope FULL." if isinstance(error, AccessDenied) else ""
-        what = "the record of commitments" if isinstance(error, OSError) else "what the account costs"
-        why = error.message if isinstance(error, Invalid) else f"{what} cannot be read: {cause_of(error)}"
         raise BudgetExceeded(
-            f"a budget is set, and {why}. The change was not sent.{scope} "
-            "Run this again when it can be read, or leave the budget out"
+            "a budget is set, and whether this fits it cannot be told, so it is not sent: "
+            f"{as_sentence(str(error))}{scope} Run this again when that is mended, or without budget"
         ) from error
-
-
-def cause_of(error: Exception) -> str:
-    """Return why something failed. The text of an error that is none of ours may hold anything."""
-    if isinstance(error, HostedError):
-        return error.message
-    return str(error) if isinstance(error, OSError) else type(error).__name__

@@ -522,7 +522,7 @@ def moving(task: Task[Any], view: View, wanted: str, changes: ServiceChanges) ->
     if own is not None:
         there = read_aliases(task.account, project.id)
         warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
-    return None, commitment_of(view, "move", billed_rate(service), project=project)
+    return None, commitment_of(view, "move", billed_rate(service), billed_rate(service), project)
 
 
 def name_of_project(task: Task[Any], id: str, changes: ServiceChanges) -> str:

@@ -16,17 +16,20 @@ from typing import Any, Literal
 
 from ..._api.libraries import yaml
 from .money import format_amount, read_amount
+from .names import same_name
 from .task_errors import Invalid
 
 VARIABLE = "hosted_budget"
 ENVIRONMENT = "HOSTED_SERVICES_BUDGET"
 FORM = "an amount in currency units a month, or a mapping with account, projects and run"
-KINDS = ("account", "projects", "run")
+ACCOUNT, PROJECTS, RUN = "account", "projects", "run"
 THE_BUDGET = "the budget"
+THE_LIMIT = (
+    f"the limit: the option budget, the variable {VARIABLE} and {ENVIRONMENT} in the environment all hold, "
+    "and of each kind the lowest counts"
+)
 
 CommitmentKind = Literal["order", "creation", "new size", "resumption", "move", "suspension", "deletion"]
-NEW: tuple[CommitmentKind, ...] = ("order", "creation")
-"""The commitments to something that is not there yet."""
 LOWERING: tuple[CommitmentKind, ...] = ("suspension", "deletion")
 
 
@@ -36,34 +39,19 @@ class BudgetExceeded(Invalid):
     nothing_done = True
 
 
-@dataclass(frozen=True)
-class Budget:
-    """The limits in currency units a month. ``None`` where there is none."""
-
-    account: Decimal | None = None
-    projects: Mapping[str, Decimal] = field(default_factory=dict)
-    """By the id or the name of the project."""
-    run: Decimal | None = None
-    """The most that one run may add."""
-
-    def __bool__(self) -> bool:
-        return self.account is not None or bool(self.projects) or self.run is not None
+class Budget(dict[tuple[str, str], Decimal]):
+    """Limits in currency units a month, by their kind and, of a project, its id or its name."""
 
     def with_limits_of(self, other: Budget) -> Budget:
         """Return a budget that holds the limits of both: of each kind the lowest."""
-        names = {**self.projects, **other.projects}
-        return Budget(
-            min((most for most in (self.account, other.account) if most is not None), default=None),
-            {name: min(each.projects.get(name, names[name]) for each in (self, other)) for name in names},
-            min((most for most in (self.run, other.run) if most is not None), default=None),
-        )
+        both = {**self, **other}
+        return Budget({kind: min(most, self.get(kind, most)) for kind, most in both.items()})
 
     def as_option(self) -> dict[str, Any]:
         """Return the limits as the option ``budget`` takes them."""
-        projects = {name: format_amount(most) for name, most in self.projects.items()}
-        limits = {"account": format_amount(self.account), "run": format_amount(self.run)}
-        found: dict[str, Any] = {kind: limit for kind, limit in limits.items() if limit is not None}
-        return {**found, "projects": projects} if projects else found
+        projects = {name: format_amount(most) for (_kind, name), most in self.items() if name}
+        found: dict[str, Any] = {kind: format_amount(most) for (kind, name), most in self.items() if not name}
+        return {**found, PROJECTS: projects} if projects else found
 
 
 def read_budget(value: Any, source: str) -> Budget:
@@ -76,41 +64,21 @@ def read_budget(value: Any, source: str) -> Budget:
             value = yaml.load(value, Loader=yaml.BaseLoader)  # every amount stays the text that it is
         except (yaml.YAMLError, RecursionError):
             raise Invalid(f"{source} is {value!r}, which is neither JSON nor YAML; give {FORM}") from None
-    if not isinstance(value, Mapping):
-        return Budget(account=read_limit(value, source))
-    unknown = sorted(repr(str(kind)) for kind in value if kind not in KINDS)
-    if unknown:
-        kinds = ", ".join(KINDS)
-        raise Invalid(f"{source} has {', '.join(unknown)}; a budget has {kinds}, and nothing else")
-    if not value:
-        raise Invalid(f"{source} is empty; give {FORM}, or leave it out")
-    projects = value.get("projects", {})
-    if "projects" in value and (not isinstance(projects, Mapping) or not projects):
-        raise Invalid(f"projects of {source} is {projects!r}; give the amount of each project by its name")
-    return Budget(
-        account=read_limit(value["account"], f"account of {source}") if "account" in value else None,
-        projects={
-            read_project(name, source): read_limit(most, f"project {name!r} of {source}")
-            for name, most in projects.items()
-        },
-        run=read_limit(value["run"], f"run of {source}") if "run" in value else None,
-    )
-
-
-def read_project(name: Any, source: str) -> str:
-    """Return the name of a project as text.
-
-    :raises Invalid: if it holds nothing, or a template.
-    """
-    text = "" if name is None or isinstance(name, bool) else str(name)
-    if not text.strip():
-        raise Invalid(f"a project of {source} is {name!r}; give its id or its name")
-    if "{{" in text:
-        raise Invalid(
-            f"a project of {source} is {name!r}: Ansible renders no template in a key. Write the mapping "
-            "as one template, or the name as it is"
-        )
-    return text
+    if not isinstance(value, Mapping) or not value:
+        return Budget({(ACCOUNT, ""): read_limit(value, source)})
+    found = Budget()
+    for kind, most in value.items():
+        if kind == PROJECTS and isinstance(most, Mapping) and most:
+            for name, limit in most.items():
+                found[kind, read_project(name, source)] = read_limit(limit, f"project {name!r} of {source}")
+        elif kind in (ACCOUNT, RUN):
+            found[kind, ""] = read_limit(most, f"{kind} of {source}")
+        else:
+            raise Invalid(
+                f"{source} has {str(kind)!r} with {most!r}; give {FORM}: projects is a mapping of the id or "
+                "the name of each project to its amount"
+            )
+    return found
 
 
 def read_limit(value: Any, source: str) -> Decimal:
@@ -118,12 +86,22 @@ def read_limit(value: Any, source: str) -> Decimal:
 
     :raises Invalid: if it is not an amount.
     """
-    if value is None or (isinstance(value, (str, list)) and not str(value).strip(" []\t\r\n")):
-        said = "null" if value is None else "empty"
-        raise Invalid(f"{source} is {said}; give {FORM}, or leave it out")
-    if isinstance(value, bool) or not isinstance(value, (str, int, float, Decimal)):
-        raise Invalid(f"{source} is {value!r}; give {FORM}")
+    if value is None or not str(value).strip(" []{}\t\r\n"):
+        raise Invalid(f"{source} is empty; give {FORM}, or leave it out")
     return read_amount(str(value).strip(), source)
+
+
+def read_project(name: Any, source: str) -> str:
+    """Return the id or the name of a project.
+
+    :raises Invalid: if it holds nothing, or a template.
+    """
+    if name is None or isinstance(name, bool) or not str(name).strip() or "{{" in str(name):
+        raise Invalid(
+            f"a project of {source} is {name!r}; give its id or its name. Ansible renders no template in a "
+            "key: write the whole mapping as one template"
+        )
+    return str(name)
 
 
 @dataclass(frozen=True)
@@ -152,9 +130,14 @@ class Commitment:
         return self.id or f"new {self.name} in {self.project_name or self.project or 'the default'}"
 
     @property
-    def attempt(self) -> str:
+    def attempt(self) -> tuple[Any, ...]:
         """What is the same for each attempt at it whose outcome is open."""
-        return f"{self.kind} {self.key} {self.before}"
+        return self.kind, self.key, self.before
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is to something that is not there yet."""
+        return self.kind in ("order", "creation")
 
     @property
     def home(self) -> str:
@@ -174,6 +157,13 @@ class Commitment:
             return self.shrinks
         return self.kind != "move" and self.monthly <= self.before
 
+    def ends(self, earlier: Commitment) -> bool:
+        """Tell whether what lowers the price of a service ends what was committed to it before."""
+        if earlier.id is not None:
+            return earlier.id == self.id and earlier.kind != "move"
+        there = self.kind in LOWERING and earlier.home in ("", self.home)
+        return there and same_name(earlier.name or "", self.name or "")
+
 
 @dataclass
 class Guard:
@@ -186,7 +176,8 @@ class Guard:
 
     def tighten(self, budget: Budget, option: str = THE_BUDGET) -> None:
         """Let the limits of this budget hold too. ``option`` is what a refusal names."""
-        self.budgets[option] = self.budgets.get(option, Budget()).with_limits_of(budget)
+        if budget:
+            self.budgets[option] = budget.with_limits_of(self.budgets.get(option, budget))
 
     def succeeded(self, commitment: Commitment) -> None:
         """Note that a step is done. What it made cheaper does not count as more any longer."""

@@ -16,7 +16,6 @@ import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 
 from .budget import Commitment
 from .store import RUN_FOLDER, Kind, Record, records_folder, state_key
@@ -30,14 +29,11 @@ class Entry:
     what: str = ""
     at: float = 0.0
     """When it was noted, in seconds since 1970 by this machine's clock."""
-    run: str | None = None
     id: str = ""
     """What the platform made, once that is known; then an order's secrets are kept."""
     kept_in: str | None = None
     """The file with the secrets, until the task returns them."""
     commitment: Commitment | None = None
-    adds: Decimal = Decimal(0)
-    """What the commitment adds to the running rate."""
     known: tuple[str, ...] = ()
     """The ids of the services that had the name of what is committed before."""
     done: bool = False
@@ -58,13 +54,16 @@ ENTRIES = Kind(
 Opened = dict[Record[Entry], Entry]
 
 
-def begin(base_url: str | None, subject: str, entry: Entry) -> Record[Entry]:
+def begin(
+    base_url: str | None, subject: str, entry: Entry, earlier: Record[Entry] | None = None
+) -> Record[Entry]:
     """Note a call on a subject. Tasks in parallel may each have an entry on the same one.
 
+    :param earlier: the entry of an earlier attempt at the same, whose place this one takes.
     :raises Invalid: if it cannot be written, so that the call must not be made.
     """
     name = f"{state_key(base_url, subject)}-{secrets.token_hex(4)}.json"
-    record = ENTRIES.at(os.path.join(records_folder(ENTRIES.folder), name))
+    record = earlier or ENTRIES.at(os.path.join(records_folder(ENTRIES.folder), name))
     try:
         record.write(entry)
     except Invalid as error:
@@ -77,8 +76,16 @@ def opened(base_url: str | None, subject: str) -> Opened:
 
     :raises Invalid: naming the file of one that cannot be read: it is never taken for none.
     """
-    key = state_key(base_url, subject)
-    found = {each: each.read() for each in ENTRIES.all() if os.path.basename(each.path).startswith(f"{key}-")}
+    folder, names = records_folder(ENTRIES.folder), list[str]()
+    try:
+        names = os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise Invalid(f"{ENTRIES.what} is in {folder!r}, which cannot be read: {error.strerror}") from None
+    ours = [name for name in names if name.startswith(f"{state_key(base_url, subject)}-")]
+    records = [ENTRIES.at(os.path.join(folder, name)) for name in ours if name.endswith(".json")]
+    found = {record: record.read() for record in records}
     there = [(record, entry) for record, entry in found.items() if entry.at]  # others were closed meanwhile
     return dict(sorted(there, key=lambda pair: pair[1].at))
 

@@ -44,9 +44,9 @@ FORESEEN = Kind("", Foreseen, "what earlier tasks of this run planned", hint=Tru
 
 
 def run_record(kind: Kind[T], subject: str) -> Record[T] | None:
-    """Return a record that ends with the run; ``None`` for a module elsewhere, which shares no folder."""
-    folder = os.environ.get(RUN_FOLDER)
-    return kind.at(os.path.join(folder, f"hosted.services.{subject}")) if folder else None
+    """Return a record that ends with the run; ``None`` for a module elsewhere, and once the run has ended."""
+    folder = os.environ.get(RUN_FOLDER, "")
+    return kind.at(os.path.join(folder, f"hosted.services.{subject}")) if os.path.isdir(folder) else None
 
 
 def first_said(subject: str, read: Callable[[], str | None]) -> str | None:

@@ -24,12 +24,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     [200, "200", 200.0, "200.00", {"account": 200}, '{"account": 200}', "account: 200", "{account: '200'}"],
 )
 def test_an_amount_is_the_limit_of_the_account(value: Any) -> None:
-    assert read_budget(value, "budget") == Budget(account=Decimal(200))
+    assert read_budget(value, "budget") == {("account", ""): 200}
 
 
 def test_a_text_keeps_the_digits_of_its_amounts() -> None:
-    assert read_budget("{account: 010, run: 1.10}", "budget") == Budget(Decimal(10), {}, Decimal("1.10"))
-    assert read_budget({"projects": {7: 5}}, "budget").projects == {"7": Decimal(5)}
+    budget = read_budget("{account: 010, run: 1.10}", "budget")
+    assert budget == {("account", ""): 10, ("run", ""): Decimal("1.10")}
+    assert read_budget({"projects": {7: 5}}, "budget") == {("projects", "7"): 5}
 
 
 @pytest.mark.parametrize(
@@ -48,11 +49,12 @@ def test_what_is_no_budget_is_an_error_that_names_its_source(value: Any) -> None
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ({"rooms": 1, "halls": 2}, "budget has 'halls', 'rooms'; a budget has account, projects, run, and"),
+        ({"rooms": 1}, "budget has 'rooms' with 1; give an amount"),
+        ({"projects": 5}, "budget has 'projects' with 5; give an amount"),
         ({"projects": {True: 5}}, "a project of budget is True; give its id or its name"),
         ({"projects": {"{{ shop }}": 15}}, "renders no template in a key"),
         ({"projects": {"shop": "x"}}, "project 'shop' of budget is 'x'"),
-        ({"account": None}, "account of budget is null; give an amount"),
+        ({"account": None}, "account of budget is empty; give an amount"),
         ({"run": " [] "}, "run of budget is empty"),
         ("{a", "budget is '{a', which is neither JSON nor YAML"),
     ],
