@@ -293,7 +293,7 @@ def differences(
     task: Task[AppOptions], project: ProjectDetail, service: ServiceSummary, size: Dimensions | None
 ) -> Iterator[tuple[str, str]]:
     """Yield how an application differs from the options, and what changes it."""
-    wanted, now, most = task.options.project, service.dimensions, task.options.monthly_limit()
+    wanted, now, most = task.options.project, service.dimensions, task.options.max_monthly
     if wanted not in (None, project.id, project.name):
         yield f"is in project {project.name!r}, not {wanted!r}", "new_project"
     if size is not None and now is not None and now.as_size() != size.as_size():

@@ -345,7 +345,7 @@ def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceC
             f"{view.label} exists, so {' and '.join(differ)} had no effect: an order alone uses them, and it "
             "was ordered with others"
         )
-    most, running = options.monthly_limit(), billed_rate(view.service)
+    most, running = options.max_monthly, billed_rate(view.service)
     if changes.cost is None and most is not None and running is not None and running > most:
         task.warn(
             f"{view.label} costs {format_price(task, running)} a month, over max_monthly "

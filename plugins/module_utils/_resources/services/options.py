@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Literal
 
 from ..._api.values import FAMILIES
-from ..shared.money import read_amount
-from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
+from ..shared.options import FilePath, MaxMonthly, Options, StateDirOptions, WaitOptions, option
 from ..shared.plan import SERVICE_ID
 from ..shared.secrets_file import SecretsOptions
 
@@ -51,18 +49,7 @@ class Choice:
 class MaxMonthlyOptions(Options):
     """What the thing that the task is about may cost at most."""
 
-    max_monthly: str | None = option(None, selects=True)
-
-    def __post_init__(self) -> None:
-        """Refuse what is no amount, whether or not anything is ordered."""
-        self.monthly_limit()
-
-    def monthly_limit(self) -> Decimal | None:
-        """Return the limit; ``None`` if there is none.
-
-        :raises Invalid: if it is not a number of 0 or more.
-        """
-        return None if self.max_monthly is None else read_amount(self.max_monthly, "max_monthly")
+    max_monthly: MaxMonthly | None = option(None, selects=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -156,6 +156,6 @@ def compare_rate(
         else f"not {format_price(task, announced.after)} as announced"
     )
     task.effects.billed = replace(announced, after=billed)
-    most = task.options.monthly_limit()
+    most = task.options.max_monthly
     over = f", over max_monthly {format_price(task, most)}" if most is not None and billed > most else ""
     task.warn(f"{what} is billed {format_price(task, billed)} a month, {instead}{over}. {advice}")

@@ -375,7 +375,7 @@ def check_max_monthly(task: Task[MaxMonthlyOptions], monthly: Decimal | None, wh
 
     :raises Invalid: if it is higher or unknown.
     """
-    most = task.options.monthly_limit()
+    most = task.options.max_monthly
     if most is None:
         return
     if monthly is None:

@@ -104,13 +104,13 @@ def in_currency(value: Any, unit: str) -> str:
     return text
 
 
-def read_amount(text: str, option: str) -> Decimal:
-    """Parse an amount that the user gave in currency units.
+def read_amount(text: str | Decimal, option: str) -> Decimal:
+    """Parse an amount that the user gave in currency units. One that was read already stays as it is.
 
     :raises Invalid: if it is not a number of 0 or more.
     """
     try:
-        amount = Decimal("NaN" if "_" in text else text)  # which Decimal would skip
+        amount = Decimal("NaN" if "_" in str(text) else text)  # which Decimal would skip
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or amount < 0:

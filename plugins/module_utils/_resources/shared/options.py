@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from decimal import Decimal
 from functools import cache, partial
 from types import NoneType, UnionType
 from typing import (
@@ -30,6 +31,7 @@ from typing import (
     get_type_hints,
 )
 
+from .money import read_amount
 from .task_errors import Invalid
 
 T = TypeVar("T")
@@ -40,6 +42,8 @@ FilePath = NewType("FilePath", str)
 MaxParallel = NewType("MaxParallel", int)
 """How many things are worked on at the same time at most. Users may write ``auto``, which is ``None``."""
 AUTO = "auto"
+MaxMonthly = NewType("MaxMonthly", Decimal)
+"""What something may cost a month at most. Users write it as text: YAML would round a number."""
 
 PLAIN_TYPES: dict[Any, str] = {
     str: "str",
@@ -49,6 +53,7 @@ PLAIN_TYPES: dict[Any, str] = {
     dict: "dict",
     FilePath: "path",
     MaxParallel: "str",
+    MaxMonthly: "str",
     Any: "raw",
 }
 
@@ -252,6 +257,8 @@ def converter_of(hint: Any) -> Converter | None:
     hint = without_none(hint)
     if hint is MaxParallel:
         return read_max_parallel
+    if hint is MaxMonthly:
+        return partial(read_amount, option="max_monthly")
     if get_origin(hint) is list:
         inner = converter_of(get_args(hint)[0])
         return partial(convert_items, inner) if inner is not None else list

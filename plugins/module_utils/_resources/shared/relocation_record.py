@@ -105,7 +105,7 @@ class Relocation:
 
         :raises Invalid: if there is one that cannot be read: what it made would be unknown.
         """
-        path = kind().of(options.base_url, old_id, options.state_dir).path
+        path = RELOCATIONS.of(options.base_url, old_id, options.state_dir).path
         found = cls.read(path)
         if found is None and os.path.exists(path):
             raise Invalid(
@@ -119,7 +119,7 @@ class Relocation:
     def read(cls, path: str) -> Relocation | None:
         """Return what a file holds; ``None`` if that makes no sense."""
         with suppress(Invalid):
-            found = kind().at(path).read()
+            found = RELOCATIONS.at(path).read()
             return replace(found, path=path) if found.old_id else None
         return None
 
@@ -131,7 +131,7 @@ class Relocation:
         self.phase = phase or self.phase
         for name, value in changes.items():
             setattr(self, name, value)
-        kind().at(self.path).write(self)
+        RELOCATIONS.at(self.path).write(self)
 
     @property
     def pair(self) -> tuple[str, str] | None:
@@ -159,9 +159,12 @@ class Relocation:
         return None if begun is None else begun + timedelta(days=days)
 
 
+RELOCATIONS = Kind("relocations", Relocation, "how far the relocation is")
+
+
 def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
     """Return the relocation of a service that may be gone, or that made a service, by id or name."""
-    found = relocations_in(options, [options.state_dir]).relocations
+    found = known_relocations(options, [options.state_dir]).relocations
     exact = [each for each in found if wanted in (each.old_id, each.new_id)]
     fitting = exact or [each for each in found if wanted in (each.old_name, each.new_name)]
     unfinished = [each for each in fitting if not each.gone]
@@ -216,30 +219,20 @@ class Known(NamedTuple):
     damaged: list[str]
 
 
-def known_relocations(options: Options) -> Known:
-    """Return the relocations on a platform that are remembered on this controller.
+def known_relocations(options: Options, places: Iterable[str | None] = ()) -> Known:
+    """Return the relocations on a platform that are remembered on this controller, in folders for records.
 
-    Looks into ``state_dir`` and into the collection's own folder, because a relocation may have used either.
+    If none is named, they are ``state_dir`` and the collection's own, as a relocation may have used either.
     """
-    places = dict.fromkeys((state_dir_of(options), None))
-    return relocations_in(options, places)
-
-
-def relocations_in(options: Options, places: Iterable[str | None]) -> Known:
-    """Return the relocations on a platform that are remembered in these folders for records."""
     known, platform = Known([], []), normalized_url(options.base_url or "")
-    for path in dict.fromkeys(record.path for place in places for record in kind().all(place)):
+    places = places or (state_dir_of(options), None)
+    for path in dict.fromkeys(record.path for place in places for record in RELOCATIONS.all(place)):
         found = Relocation.read(path)
         if found is None and os.path.exists(path):
             known.damaged.append(path)
         elif found is not None and found.platform == platform:
             known.relocations.append(found)
     return known
-
-
-def kind() -> Kind[Relocation]:
-    """Return the kind of records of relocations."""
-    return Kind("relocations", Relocation, "how far the relocation is")
 
 
 def damage_of(path: str) -> str:
