@@ -375,7 +375,7 @@ def test_without_a_budget_nothing_is_read_or_noted(account: Account, tmp_path: P
     assert not (tmp_path / "home").exists()
 
 
-def test_each_account_has_a_record_of_its_own(account: Account) -> None:
+def test_each_account_has_a_record_of_its_own(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever token it is reached with. One that does not tell its address is known by the token."""
 
     def of(account: Any, key: str, url: str = "https://one.example.com") -> str:
@@ -385,7 +385,7 @@ def test_each_account_has_a_record_of_its_own(account: Account) -> None:
     first = of(account, "a token")
     assert first == of(account, "another token of the account")
     assert len({first, of(account, "of two", "https://two.example.com")}) == 2
-    account.whoami = lambda: Whoami(email=None)  # type: ignore[method-assign]
+    monkeypatch.setattr(account, "whoami", lambda seconds=None: Whoami(email=None))
     assert len({first, of(account, "silent"), of(account, "silent too")}) == 3
     account.whoami = fail(AssertionError("read"))  # type: ignore[method-assign]
     assert of(account, "a token") == first
