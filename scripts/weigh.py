@@ -29,7 +29,7 @@ BUDGETS = {
     "plugins, code lines": 27_415,
     "module_utils, files": 203,
     "roles and playbooks, lines": 9_388,
-    "unit tests, lines": 48_390,
+    "unit tests, lines": 42_990,
     "integration tests, lines": 23_700,
     "other tests, lines": 6_990,
     "sandbox, lines": 10_420,

@@ -235,6 +235,19 @@ def test_a_deploy_that_never_began_hides_no_version_that_failed(plain: Platform)
     assert tags_deployed(plain)[sent:] == ["v1", "v1", "v2", "v2"]
 
 
+def test_uptime_tells_that_a_refused_deploy_has_touched_nothing(plain: Platform) -> None:
+    """Whatever the reason is. A token that does not show it leaves that open."""
+    plain.sandbox.clock(advance=60)
+    plain.sandbox.fault(DEPLOY, "status", status=409)
+    seen = plain.run(APP_DEPLOY, tag="v2", rollback=True, token=plain.sandbox.token)
+    assert seen["failed"] and not seen["changed"] and seen["rolled_back"] and tags_deployed(plain) == ["v2"]
+    assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
+    plain.sandbox.clear_faults()
+    plain.sandbox.fault(DEPLOY, "status", status=409)
+    unseen = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert unseen["failed"] and unseen["rolled_back"] and tags_deployed(plain) == ["v2", "v2", "v1"]
+
+
 @contextmanager
 def shown_on_success(plain: Platform, tag: str = "broken", reads: int = 1_000) -> Iterator[str]:
     """Yield the address of a platform that goes on to list v1 while a version does not start.

@@ -28,6 +28,16 @@ from unit.plugins.module_utils._resources.platform import (
 )
 
 
+def test_one_that_is_being_made_is_adopted(sandbox: Sandbox) -> None:
+    """It is waited for, and nothing is sent."""
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
+    sandbox.clear_journal()
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    assert not result["changed"]
+    assert result["services"][0]["backup"]["status"] == "COMPLETED"
+    assert writes(sandbox) == []
+
+
 @pytest.mark.parametrize("kind", ["reset", "truncated"])
 def test_a_lost_answer_makes_no_second_backup(sandbox: Sandbox, kind: str) -> None:
     """The one that appears is adopted."""

@@ -108,6 +108,17 @@ def test_pages_until_done() -> None:
     ]
 
 
+def test_a_platform_that_returns_less_at_once() -> None:
+    client = Account(rows(100, truncated=True), rows(20))
+    assert plan_for(client, "SELECT id FROM t ORDER BY id", all_rows=True).result["row_count"] == 120
+    assert client.sent[1].endswith("OFFSET 100")
+
+
+def test_a_last_page_may_come_without_rows() -> None:
+    client = Account(rows(500), {"rowCount": 0})
+    assert plan_for(client, "SELECT id FROM t ORDER BY id", all_rows=True).result["row_count"] == 500
+
+
 def test_pages_need_an_order_when_there_is_more_than_one() -> None:
     assert plan_for(Account(rows(499)), "SELECT id FROM t", all_rows=True).result["row_count"] == 499
     with pytest.raises(Invalid, match="ORDER BY"):

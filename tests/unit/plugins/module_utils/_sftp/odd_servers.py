@@ -51,6 +51,15 @@ class Truncating(Plain):
         return len(data)
 
 
+class Losing(Plain):
+    """Keeps no file that has a name with ``lost`` in it."""
+
+    def posix_rename(self, oldpath: bytes, newpath: bytes) -> Any:
+        super().posix_rename(oldpath, newpath)
+        if b"lost" in newpath:
+            super().remove(newpath)
+
+
 class TellsNoSizes(Plain):
     """Tells no size at all."""
 

@@ -13,7 +13,7 @@ import pytest
 
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
-from unit.plugins.module_utils._sftp.odd_servers import KEPT, Folding, Plain, Truncating, odd_server
+from unit.plugins.module_utils._sftp.odd_servers import KEPT, Folding, Losing, Plain, Truncating, odd_server
 
 LONG = "x" * 5000
 COMPOSED = unicodedata.normalize("NFC", "für.txt")
@@ -35,6 +35,17 @@ def test_a_file_of_which_the_server_keeps_the_beginning_is_a_failure(tmp_path: P
                 f"has {KEPT}; "
             )
             assert holds(server.root / "up") == {**holds(src), "deep/long": LONG[:KEPT], "extra": "precious"}
+
+
+def test_a_file_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
+    src = fill(tmp_path / "src", {"a": "a", "lost": "b"})
+    with odd_server(tmp_path, Losing) as server:
+        result = sync(server, src=str(src), dest="up")
+        assert result["failed"] and result["finished"] == [".", "a"]
+        assert (
+            "cannot write up/lost on the service: it was written without an error, but is not"
+            in result["msg"]
+        )
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,16 @@ from hypothesis import strategies as st
 from ansible_collections.hosted.services.plugins.module_utils._sftp.compare import (
     Rules,
     compare,
+    describe_entry,
     stays_inside,
     without_stray_links,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, Tree, TreeEntry
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
+    Kind,
+    Tree,
+    TreeEntry,
+)
 
 FOLDER = TreeEntry(Kind.DIRECTORY, mode=0o755)
 FILE = TreeEntry(Kind.FILE, 3, 1000, 0o644)
@@ -100,6 +105,25 @@ def test_an_accepted_link_never_leaves_the_tree(folder: list[str], target: list[
         assert resolved == "/tree" or resolved.startswith("/tree/")
 
 
+def test_what_is_alike_is_left_alone() -> None:
+    tree = Tree({"": FOLDER, "a": FILE})
+    changes = compare(tree, tree, KEEP)
+    assert not changes and changes.unchanged == 2
+
+
+def test_what_is_missing_or_differs_is_made() -> None:
+    link = TreeEntry(Kind.LINK, target="a")
+    source = Tree({"": FOLDER, "sub": FOLDER, "a": FILE, "b": FILE, "l": link, "same": link})
+    target = Tree({"": FOLDER, "b": replace(FILE, mtime=0), "same": link})
+    changes = compare(source, target, KEEP)
+    assert (list(changes.directories), list(changes.files), list(changes.links)) == (
+        ["sub"],
+        ["a", "b"],
+        ["l"],
+    )
+    assert changes.unchanged == 2
+
+
 def test_a_link_that_leads_out_is_told_and_left_out() -> None:
     links = {"in": TreeEntry(Kind.LINK, target="a"), "out": TreeEntry(Kind.LINK, target="../a")}
     told: dict[str, str] = {}
@@ -112,6 +136,20 @@ def test_a_link_that_leads_out_is_told_and_left_out() -> None:
 
 
 @pytest.mark.parametrize(
+    ("entry", "shown"),
+    [
+        (FILE, "3 bytes, changed then, mode 0644"),
+        (replace(FILE, mode=None), "3 bytes, changed then"),
+        (FOLDER, "directory, mode 0755"),
+        (TreeEntry(Kind.LINK, target="a"), "link to a"),
+        (TreeEntry(Kind.LINK), "link to somewhere"),
+    ],
+)
+def test_an_entry_is_described_by_what_may_differ(entry: TreeEntry, shown: str) -> None:
+    assert describe_entry(entry, lambda moment: "then") == shown
+
+
+@pytest.mark.parametrize(
     ("path", "kind", "changes_it"), [("", FOLDER, False), ("a", FOLDER, True), ("", FILE, True)]
 )
 def test_the_permissions_of_a_root_directory_stay(path: str, kind: TreeEntry, changes_it: bool) -> None:
@@ -121,8 +159,20 @@ def test_the_permissions_of_a_root_directory_stay(path: str, kind: TreeEntry, ch
     assert list(changes.modes) == ([path] if changes_it else [])
 
 
+def test_what_is_protected_stays() -> None:
+    source = Tree({"": FOLDER})
+    target = Tree({"": FOLDER, "old": FOLDER, "old/a": FILE, "gone": FOLDER}, protected={"", "old"})
+    changes = compare(source, target, Rules(KEEP.same, delete=True))
+    assert set(changes.extra) == {"old/a", "gone"}
+
+
 def test_a_directory_in_the_way_that_holds_what_is_excluded() -> None:
     source = Tree({"": FOLDER, "a": FILE})
     target = Tree({"": FOLDER, "a": FOLDER}, protected={"", "a"})
     with pytest.raises(TransferFailed, match="excluded"):
         compare(source, target, Rules(KEEP.same, delete=True))
+
+
+def test_the_root_is_never_replaced() -> None:
+    with pytest.raises(TransferFailed, match="the destination"):
+        compare(Tree({"": FILE}), Tree({"": FOLDER}), Rules(KEEP.same, delete=True))

@@ -14,7 +14,25 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import HostKeyRefused
-from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import HostKeys
+from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import (
+    HostKeys,
+    check_address,
+)
+
+
+@pytest.mark.parametrize(
+    "host", ["", " ", "a b", "a\0b", "a..b", "x" * 300, f"{'x.' * 126}xx", "\ud800", "a\nb"]
+)
+def test_no_address(host: str) -> None:
+    with pytest.raises(ConfigurationError, match="neither a name nor an address"):
+        check_address(host, 22)
+
+
+@pytest.mark.parametrize("port", [0, -1, 65536, 10**400])
+def test_no_port(port: int) -> None:
+    with pytest.raises(ConfigurationError, match="from 1 to 65535"):
+        check_address("127.0.0.1", port)
+
 
 # --- Keys -----------------------------------------------------------------------------------------------
 
@@ -66,6 +84,14 @@ def test_a_key_that_was_accepted_stays_so_while_the_connection_lasts(known: Path
     assert first.accepts("127.0.0.1", KEY)
     known.write_text(line(OTHER))
     assert first.accepts("127.0.0.1", KEY)
+
+
+def test_a_line_is_added_to_a_file_without_a_last_line_break(known: Path) -> None:
+    known.write_text(line(OTHER, "node-2").rstrip())
+    first = keys(known)
+    assert first.accepts("127.0.0.1", KEY)
+    first.pin()
+    assert known.read_text() == line(OTHER, "node-2") + line(KEY)
 
 
 def test_the_first_key_of_a_new_machine_is_written_down(tmp_path: Path) -> None:

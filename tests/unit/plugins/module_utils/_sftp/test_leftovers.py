@@ -11,7 +11,7 @@ import fcntl
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +21,8 @@ import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp import leftovers
-from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local
+from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, TreeEntry
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.mirrored import OLD, fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import Folding, Plain, odd_server
@@ -161,6 +162,70 @@ def test_what_cannot_be_held_is_judged_by_its_age(
     assert (tmp_path / PART).exists() is not bool(age)
 
 
+def test_one_that_was_removed_before_it_was_held_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock = fcntl.flock
+    turns: list[int] = []
+
+    def removed_first(handle: int, how: int) -> None:
+        if not turns:
+            next(tmp_path.iterdir()).unlink()
+        turns.append(how)
+        flock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", removed_first)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    handle, name = leftovers.open_held(folder, 0o600)
+    os.close(handle)
+    os.close(folder)
+    assert [each.name for each in tmp_path.iterdir()] == [name] and len(turns) == 2
+
+
+def test_what_is_gone_already_is_no_failure_and_no_change(tmp_path: Path) -> None:
+    side = Local(str(tmp_path))
+    for path in (PART, f"a{PART.removesuffix('.part')}.old"):
+        assert not asyncio.run(side.is_leftover(path)) or not path.endswith(".part")
+        assert not asyncio.run(side.remove_leftover(path))
+
+
+def test_a_directory_that_was_made_meanwhile_is_there(tmp_path: Path) -> None:
+    entry, side = TreeEntry(Kind.DIRECTORY, mode=0o755), Local(str(tmp_path))
+    asyncio.run(side.make_directory("a", entry))
+    asyncio.run(side.make_directory("a", entry))
+    (tmp_path / "b").write_text("b")
+    (tmp_path / "c").symlink_to("a")
+    for path in ("b", "c"):
+        with pytest.raises(FileExistsError):
+            asyncio.run(side.make_directory(path, entry))
+
+
+class Made:
+    """A server that refuses to make a directory, as something of this kind is there."""
+
+    def __init__(self, kind: int | None) -> None:
+        self.kind = kind
+
+    async def mkdir(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
+        raise asyncssh.SFTPFailure("Failure")
+
+    async def scandir(self, path: bytes) -> AsyncIterator[asyncssh.SFTPName]:
+        if self.kind is not None:
+            yield asyncssh.SFTPName(b"a", attrs=asyncssh.SFTPAttrs(permissions=self.kind | 0o755, size=0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"), [(0o040000, True), (0o100000, False), (0o120000, False), (None, False)]
+)
+def test_a_server_that_has_a_directory_has_it_made(kind: int | None, made: bool) -> None:
+    making = Remote(Made(kind), "up").make_directory("a", TreeEntry(Kind.DIRECTORY, mode=0o755))
+    if made:
+        asyncio.run(making)
+    else:
+        with pytest.raises(asyncssh.SFTPFailure):
+            asyncio.run(making)
+
+
 def test_a_directory_of_another_spelling_is_not_taken_for_one_that_was_made(tmp_path: Path) -> None:
     """What is in it is another's."""
     src = fill(tmp_path / "src", {"Foo/a": "first", "foo/a": "OTHER!"})
@@ -188,3 +253,70 @@ def test_where_nothing_shows_times_what_may_be_in_use_stays(tmp_path: Path) -> N
         results = [sync(server, mode, src=str(src), delete=True, checksum=True) for mode in (True, False)]
         assert [(one["changed"], one["sftp_sync"]["deleted"]) for one in results] == [(False, [])] * 2
         assert holds(up) == {"a": "a", "old": None, f"old/{PART}": "half"}
+
+
+class Keeping(Plain):
+    """Removes nothing."""
+
+    def remove(self, path: bytes) -> None:
+        raise asyncssh.SFTPPermissionDenied("it stays")
+
+
+def test_the_clock_of_a_server_is_asked_once_in_a_run(tmp_path: Path) -> None:
+    """What it is read from may have to stay."""
+    src = fill(tmp_path / "src", {"a": "a"})
+    with odd_server(tmp_path, Keeping) as server:
+        parts = {f".hosted-{number:016x}.part": "half" for number in range(9)}
+        up = fill(server.root / "up", {"a": "a", **parts})
+        for path in parts:
+            os.utime(up / path, (OLD, OLD))
+        result = sync(server, src=str(src), checksum=True)
+        assert "it stays" in result["msg"]
+        assert len([*up.glob(".hosted-*.part")]) == len(parts) + 1
+
+
+class Closed(Plain):
+    """Lets nobody make a file."""
+
+    def open(self, path: bytes, pflags: int, attrs: asyncssh.SFTPAttrs) -> Any:
+        if pflags & asyncssh.FXF_CREAT:
+            raise asyncssh.SFTPPermissionDenied("it is closed")
+        return super().open(path, pflags, attrs)
+
+
+def test_what_cannot_be_removed_as_no_time_can_be_had_is_told(tmp_path: Path) -> None:
+    src = fill(tmp_path / "src", {"a": "a"})
+    with odd_server(tmp_path, Closed) as server:
+        up = fill(server.root / "up", {"a": "a", PART: "half"})
+        os.utime(up / PART, (OLD, OLD))
+        result = sync(server, src=str(src), checksum=True)
+        assert f"cannot remove up/{PART} on the service" in result["msg"]
+
+
+class Sweeping(Plain):
+    """Loses a temporary file before it can be renamed, as a server that cleans up removes it."""
+
+    def posix_rename(self, oldpath: bytes, newpath: bytes) -> Any:
+        if b".part" in oldpath:
+            self.remove(oldpath)
+        super().posix_rename(oldpath, newpath)
+
+
+def test_a_temporary_file_that_is_gone_is_told_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = f"its temporary file or its folder is gone; {leftovers.ADVICE}"
+    with odd_server(tmp_path, Sweeping) as server:
+        src = fill(tmp_path / "src", {"a": "a"})
+        result = sync(server, src=str(src))
+        assert result["msg"] == f"cannot write up/a on the service: {said}"
+        fill(server.root / "theirs", {"a": "a"})
+        replace = os.replace
+
+        def swept(old: str, new: str, src_dir_fd: int, dst_dir_fd: int) -> None:
+            os.unlink(old, dir_fd=src_dir_fd)
+            replace(old, new, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+        monkeypatch.setattr(os, "replace", swept)
+        result = sync(server, direction="pull", src="theirs", dest=str(tmp_path / "copy"))
+        assert result["msg"] == f"cannot write {tmp_path}/copy/a on this machine: {said}"

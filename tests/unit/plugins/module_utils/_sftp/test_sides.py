@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,13 +15,17 @@ import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
-from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import ServerFeatures
+from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import (
+    ServerFeatures,
+    aside_path,
+)
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
     TEMPORARY,
     Kind,
     Tree,
     TreeEntry,
+    encode_path,
 )
 
 ENTRY = TreeEntry(Kind.FILE, size=5000)
@@ -52,6 +57,35 @@ class Disk:
 def test_a_full_disk_is_asked_about(blocks: int | None, said: str) -> None:
     remote = Remote(Disk(blocks), "up")
     assert asyncio.run(remote.explain_full_disk(asyncssh.SFTPFailure("Failure"), "", ENTRY)) == said
+
+
+@pytest.mark.parametrize(
+    ("blocks", "said"), [(0, "no space left on the service: 0 bytes are free, the file has 0"), (1, "")]
+)
+def test_even_an_empty_file_needs_room(blocks: int, said: str) -> None:
+    remote, empty = Remote(Disk(blocks), "up"), TreeEntry(Kind.FILE, size=0)
+    assert asyncio.run(remote.explain_full_disk(asyncssh.SFTPFailure("Failure"), "", empty)) == said
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "asked"), [("up", "mount/deep/a", b"up/mount/deep"), ("up", "", b"."), (".", "a", b".")]
+)
+def test_the_disk_is_that_of_the_file(root: str, path: str, asked: bytes) -> None:
+    disk = Disk(0)
+    asyncio.run(Remote(disk, root).explain_full_disk(asyncssh.SFTPFailure("Failure"), path, ENTRY))
+    assert disk.asked == [asked]
+
+
+def test_other_reasons_are_no_full_disk() -> None:
+    remote = Remote(Disk(0), "up")
+    assert (
+        asyncio.run(remote.explain_full_disk(asyncssh.SFTPPermissionDenied("Permission denied"), "", ENTRY))
+        == ""
+    )
+    full = asyncssh.SFTPNoSpaceOnFilesystem("No space")
+    assert asyncio.run(remote.explain_full_disk(full, "", None)) == "no space left on the service: No space"
+    for number, said in ((errno.ENOSPC, "no space left on this machine"), (errno.EACCES, "")):
+        assert asyncio.run(Local("up").explain_full_disk(OSError(number, "No"), "", ENTRY)) == said
 
 
 # --- What fails half way --------------------------------------------------------------------------------
@@ -130,6 +164,22 @@ def test_what_cannot_be_renamed_over_makes_way_and_comes_back_after_an_error(the
     assert server.files == {b"up/b": "new"}
 
 
+class Occupied(Shelf):
+    """A server that has a directory at ``up/b``."""
+
+    async def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
+        await super().lstat(path)
+        return asyncssh.SFTPAttrs(type=asyncssh.FILEXFER_TYPE_DIRECTORY)
+
+
+def test_a_directory_does_not_make_way() -> None:
+    """One that is excluded could not be removed, and would be a leftover of the next run."""
+    server = Occupied({b"up/b": "a directory"}, refuses=False)
+    with pytest.raises(asyncssh.SFTPOpUnsupported):
+        asyncio.run(Remote(server, "up").make_link("b", TreeEntry(Kind.LINK, target="a"), new=False))
+    assert server.files == {b"up/b": "a directory"}
+
+
 class Broken(Shelf):
     """A server that is lost once what was there has been put aside."""
 
@@ -150,6 +200,12 @@ def test_what_does_not_come_back_is_no_leftover_and_its_name_is_told() -> None:
     tree.add(aside.removeprefix("up/"), ENTRY, Patterns())
     tree.prune(Patterns())
     assert tree.leftovers == [] and aside.removeprefix("up/") in tree
+
+
+def test_the_name_aside_is_short_enough_and_unique() -> None:
+    for name in ("b", "n" * 255, "\u00f6" * 127, "caf\udce9"):
+        one, other = (aside_path(f"up/{name}") for _turn in range(2))
+        assert one != other and one.startswith("up/") and len(encode_path(one.removeprefix("up/"))) <= 255
 
 
 # --- Who may read a file that is written ----------------------------------------------------------------

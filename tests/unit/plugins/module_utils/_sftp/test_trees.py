@@ -19,9 +19,57 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import within
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all, within
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import Plain, TellsNoSizes, odd_server
+
+
+class Work:
+    """Goes on for ever, and takes some turns of the loop to clean up."""
+
+    def __init__(self, turns: int) -> None:
+        self.turns = turns
+        self.begun = asyncio.Event()
+        self.cleaned = False
+
+    async def run(self) -> None:
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for _turn in range(self.turns):
+                await asyncio.sleep(0)
+            self.cleaned = True
+
+
+def test_what_is_called_off_cleans_up_to_its_end() -> None:
+    async def call_off() -> list[Work]:
+        works = [Work(1), Work(9)]
+        whole = asyncio.ensure_future(run_all(*(work.run() for work in works)))
+        for work in works:
+            await work.begun.wait()
+        whole.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await whole
+        return works
+
+    assert all(work.cleaned for work in asyncio.run(call_off()))
+
+
+def test_an_error_ends_the_others_once_they_have_cleaned_up() -> None:
+    async def fail() -> Work:
+        work = Work(9)
+
+        async def failing() -> None:
+            await work.begun.wait()
+            raise ValueError("first")
+
+        with pytest.raises(ValueError, match="first"):
+            await run_all(work.run(), failing())
+        return work
+
+    assert asyncio.run(fail()).cleaned
+
 
 # --- What is on the server ----------------------------------------------------------------------------
 
@@ -80,6 +128,14 @@ def test_a_directory_that_is_not_shown_is_not_taken_for_an_empty_one(way: str) -
     assert names_in(Folder(), "web", empty) == {} and empty.unreadable == {}
 
 
+@pytest.mark.parametrize("lost", [asyncssh.SFTPConnectionLost("lost"), asyncssh.SFTPNoConnection("none")])
+def test_a_connection_that_is_lost_makes_no_directory_unreadable(lost: Exception) -> None:
+    tree = trees.Tree()
+    with pytest.raises(lost.__class__):
+        names_in(Folder(lost), "web", tree)
+    assert tree.unreadable == {}
+
+
 def test_a_half_written_file_takes_no_part_and_is_not_looked_into() -> None:
     tree, path = trees.Tree(), "web/.hosted-0123456789abcdef.part"
     assert not tree.add(path, trees.TreeEntry(trees.Kind.FILE), Patterns())
@@ -131,6 +187,20 @@ def test_a_server_that_does_not_show_a_target_is_no_failure_but_a_lost_connectio
     for lost in (asyncssh.SFTPConnectionLost("lost"), asyncssh.SFTPNoConnection("none")):
         with pytest.raises(lost.__class__):
             asyncio.run(trees.remote_target(Links(lost), "a"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "entry"),
+    [
+        ({"permissions": 0o100640, "size": 5, "mtime": 9}, trees.TreeEntry(trees.Kind.FILE, 5, 9, 0o640)),
+        ({"permissions": 0o040755}, trees.TreeEntry(trees.Kind.DIRECTORY, mode=0o755)),
+        ({"permissions": 0o120777}, trees.TreeEntry(trees.Kind.LINK, mode=0o777, target="../a")),
+        ({}, trees.TreeEntry(trees.Kind.OTHER, mode=0)),
+    ],
+)
+def test_an_entry_is_what_the_server_shows_of_it(shown: dict[str, int], entry: trees.TreeEntry) -> None:
+    attributes = asyncssh.SFTPAttrs(**shown)
+    assert asyncio.run(trees.remote_entry(Links(b"../a"), "web/link", attributes)) == entry
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The style: readable in light and dark, and nothing of it loads anything."""
+"""The style: readable in light and dark, and without colors; nothing of it loads anything."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import re
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.plugin_utils._report import signs
+from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import SHAPES, Sign
 from ansible_collections.hosted.services.plugins.plugin_utils._report.style import STYLE
 
 BLOCKS = re.findall(r":root\{([^}]*)\}", STYLE)
+GROUPS = [signs.VERDICTS, signs.LEVELS, signs.FRESHNESS, {**signs.STATES, **signs.STATUSES}]
 
 
 def colors(block: str) -> dict[str, str]:
@@ -55,3 +58,12 @@ def test_light_dark_and_paper_set_the_same_colors() -> None:
 
 def test_every_color_that_is_used_is_set() -> None:
     assert set(re.findall(r"var\(--([a-z0-9]+)\)", STYLE)) <= colors(BLOCKS[0]).keys()
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_colors_alone_tell_nothing(group: dict[str, Sign]) -> None:
+    """Whoever cannot tell colors apart sees another shape."""
+    tones = {sign.shape: sign.tone for sign in group.values()}
+    for sign in group.values():
+        assert sign.shape in SHAPES
+        assert tones[sign.shape] == sign.tone, "one shape, one color"

@@ -23,7 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
-from unit.plugins.module_utils._resources.platform import id_of, run
+from unit.plugins.module_utils._resources.platform import add, id_of, run
 
 SEED: dict[str, Any] = {
     "services": [
@@ -106,6 +106,16 @@ def test_what_is_relocated_before_its_turn_is_not_pruned(sandbox: Sandbox, apply
     assert "is needed by now and was not pruned" in done["msg"] and deleted(sandbox) == []
 
 
+def test_a_copy_is_kept_by_default(sandbox: Sandbox, apply: Any, tmp_path: Path) -> None:
+    done = prune(apply, SHOP, delete_without_copy=False)
+    assert deleted(sandbox) == ["old"]
+    [part] = [each for each in done["parts"] if each["name"] == "old"]
+    kept = {name: part["copy"][name] for name in ("kind", "files", "bytes", "verified")}
+    assert kept == {"kind": "files", "files": 1, "bytes": 4, "verified": True}
+    assert (Path(part["copy"]["path"]) / "files" / "keep.txt").read_text() == "kept"
+    assert Path(part["copy"]["path"]).is_relative_to(tmp_path / "home" / "last_copies")
+
+
 def test_the_folder_for_copies_is_made_with_the_first_copy(
     sandbox: Sandbox, apply: Any, tmp_path: Path
 ) -> None:
@@ -154,3 +164,17 @@ def test_nothing_is_pruned_if_anything_else_failed(sandbox: Sandbox, apply: Any)
     assert deleted(sandbox) == []
     [part] = [each for each in done["parts"] if each["name"] == "old"]
     assert part["skipped"]
+
+
+def test_absent_keeps_backups_and_copies_as_a_service_does(
+    sandbox: Sandbox, apply: Any, tmp_path: Path
+) -> None:
+    add(sandbox, "world", "nightly")
+    blueprint = {"project": "shop", "services": {"world": {}}}
+    assert "has 1 backup (nightly)" in apply(blueprint, state="absent")["msg"]
+    assert deleted(sandbox) == []
+    copies = str(tmp_path / "copies")
+    given = {"delete_without_copy": False, "keep_copy": copies, "delete_backups": True}
+    [part] = apply(blueprint, state="absent", **given)["parts"]
+    assert (Path(part["copy"]["path"]) / "files" / "level.dat").read_text() == "level"
+    assert deleted(sandbox) == ["world"]

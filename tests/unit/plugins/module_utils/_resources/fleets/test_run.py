@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph, Service
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import members
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import run as run_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import Modules
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
@@ -169,6 +170,16 @@ def test_a_stop_that_is_killed_forgets_nothing(tmp_path: Path) -> None:
     with run.task.closing:
         run.first_step().run()
     assert memory_in(tmp_path).record.ran_before("b") is True
+
+
+def test_what_ran_is_brought_back(tmp_path: Path) -> None:
+    """In the order of the references, and noted so that it is not done again."""
+    client = Account("a", "b")
+    client.edges = [("a", "b")]
+    go(new_run(tmp_path, client, "stopped"))
+    go(new_run(tmp_path, client, "started"))
+    assert client.signals == [("a", "stop"), ("b", "stop"), ("b", "start"), ("a", "start")]
+    assert memory_in(tmp_path).record.back == {"a", "b"}
 
 
 def test_a_restart_within_the_bound_is_over(tmp_path: Path) -> None:
@@ -342,6 +353,26 @@ def test_what_is_suspended_in_its_turn_is_not_resumed(
         step.run()
     assert client.calls == [] and memory_in(tmp_path).record.back == set()
     assert member.verdict == (False, "it is suspended") and member.job.result["status"] == "SUSPENDED"
+
+
+def test_a_restart_that_was_begun_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By reading the container anew at each look, and no longer than until it shows."""
+    client, seen = Account("a"), list[Any]()
+    begun = cut_off(client, tmp_path, "restarted")
+
+    def poll(shows: Any) -> None:
+        for uptime in (100, 101, 1):
+            client.uptimes["a"] = uptime
+            seen.append(shows())
+
+    monkeypatch.setattr(members, "poll_for", poll)
+    begun.members["a"].await_restart()
+    assert seen == [False, False, True]
+    for state in ("started", "restarted"):
+        other = new_run(tmp_path, client, state, start_over=True)
+        planned(other)
+        other.members["a"].await_restart()
+    assert len(seen) == 3
 
 
 def test_the_health_of_what_was_begun_is_looked_at_again(tmp_path: Path) -> None:
