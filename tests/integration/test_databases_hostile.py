@@ -327,7 +327,7 @@ def hostile(answer: bytes) -> Iterator[tuple[dict[str, Any], list[bytes]]]:
     got: list[bytes] = []
     handler = type("Handler", (Hostile,), {"answer": answer, "got": got})
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
         try:
             login = {"user": USER, "password": PASSWORD, "database": DATABASE}
             yield {"host": "127.0.0.1", "port": server.server_address[1], **login}, got

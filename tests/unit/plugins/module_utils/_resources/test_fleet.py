@@ -167,7 +167,7 @@ def endpoint() -> Iterator[tuple[str, list[int]]]:
             """Print nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/health", statuses
         server.shutdown()
