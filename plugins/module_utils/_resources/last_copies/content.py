@@ -9,11 +9,11 @@ Each is read a second time before it counts: what differs by then was changed in
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, TypeAlias
 
 from ..._api.models import SftpAccess
@@ -38,8 +38,6 @@ FILES = "files"
 """The folder of a copy that holds the files of the service, and the kind of such a copy."""
 DUMP = "dump"
 KNOWN_HOSTS = "~/.ssh/known_hosts"
-AGAIN = ".again"
-"""The folder of the second dump, which is gone before the copy counts."""
 READABLE, ENTERED = 0o600, 0o700
 OWNER = 0o700
 
@@ -239,14 +237,10 @@ class DumpContent:
 
     def verify(self, folder: str) -> Sequence[Entry]:
         """Read the dump to its end, and see that a second dump has the same content."""
-        engine, again = self.source.engine, os.path.join(folder, AGAIN)
-        with as_failure():
+        engine = self.source.engine
+        with as_failure(), TemporaryDirectory(dir=folder) as again:
             first = content_digest(Path(folder, engine.file), engine, elsewhere=False)
-            os.mkdir(again, ENTERED)
-            try:
-                second = content_digest(dump_from(Path(again), self.source), engine, elsewhere=False)
-            finally:
-                shutil.rmtree(again)
+            second = content_digest(dump_from(Path(again), self.source), engine, elsewhere=False)
         if first != second:
             raise TransferFailed(changed_message("a second dump differs from the first one"))
         return [entry_on_disk(folder, engine.file)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -108,7 +109,7 @@ class LastCopy:
             stamp(self.made_at),
             entries,
             [{"path": path, "reason": why} for path, why in sorted(self.content.left_out.items())],
-        )
+        ).complete()
         manifest.write(partial)
         flush_tree(partial)
         check_copy(partial, manifest)
@@ -127,7 +128,11 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
     folder = check_folder(path, service.name, service.id, own)
     settings = read_settings(task, service)
     content = read_content(task, view, settings)
-    check_room(content, folder.root, newest_copy(folder, content.kind) is not None)
+
+    def leave(path: str, why: str) -> None:
+        task.warn(f"{printable_path(path)} is left as it is, and nothing of it is used: {why}")
+
+    check_room(content, folder.root, newest_copy(folder, content.kind, leave) is not None)
     for left, why in sorted(content.left_out.items()):
         task.warn(f"{printable_path(left)} is not in the last copy of {view.label}: {why}")
     made_at = time.time()
@@ -185,14 +190,19 @@ def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | No
         raise uncopyable(view, str(error), other) from None
 
 
-def newest_copy(folder: CopyFolder, kind: str) -> str | None:
-    """Return the path of the newest whole copy of this kind; ``None`` if there is none."""
+def newest_copy(
+    folder: CopyFolder, kind: str, leave: Callable[[str, str], None] = lambda path, why: None
+) -> str | None:
+    """Return the path of the newest whole copy of this kind; ``None`` if there is none.
+
+    :param leave: is told what has the name of a copy but is none, or is one of another format, and why.
+    """
     for path in folder.copies():
         try:
             if read_manifest(path).kind == kind:
                 return path
-        except TransferFailed:
-            continue
+        except TransferFailed as error:
+            leave(path, error.message)
     return None
 
 

@@ -6,78 +6,84 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+from ..._api.libraries import ConfigDict, Field
 from ..._api.text import first_of
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
-from ..shared.store import write_json
+from ..shared import store
+from ..shared.task_errors import Invalid
 
 MANIFEST = "manifest.json"
 FORMAT = 1
 FILE, DIRECTORY, LINK = "file", "directory", "link"
 MAX_NAMED = 5
+Exact = Annotated[int, Field(strict=True)]
+"""A number that no text is taken for."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """One entry of a copy. ``mode`` and ``mtime`` are those on the service, which the copy may not have."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
     path: str
     kind: str
-    size: int = 0
+    size: Exact = 0
     sha256: str | None = None
     target: str | None = None
     mode: str | None = None
-    mtime: int | None = None
+    mtime: Exact | None = None
 
 
 @dataclass(frozen=True)
 class Manifest:
     """What a copy holds, by path relative to it. ``left_out`` has what has no content, or leads elsewhere."""
 
-    service: Mapping[str, Any]
-    kind: str
-    made_at: str
-    entries: Sequence[Entry]
-    left_out: Sequence[Mapping[str, str]] = field(default=())
+    service: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = ""
+    made_at: str = ""
+    entries: Sequence[Entry] = ()
+    left_out: Sequence[Mapping[str, str]] = ()
+    format: Exact = 0
+    files: Exact = -1
+    bytes: Exact = -1
+    """How many are in the files. A list has no value that is a default here: one that lacks any is none."""
 
-    @property
-    def files(self) -> int:
-        """The number of files."""
-        return sum(entry.kind == FILE for entry in self.entries)
-
-    @property
-    def bytes(self) -> int:
-        """The number of bytes in them."""
-        return sum(entry.size for entry in self.entries if entry.kind == FILE)
+    def complete(self) -> Manifest:
+        """Return it as a whole list of this format: with what its entries add up to."""
+        sizes = [entry.size for entry in self.entries if entry.kind == FILE]
+        return replace(self, format=FORMAT, files=len(sizes), bytes=sum(sizes))
 
     def write(self, folder: str) -> None:
         """Write the list into the folder of its copy, with mode 0600.
 
         :raises OSError: if that fails.
         """
-        content = {**asdict(self), "format": FORMAT, "files": self.files, "bytes": self.bytes}
-        write_json(os.path.join(folder, MANIFEST), content)
+        store.write_json(os.path.join(folder, MANIFEST), asdict(self))
+
+
+MANIFESTS = store.Kind("", Manifest, "The list of a copy", "A copy of another format is not read")
 
 
 def read_manifest(folder: str) -> Manifest:
-    """Read the list of a copy back."""
+    """Read the list of a copy back.
+
+    :raises TransferFailed: if it is damaged, or of another format.
+    """
     try:
-        with open(os.path.join(folder, MANIFEST), encoding="utf-8") as file:
-            content = json.load(file)
-        entries = [Entry(**entry) for entry in content["entries"]]
-        fields = {name: content[name] for name in ("service", "kind", "made_at", "left_out")}
-        found = Manifest(**fields, entries=entries)
-        whole = (content["format"], content["files"], content["bytes"]) == (FORMAT, found.files, found.bytes)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise TransferFailed(f"the list {MANIFEST} of the copy cannot be read back: {error}") from None
-    if not whole:
+        found = MANIFESTS.at(os.path.join(folder, MANIFEST)).read()
+    except Invalid as error:
+        raise TransferFailed(error.message) from None
+    if found.format != FORMAT:
+        raise TransferFailed(f"the copy has no list {MANIFEST} of format {FORMAT}")
+    lacking = {name for name, value in vars(Manifest()).items() if getattr(found, name) == value}
+    if lacking or found != found.complete():
         raise TransferFailed(f"the list {MANIFEST} of the copy does not add up")
     return found
 

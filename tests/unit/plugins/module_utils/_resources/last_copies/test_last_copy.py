@@ -155,6 +155,17 @@ def test_what_an_earlier_run_left_is_no_copy(sandbox: Sandbox, delete: Delete, t
     assert {path.name for path in left(tmp_path)} == {"20260101T000000Z", Path(result["copy"]["path"]).name}
 
 
+def test_a_copy_of_another_format_is_named_and_left(sandbox: Sandbox, delete: Delete) -> None:
+    sandbox.fault("resources.delete", "status", status=403, count=1)
+    other = Path(delete("one")["copy"]["path"])
+    (other / "manifest.json").write_text('{"format": 2}')
+    there = [(path, path.lstat().st_ctime_ns) for path in (other, *other.rglob("*"))]
+    result = delete("one")
+    [warning] = [each for each in result["warnings"] if str(other) in each]
+    assert "is left as it is" in warning and "of format 1" in warning
+    assert [(path, path.lstat().st_ctime_ns) for path in (other, *other.rglob("*"))] == there
+
+
 # --- What is refused ----------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,9 +42,8 @@ def copy(tmp_path: Path) -> Path:
 def manifest(copy: Path) -> Manifest:
     """The list that goes with it."""
     entries = [entry for __, entry in entries_on_disk(str(copy))]
-    found = Manifest(
-        {"id": "svc_1"}, "files", "2026-01-01T00:00:00Z", entries, [{"path": "s", "reason": "r"}]
-    )
+    left_out = [{"path": "s", "reason": "r"}]
+    found = Manifest({"id": "svc_1"}, "files", "2026-01-01T00:00:00Z", entries, left_out).complete()
     found.write(str(copy))
     return found
 
@@ -75,11 +75,21 @@ def test_damage_on_the_disk_is_named(named: str, copy: Path, manifest: Manifest)
     assert named in caught.value.message
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 1}', '{"entries": [{"a": 1}]}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 200_000, '{"format": "1"}', '{"entries": [{"a": 1}]}'])
 def test_a_list_that_is_none(text: str, copy: Path, manifest: Manifest) -> None:
     (copy / MANIFEST).write_text(text)
-    with pytest.raises(TransferFailed, match="cannot be read back"):
+    with pytest.raises(TransferFailed, match="cannot be read: it is damaged"):
         check_copy(str(copy), manifest)
+
+
+@pytest.mark.parametrize("change", [{"path": "a", "size": "1"}, {"path": "a", "more": 1}, {"path": 5}])
+def test_an_entry_that_is_none(change: dict[str, Any], copy: Path, manifest: Manifest) -> None:
+    """Nothing is read into what was not written."""
+    content = json.loads((copy / MANIFEST).read_text())
+    content["entries"][0] |= change
+    (copy / MANIFEST).write_text(json.dumps(content))
+    with pytest.raises(TransferFailed, match="it is damaged"):
+        read_manifest(str(copy))
 
 
 def test_a_list_that_is_another(copy: Path, manifest: Manifest) -> None:
@@ -90,10 +100,14 @@ def test_a_list_that_is_another(copy: Path, manifest: Manifest) -> None:
     (copy / MANIFEST).write_text(json.dumps({**content, "made_at": "later"}))
     with pytest.raises(TransferFailed, match="not the one that was written"):
         check_copy(str(copy), manifest)
+    for change in ("{}", '{"kind": "files"}', '{"format": 2}'):
+        (copy / MANIFEST).write_text(change)
+        with pytest.raises(TransferFailed, match=r"no list manifest\.json of format 1"):
+            check_copy(str(copy), manifest)
 
 
 def test_a_missing_list_is_told(tmp_path: Path) -> None:
-    with pytest.raises(TransferFailed, match="cannot be read back"):
+    with pytest.raises(TransferFailed, match=r"has no list manifest\.json"):
         read_manifest(str(tmp_path))
 
 
