@@ -9,14 +9,12 @@ write, and none holds a secret or the value of a variable.
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
-import socket
+import pwd
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from operator import itemgetter
 
@@ -41,45 +39,33 @@ CALL_SECONDS = 5.0
 """Seconds for asking whose account a token is of. A line is no reason to wait for longer, or to fail."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """One change."""
+def writer(
+    module: str, redact: Callable[[str], str], warn: Callable[[str], None]
+) -> Callable[[Client, Step, str], None]:
+    """Return what adds a line for a step of a task. One that cannot be written is told: the change is made.
 
-    at: str
-    who: str
-    module: str
-    change: str
-    outcome: str
-    """``done``, ``begun`` if it did not come to its end here, or ``unknown``."""
-    monthly_before: str | None
-    monthly_after: str | None
+    The outcome of a step is ``done``, ``begun`` if it did not come to its end here, or ``unknown``.
 
+    :param redact: takes secrets out of what is said.
+    """
 
-@dataclass(frozen=True)
-class History:
-    """Writes the lines of a task. A line that cannot be written is told: the change is made."""
-
-    module: str
-    redact: Callable[[str], str]
-    """Takes secrets out of what is said."""
-    warn: Callable[[str], None]
-
-    def note(self, client: Client, step: Step, outcome: str) -> None:
-        """Add a line for a step of the task."""
+    def note(client: Client, step: Step, outcome: str) -> None:
         made = step.commitment
-        line = Line(
-            at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            who=who(),
-            module=self.module,
-            change=self.redact(step.summary),
-            outcome=outcome,
-            monthly_before=format_amount(made.before) if made else None,
-            monthly_after=format_amount(made.monthly) if made else None,
-        )
+        line = {
+            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "who": who(),
+            "module": module,
+            "change": redact(step.summary),
+            "outcome": outcome,
+            "monthly_before": format_amount(made.before) if made else None,
+            "monthly_after": format_amount(made.monthly) if made else None,
+        }
         try:
-            add(folder_of(client), line)
+            add(folder_of(client), {name: value for name, value in line.items() if value is not None})
         except OSError as error:
-            self.warn(f"{line.change!r} is not in the history of this controller: {error}")
+            warn(f"{line['change']!r} is not in the history of this controller: {error}")
+
+    return note
 
 
 def folder_of(client: Client) -> str:
@@ -97,22 +83,23 @@ def folder_of(client: Client) -> str:
 
 def who() -> str:
     """Return the user and the machine that run Ansible."""
-    name = str(os.getuid())
-    with suppress(OSError, KeyError):  # a container's user may have no name
-        name = getpass.getuser()
-    return f"{name}@{socket.gethostname()}"
+    try:
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container's user may have no name
+        name = str(os.getuid())
+    return f"{name}@{os.uname().nodename}"
 
 
-def add(folder: str, line: Line) -> None:
+def add(folder: str, line: Mapping[str, str]) -> None:
     """Add a line to a folder. Tasks in parallel share the file, as each writes at once.
 
     :raises OSError: if it cannot be written.
     """
-    path = os.path.join(folder, f"{line.at[:7]}.jsonl")
+    path = os.path.join(folder, f"{line['at'][:7]}.jsonl")
     if not os.path.exists(path):
         make_folder_of(path)
-        remove_old(folder, line.at)
-    text = "\n" + json.dumps({name: value for name, value in asdict(line).items() if value is not None})
+        remove_old(folder, line["at"])
+    text = "\n" + json.dumps(line)
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         os.write(handle, text.encode())

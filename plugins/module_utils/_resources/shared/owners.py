@@ -8,21 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 
 from ..._api.client import Client
 from .store import Kind, normalized_url, records_folder
 from .task_errors import Invalid
 
-
-@dataclass(frozen=True)
-class Owner:
-    """What names the account of a token."""
-
-    account: str = ""
-
-
-OWNERS = Kind("owners", Owner, "whose account a token is of", hint=True)
+OWNERS = Kind("owners", str, "whose account a token is of", hint=True)
 
 
 def owner_of(email: str | None) -> str:
@@ -36,15 +27,14 @@ def account_of(client: Client, seconds: float | None = None) -> str:
     It is asked for once, and kept: a token is of one account.
 
     :param seconds: the deadline of the call, if it is not the connection's.
-
     :raises HostedError: if the platform does not tell.
     """
     record = OWNERS.at(os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
-    known = record.read().account
+    known = record.read()
     if not known:
         email = client.whoami(seconds).email
         text = f"{normalized_url(client.connection.base_url)}\n{email or client.account_key}"
         known = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         with suppress(Invalid):
-            record.write(Owner(known))
+            record.write(known)
     return known

@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .store import RUN_FOLDER, Kind, Record, state_key
@@ -24,23 +23,10 @@ LOCK_SECONDS = 5.0
 """Seconds to wait for another task that reads the same."""
 
 
-@dataclass(frozen=True)
-class Said:
-    """What the first task said; ``known`` also where it found nothing."""
-
-    said: str | None = None
-    known: bool = False
-
-
-@dataclass(frozen=True)
-class Foreseen:
-    """The names of what tasks in check mode planned, each with what there is to know of it."""
-
-    names: Mapping[str, str] = field(default_factory=dict)
-
-
-SAID = Kind("", Said, "what a task of this run said", hint=True)
-FORESEEN = Kind("", Foreseen, "what earlier tasks of this run planned", hint=True)
+SAID = Kind[list[Any]]("", list, "what a task of this run said", hint=True)
+"""Holds what the first task said of a subject, which may be ``None``; nothing before that."""
+FORESEEN = Kind[dict[str, str]]("", dict, "what earlier tasks of this run planned", hint=True)
+"""Holds the names of what tasks in check mode planned, each with what there is to know of it."""
 
 
 def run_record(kind: Kind[T], subject: str) -> Record[T] | None:
@@ -57,13 +43,12 @@ def first_said(subject: str, read: Callable[[], str | None]) -> str | None:
     record = run_record(SAID, subject)
     if record is None:
         return read()
-    if (known := record.read()).known:  # without a turn: it stays as it is
-        return known.said
-    with suppress(OSError, Invalid), record.held(LOCK_SECONDS) as earlier:
-        found = earlier if earlier.known else Said(read(), known=True)
-        record.write(found)
-        return found.said
-    return None
+    found = record.read()  # without a turn: what was said stays
+    if not found:
+        with suppress(OSError, Invalid), record.held(LOCK_SECONDS) as earlier:
+            found = earlier or [read()]
+            record.write(found)
+    return found[0] if found and isinstance(found[0], str) else None
 
 
 def foreseen(base_url: str | None) -> dict[str, str]:
@@ -72,7 +57,7 @@ def foreseen(base_url: str | None) -> dict[str, str]:
     A release is named by slug and tag, with its digest, and what gets a new name by that, with its id.
     """
     record = run_record(FORESEEN, state_key(base_url, "foreseen"))
-    return dict(record.read().names) if record else {}
+    return record.read() if record else {}
 
 
 def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
@@ -93,9 +78,7 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
         names[f"{chosen['slug']}:{chosen['tag']}"] = str(chosen["digest"])
     with suppress(OSError, Invalid):
         record.edit(
-            lambda known: Foreseen(
-                {**known.names, **{name: said or known.names.get(name, "") for name, said in names.items()}}
-            )
+            lambda known: {**known, **{name: said or known.get(name, "") for name, said in names.items()}}
         )
 
 

@@ -58,7 +58,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Written,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.journal import ENTRIES, Entry
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import OWNERS, Owner
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import OWNERS
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING, Notes
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Kind
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -92,9 +92,9 @@ KINDS: list[tuple[Kind[Any], Any]] = [
     (namesakes.ORDERED, namesakes.Ordered("shop", "run_1", WRITTEN)),
     (ENTRIES, Entry("it", 1.0, commitment=COMMITTED, known=("svc_1",))),
     (commitments.OF_RUN, commitments.OfRun({"a": Decimal("1.5")}, (COMMITTED,))),
-    (run_memory.SAID, run_memory.Said("EUR", known=True)),
-    (run_memory.FORESEEN, run_memory.Foreseen({"web": ""})),
-    (OWNERS, Owner("ab12")),
+    (run_memory.SAID, ["EUR"]),
+    (run_memory.FORESEEN, {"web": ""}),
+    (OWNERS, "ab12"),
 ]
 """Each kind of record, and what one may hold."""
 
