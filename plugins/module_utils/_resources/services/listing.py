@@ -28,13 +28,7 @@ from ..._api.errors import (
     TokenRejected,
     UnexpectedAnswer,
 )
-from ..._api.models import (
-    Model,
-    Project,
-    ServiceSummary,
-    Settings,
-    SftpAccess,
-)
+from ..._api.models import Model, Project, ServiceSummary, Settings, SftpAccess
 from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.account import Account
@@ -47,8 +41,6 @@ from .view import billed_rate
 
 NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
 MAX_NAMED = 3
-PART_LABELS = {"monthly": "monthly rate"}
-"""What messages call a part by, where that is not its key."""
 HOST = re.compile(r"[A-Za-z0-9][\w.:-]*")
 
 T = TypeVar("T")
@@ -397,7 +389,7 @@ def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: s
     for service in failed:
         service[part] = None
     count = f"{len(failed)} of {len(services)}"
-    label = PART_LABELS.get(part, part)
+    label = "monthly rate" if part == "monthly" else part
     return [f"the {label} of {count} services could not be read, {consequence}: {named}"]
 
 

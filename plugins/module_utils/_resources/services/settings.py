@@ -542,11 +542,6 @@ def recreating(task: Task[Any], view: View, wanted: bool, changes: ServiceChange
     return None, None
 
 
-def say_network(view: View, wanted: bool) -> str:
-    """Return what a network change does."""
-    return f"{'open' if wanted else 'close'} {view.label} to the Internet"
-
-
 @dataclass(frozen=True)
 class IsPublic:
     """A service is open to the Internet, or is not."""
@@ -681,7 +676,7 @@ SETTINGS = [
         section="network",
         kind=NETWORK,
         effects=recreating,
-        say=say_network,
+        say=lambda view, wanted: f"{'open' if wanted else 'close'} {view.label} to the Internet",
         route=r.NETWORK,
         body=lambda public: {"isPublic": public},
         shown_by=IsPublic,
