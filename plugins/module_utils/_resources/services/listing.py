@@ -39,7 +39,6 @@ from ..shared.store import Kind, Record, records_folder
 from ..shared.task_errors import Invalid, NoSuchItem
 from .view import billed_rate
 
-NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
 MAX_NAMED = 3
 HOST = re.compile(r"[A-Za-z0-9][\w.:-]*")
 
@@ -300,7 +299,7 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
     for part in [name for name in ("settings", "sftp") if getattr(wanted, name)]:
         for service in services:
             service[part] = None
-    created = [service for service in services if service["status"] not in NOT_CREATED]
+    created = [service for service in services if service["status"] not in ServiceStatus.NOT_CREATED]
     if wanted.settings:
         able = [service for service in created if service["family"] in WITH_SETTINGS]
 

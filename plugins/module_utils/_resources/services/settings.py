@@ -54,12 +54,7 @@ SETTLE_SECONDS = 60.0
 """For how long a container that starts, stops or has just started is waited for before a network change."""
 NON_DISRUPTIVE_STATES = ("present", "started", "resumed")
 """The wanted states that leave alone what runs."""
-NO_SETTINGS = (
-    ServiceStatus.PROVISIONING,
-    ServiceStatus.AWAITING_ADMIN,
-    ServiceStatus.FAILED,
-    ServiceStatus.DELETING,
-)
+NO_SETTINGS = (*ServiceStatus.NOT_CREATED, ServiceStatus.DELETING)
 """The statuses in which there is nothing to set."""
 
 
