@@ -17,12 +17,8 @@ from . import events as e
 from .journal import RESTORES, Order, is_starting, last_order, words_of
 from .observation import Poll, ServiceMemory, has_container
 
-FAILED, AWAITING, STOPPED, DEPLOY = (
-    "service_failed",
-    "service_awaiting_admin",
-    "service_stopped",
-    "deploy_failed",
-)
+FAILED, AWAITING = "service_failed", "service_awaiting_admin"
+STOPPED, DEPLOY = "service_stopped", "deploy_failed"
 """The types of the events that tell of trouble."""
 MAX_TYPES = 20
 """The number of types that an event lists."""

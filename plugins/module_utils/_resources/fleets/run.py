@@ -28,7 +28,6 @@ from .memory import Memory
 from .options import FleetOptions, HealthCheckOptions, Share
 from .rollout import Rollout
 
-CAPABILITY = "powerSignals"
 BLANK = dict.fromkeys(("status", "state", "ran", "cost"))
 """What the result tells of each service, beside its batch and its outcome."""
 LOCK_SECONDS = 2.0
@@ -88,7 +87,7 @@ class FleetRun:
         if job.skipped is None and service.status in ServiceStatus.NOT_CREATED and not job.by_name:
             job.skipped = f"skipped: {job.label} has status {service.status}"
         elif job.skipped is None and service.status == ServiceStatus.ACTIVE:
-            job.offers(service, CAPABILITY, "power signals")
+            job.offers(service, "powerSignals", "power signals")
         return None if job.skipped else Member(job, service, self.memory, self.modules)
 
     # --- Deciding -------------------------------------------------------------------------------------
