@@ -14,12 +14,9 @@ from .services.options import MaxMonthlyOptions, OrderOptions
 from .services.order import cost_of_quote, missing_options, quote_fields, quote_of
 from .services.settings import check_max_monthly
 from .shared.money import Cost, add_currency_units
-from .shared.options import names_given, option
+from .shared.options import option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid
-
-OF_SERVICES = ("product", "runtime", "preset", "project", "variables", "options")
-"""The options that orders of services alone have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +57,8 @@ def quote_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
 
 def quote_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     """Return the quote of an application; what is left out is for the platform to choose."""
-    given = {name: getattr(task.options, name) for name in OF_SERVICES}
-    odd = names_given(**given)
+    of_services = ("product", "runtime", "preset", "project", "variables", "options")
+    odd = [name for name in of_services if getattr(task.options, name) is not None]
     if odd:
         raise Invalid(f"an application is quoted by host and dimensions alone; remove {', '.join(odd)}")
     host = select_host(task.account, task.options.host)

@@ -38,7 +38,6 @@ from .sleeping.decision import (
     Situation,
     Verdict,
     decide,
-    hold,
     hold_for_backup,
     longest_keep,
     read_until,
@@ -315,7 +314,9 @@ class Run:
         for sleeper in [each for each in self.sleepers if not each.suspended and not each.acts]:
             for id in self.order.reaches.get(sleeper.id, ()):
                 if by_id[id].verdict.act == "suspend":
-                    by_id[id].verdict = hold(by_id[id].verdict, sleeper.service.name)
+                    why = f"service {sleeper.service.name!r} needs it and stays awake"
+                    record = by_id[id].verdict.record
+                    by_id[id].verdict = Verdict("nothing", True, why, record, delayed=True)
         for id, sleeper in by_id.items():
             try:
                 self.plan_one(sleeper, keeps[id])

@@ -105,7 +105,7 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
         what=f"SSH key {name!r}",
         route=r.SSH_KEY_ADD,
         body={"name": composed(name), "publicKey": key.line},
-        shown=Registered(Account.ssh_keys, known=ids_of(keys), digests=tuple(key.digests)),
+        shown=Registered(Account.ssh_keys, known=ids_of(keys), digests=key.digests),
         unique=True,
     )
     summary = f"register SSH key {name!r} ({key.fingerprint})"

@@ -55,14 +55,14 @@ STATUSES = {
     ServiceStatus.FAILED: Sign("failed", "bad", "cross"),
 }
 NOTHING_KNOWN = Sign("state unknown", "dim", "ring")
-VERDICTS = {
+VERDICTS: Mapping[str | None, Sign] = {
+    None: Sign("verdict unknown", "dim", "ring"),
     ScanStatus.PASSED: Sign("passed", "good", "check"),
     ScanStatus.WARNED: Sign("warned", "warn", "triangle"),
     ScanStatus.BLOCKED: Sign("blocked", "bad", "cross"),
     ScanStatus.PENDING: Sign("scan is running", "calm", "dots"),
     ScanStatus.FAILED: Sign("not analyzed", "dim", "ring"),
 }
-NO_VERDICT = Sign("verdict unknown", "dim", "ring")
 LEVELS = {
     "critical": Sign("now", "bad", "diamond"),
     "warning": Sign("soon", "warn", "triangle"),
@@ -85,9 +85,7 @@ def sign_of(service: Mapping[str, Any]) -> Sign:
 
 def verdict_of(scan_status: str | None) -> Sign:
     """Return the verdict on a release."""
-    if scan_status is None:
-        return NO_VERDICT
-    return VERDICTS.get(scan_status, Sign(scan_status.lower(), "dim", "ring"))
+    return VERDICTS.get(scan_status, Sign(str(scan_status).lower(), "dim", "ring"))
 
 
 def icon(sign: Sign) -> Element:

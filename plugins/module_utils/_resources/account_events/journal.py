@@ -8,7 +8,7 @@ The specification shows two types, ``POWER_START`` and ``PROVISIONED``. Others a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -51,11 +51,6 @@ def last_order(entries: Iterable[Event]) -> tuple[Order | None, str | None]:
         elif words & STOPS:
             found = Order.STOP, entry.at
     return found
-
-
-def last_restore_at(entries: Sequence[Event]) -> str | None:
-    """Return when files were last restored, by entries, oldest first; ``None`` if they were not."""
-    return next((entry.at for entry in reversed(entries) if words_of(entry) & RESTORES), None)
 
 
 def is_starting(ordered: str | None, now: datetime) -> bool:

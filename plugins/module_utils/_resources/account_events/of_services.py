@@ -14,15 +14,11 @@ from ..._api.text import counted
 from ..._api.values import ContainerState, Family, ServiceStatus
 from ..shared.restore_points import parse_moment
 from . import events as e
-from .journal import Order, is_starting, last_order, last_restore_at
+from .journal import RESTORES, Order, is_starting, last_order, words_of
 from .observation import Poll, ServiceMemory, has_container
 
-FAILED, AWAITING, STOPPED, DEPLOY = (
-    "service_failed",
-    "service_awaiting_admin",
-    "service_stopped",
-    "deploy_failed",
-)
+FAILED, AWAITING = "service_failed", "service_awaiting_admin"
+STOPPED, DEPLOY = "service_stopped", "deploy_failed"
 """The types of the events that tell of trouble."""
 MAX_TYPES = 20
 """The number of types that an event lists."""
@@ -99,8 +95,9 @@ def with_entries(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     if not entries:
         return memory
     update: dict[str, Any] = {"entry": entries[-1].id}
-    if restored_at := last_restore_at(entries):
-        update["restored_at"] = restored_at
+    restores = [entry.at for entry in entries if words_of(entry) & RESTORES]
+    if restores and restores[-1]:
+        update["restored_at"] = restores[-1]
     order, at = last_order(entries)
     if order is not None:
         update |= {"stop_ordered": order is Order.STOP, "start_ordered": order is Order.START, "start_at": at}

@@ -36,13 +36,6 @@ class FleetRecord:
     holder: Run | None = None
     """The run that stopped the fleet and has not started it again; ``None`` if that is not known or over."""
 
-    def held_by_another(self) -> Run | None:
-        """Return another run that holds the fleet stopped and goes on; ``None`` if none does."""
-        own, holder = Run.of_task(), self.holder
-        if holder is None or (own is not None and own.folder == holder.folder):
-            return None
-        return holder if holder.goes_on() else None
-
     def ran_before(self, id: str) -> bool | None:
         """Tell whether a service ran before it was stopped; ``None`` if that is not known or over."""
         return None if id in self.back else self.ran.get(id)

@@ -28,11 +28,9 @@ from .memory import Memory
 from .options import FleetOptions, HealthCheckOptions, Share
 from .rollout import Rollout
 
-CAPABILITY = "powerSignals"
 BLANK = dict.fromkeys(("status", "state", "ran", "cost"))
 """What the result tells of each service, beside its batch and its outcome."""
 LOCK_SECONDS = 2.0
-UNSETTLED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
 
 
 @dataclass
@@ -53,8 +51,9 @@ class FleetRun:
 
     def check_free(self) -> None:
         """Refuse to work on a fleet that another run has stopped for what it does meanwhile."""
-        holder = self.memory.record.held_by_another()
-        if holder is not None:
+        own, holder = Run.of_task(), self.memory.record.holder
+        is_other = holder is not None and (own is None or own.folder != holder.folder)
+        if holder is not None and is_other and holder.goes_on():
             raise Invalid(
                 f"process {holder.process} on this controller has stopped fleet {self.task.options.name!r} "
                 "and has not started it again. Nothing was done. Wait until that run of Ansible has ended. "
@@ -85,10 +84,10 @@ class FleetRun:
         if job.id is None:  # in check mode: it is to be made
             return None
         service = read_job(job)
-        if job.skipped is None and service.status in UNSETTLED and not job.by_name:
+        if job.skipped is None and service.status in ServiceStatus.NOT_CREATED and not job.by_name:
             job.skipped = f"skipped: {job.label} has status {service.status}"
         elif job.skipped is None and service.status == ServiceStatus.ACTIVE:
-            job.offers(service, CAPABILITY, "power signals")
+            job.offers(service, "powerSignals", "power signals")
         return None if job.skipped else Member(job, service, self.memory, self.modules)
 
     # --- Deciding -------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from typing import Any
 
 from ..._api.models import Service, ServiceSummary
 from ..._api.values import BackupStatus, ServiceStatus
-from ..services.listing import NOT_CREATED
 from ..shared.restore_points import newest_complete, parse_moment
 from ..shared.retention import RestorePoint
 from ..shared.time_zones import utc_text
@@ -30,7 +29,7 @@ def backups_of(facts: Facts, measures: Measures) -> dict[str, Any]:
     """Return the calendar, the services that offer no backups, and those of which nothing is known."""
     rows, not_offered, unknown = list[dict[str, Any]](), list[str](), list[str]()
     for service in facts.services or ():
-        if service.status in NOT_CREATED:
+        if service.status in ServiceStatus.NOT_CREATED:
             continue
         copies = facts.backups.get(service.id)
         if copies is not None:

@@ -15,7 +15,6 @@ from typing import Any
 from ..._api.models import App, Project, ProjectGraph, Release, ScanReport, Service, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..applications.releases import blocking
-from ..services.listing import NOT_CREATED
 from ..services.view import billed_rate
 from ..shared.currency import checked_currency
 from ..shared.money import format_amount, rate_from
@@ -248,7 +247,7 @@ def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
             "of": len(backups["services"]),
             "unknown": len(backups["unknown_ids"]) if services is not None else None,
             "not_offered": len(backups["not_offered_ids"]),
-            "not_created": sum(each["status"] in NOT_CREATED for each in services or ()),
+            "not_created": sum(each["status"] in ServiceStatus.NOT_CREATED for each in services or ()),
         },
         "broken_ids": broken,
         "referred_to": most_referred(found["projects"], services or ()),

@@ -14,7 +14,6 @@ from ..._api import models as m
 from ..._api.client import METRICS_PER_CALL
 from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Refused, TokenRejected
 from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
-from ..services.listing import NOT_CREATED
 from ..shared.account import Account
 from ..shared.identify import existing
 from ..shared.restore_points import BACKUPS, as_restore_points
@@ -174,7 +173,7 @@ def service_jobs(facts: Facts) -> Iterator[Job]:
     for each in facts.services or ():
         of = each.name, each.id
         yield Job("rates and projects", *of, partial(Account.service, id=each.id), facts.details, each.id)
-        if each.status in NOT_CREATED:
+        if each.status in ServiceStatus.NOT_CREATED:
             continue
         yield Job(BACKUPS, *of, partial(copies, id=each.id), facts.backups, each.id, optional=True)
         if each.family in WITH_SETTINGS:
@@ -188,7 +187,7 @@ def other_jobs(facts: Facts, batches: dict[int, dict[str, m.Metrics | None]]) ->
         graph, spend = (partial(read, project_id=each.id) for read in (Account.graph, Account.spend))
         yield Job("references", each.name, each.id, graph, facts.graphs, each.id)
         yield Job("the spend of projects", each.name, each.id, spend, facts.spends, each.id)
-    ids = [service.id for service in facts.services or () if service.status not in NOT_CREATED]
+    ids = [service.id for service in facts.services or () if service.status not in ServiceStatus.NOT_CREATED]
     for start in range(0, len(ids), METRICS_PER_CALL):
         read = partial(Account.metrics, ids=ids[start : start + METRICS_PER_CALL])
         yield Job(LIVE, None, None, read, batches, start)

@@ -28,13 +28,7 @@ from ..._api.errors import (
     TokenRejected,
     UnexpectedAnswer,
 )
-from ..._api.models import (
-    Model,
-    Project,
-    ServiceSummary,
-    Settings,
-    SftpAccess,
-)
+from ..._api.models import Model, Project, ServiceSummary, Settings, SftpAccess
 from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.account import Account
@@ -45,10 +39,7 @@ from ..shared.store import Kind, Record, records_folder
 from ..shared.task_errors import Invalid, NoSuchItem
 from .view import billed_rate
 
-NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
 MAX_NAMED = 3
-PART_LABELS = {"monthly": "monthly rate"}
-"""What messages call a part by, where that is not its key."""
 HOST = re.compile(r"[A-Za-z0-9][\w.:-]*")
 
 T = TypeVar("T")
@@ -308,7 +299,7 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
     for part in [name for name in ("settings", "sftp") if getattr(wanted, name)]:
         for service in services:
             service[part] = None
-    created = [service for service in services if service["status"] not in NOT_CREATED]
+    created = [service for service in services if service["status"] not in ServiceStatus.NOT_CREATED]
     if wanted.settings:
         able = [service for service in created if service["family"] in WITH_SETTINGS]
 
@@ -397,7 +388,7 @@ def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: s
     for service in failed:
         service[part] = None
     count = f"{len(failed)} of {len(services)}"
-    label = PART_LABELS.get(part, part)
+    label = "monthly rate" if part == "monthly" else part
     return [f"the {label} of {count} services could not be read, {consequence}: {named}"]
 
 

@@ -46,9 +46,6 @@ class SftpServerOptions(OneServiceOptions):
     known_hosts: FilePath = FilePath("~/.ssh/known_hosts")
 
 
-SELECTION_HINT = "set service, or run the task on a host of the inventory, which is a service of its own"
-
-
 def resolve_service(task: Task[OneServiceOptions]) -> Service:
     """Return the full form of the service that the task selects.
 
@@ -94,7 +91,10 @@ def service_id(task: Task[OneServiceOptions]) -> str:
     """
     options = task.options
     if options.service is None:
-        raise Invalid(f"no service is named; {SELECTION_HINT}")
+        raise Invalid(
+            "no service is named; set service, or run the task on a host of the inventory, which is a "
+            "service of its own"
+        )
     project = task.account.project(options.project) if options.project else None
     return task.account.one_service(options.service, project, options.family).id
 

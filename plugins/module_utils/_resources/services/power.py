@@ -384,9 +384,3 @@ def wait_for_known_state(task: Task[WaitOptions], view: View) -> None:
     """Wait until the state of a container is known."""
     goal = f"a known state of {view.label}"
     await_container(task, view.service.id, lambda state: state in ContainerState.KNOWN, goal)
-
-
-def accepts_power_signals(task: Task, view: View) -> bool:
-    """Tell whether a service currently accepts power signals, as far as it lists its capabilities."""
-    offered = task.account.existing_service(view.service.id).capabilities
-    return offered is None or "powerSignals" in offered

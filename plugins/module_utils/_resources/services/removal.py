@@ -37,13 +37,11 @@ from .view import View, is_never_deployed
 
 NAMED_COPIES = 5
 """How many copies a refusal names."""
-LAST_COPIES = "last_copies"
-"""The folder of the collection for copies of what is deleted."""
 
 
 def own_copies_folder(state_dir: str | None) -> str:
     """Return the collection's own folder for last copies. The first copy makes it, with those above it."""
-    return records_folder(LAST_COPIES, state_dir)
+    return records_folder("last_copies", state_dir)
 
 
 @dataclass(frozen=True)

@@ -54,12 +54,7 @@ SETTLE_SECONDS = 60.0
 """For how long a container that starts, stops or has just started is waited for before a network change."""
 NON_DISRUPTIVE_STATES = ("present", "started", "resumed")
 """The wanted states that leave alone what runs."""
-NO_SETTINGS = (
-    ServiceStatus.PROVISIONING,
-    ServiceStatus.AWAITING_ADMIN,
-    ServiceStatus.FAILED,
-    ServiceStatus.DELETING,
-)
+NO_SETTINGS = (*ServiceStatus.NOT_CREATED, ServiceStatus.DELETING)
 """The statuses in which there is nothing to set."""
 
 
@@ -542,11 +537,6 @@ def recreating(task: Task[Any], view: View, wanted: bool, changes: ServiceChange
     return None, None
 
 
-def say_network(view: View, wanted: bool) -> str:
-    """Return what a network change does."""
-    return f"{'open' if wanted else 'close'} {view.label} to the Internet"
-
-
 @dataclass(frozen=True)
 class IsPublic:
     """A service is open to the Internet, or is not."""
@@ -681,7 +671,7 @@ SETTINGS = [
         section="network",
         kind=NETWORK,
         effects=recreating,
-        say=say_network,
+        say=lambda view, wanted: f"{'open' if wanted else 'close'} {view.label} to the Internet",
         route=r.NETWORK,
         body=lambda public: {"isPublic": public},
         shown_by=IsPublic,

@@ -22,12 +22,7 @@ from ..shared.task_errors import WaitEnded
 from ..shared.waiting import poll_for, wait_until
 
 LOG_LINES_ON_TIMEOUT = 10
-ENDED = (
-    ServiceStatus.FAILED,
-    ServiceStatus.AWAITING_ADMIN,
-    ServiceStatus.DELETING,
-    ServiceStatus.DELETED,
-)
+ENDED = (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN, *ServiceStatus.DELETING_OR_DELETED)
 """The statuses that a service does not leave by itself, but to be gone."""
 SIGNAL_GRACE_SECONDS = 2.0
 """How long a container may show no sign of a signal before its service is looked at as well."""

@@ -261,7 +261,9 @@ def converter_of(hint: Any) -> Converter | None:
         return partial(read_amount, option="max_monthly")
     if get_origin(hint) is list:
         inner = converter_of(get_args(hint)[0])
-        return partial(convert_items, inner) if inner is not None else list
+        if inner is None:
+            return list
+        return lambda values: [None if value is None else inner(value) for value in values]
     if isinstance(hint, type) and is_dataclass(hint):
         return partial(read_as, hint)
     return None
@@ -276,8 +278,3 @@ def read_max_parallel(value: Any) -> int | None:
         return int(text)
     except ValueError:
         raise Invalid(f"max_parallel is {text!r}; it must be a number, 1 or more, or {AUTO}") from None
-
-
-def convert_items(convert: Converter, values: Sequence[Any]) -> list[Any]:
-    """Return the items of a list, each converted."""
-    return [None if value is None else convert(value) for value in values]

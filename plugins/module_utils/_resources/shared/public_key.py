@@ -30,13 +30,10 @@ class PublicKey:
     algorithm: str
     comment: str
     line: str
-    digests: Sequence[bytes]
+    fingerprint: str
+    """Its SHA256 as OpenSSH prints it."""
+    digests: tuple[bytes, ...]
     """Its SHA256 and its MD5: which of them the platform shows is open (SSH key)."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Its SHA256 as OpenSSH prints it."""
-        return "SHA256:" + base64.b64encode(self.digests[0]).decode().rstrip("=")
 
 
 def read_public_key(text: str, source: str = "public_key", *, skip_options: bool = False) -> PublicKey:
@@ -66,7 +63,8 @@ def read_public_key(text: str, source: str = "public_key", *, skip_options: bool
     if isinstance(key, rsa.RSAPublicKey) and key.key_size < 2048:
         raise Invalid(f"{source} is an RSA key of {key.key_size} bits; at least 2048 are needed")
     digests = hashlib.sha256(raw).digest(), hashlib.md5(raw, usedforsecurity=False).digest()
-    return PublicKey(algorithm, comment, f"{algorithm} {data} {comment}".strip(), digests)
+    fingerprint = "SHA256:" + base64.b64encode(digests[0]).decode().rstrip("=")
+    return PublicKey(algorithm, comment, f"{algorithm} {data} {comment}".strip(), fingerprint, digests)
 
 
 def digest_of(fingerprint: str | None) -> bytes:

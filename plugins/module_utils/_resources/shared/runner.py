@@ -75,7 +75,8 @@ class Run:
         running, failures, left = set[Step](), list[BaseException](), list(self.plan.steps)
         try:
             while left or running:
-                ready = [step for step in left if self.needs[step] <= self.ended_for(step)]
+                over = self.done | self.failed
+                ready = [s for s in left if self.needs[s] <= (over if s.regardless else self.done)]
                 for step in ready[: most - len(running)]:
                     left.remove(step)
                     running.add(step)
@@ -118,10 +119,6 @@ class Run:
     def is_blocked(self, step: Step) -> bool:
         """Tell whether a step can no longer run, because something that it needs has failed."""
         return not step.regardless and bool(self.needs[step] & self.failed)
-
-    def ended_for(self, step: Step) -> set[Step]:
-        """Return the steps that a step does not have to wait for any more."""
-        return self.done | self.failed if step.regardless else self.done
 
     def announce(self, step: Step) -> None:
         """Report the next step as progress, unless it is the first."""

@@ -122,12 +122,6 @@ def longest_keep(records: Iterable[SleepRecord], now: datetime) -> Keep | None:
     return max(keeps, key=lambda keep: keep.until, default=None)
 
 
-def hold(verdict: Verdict, needed_by: str) -> Verdict:
-    """Return the verdict on a service that would be suspended while one that needs it stays awake."""
-    why = f"service {needed_by!r} needs it and stays awake"
-    return Verdict("nothing", True, why, verdict.record, delayed=True)
-
-
 def read_until(text: str, now: datetime, zone: tzinfo) -> datetime:
     """Return until when to keep services awake: a time, a date with a time, or a length such as 3h or 2d.
 

@@ -13,7 +13,7 @@ from ..._api.models import Metrics, Service
 from ..._api.values import ContainerState, ServiceStatus
 from ..services.many_services import ServiceJob
 from ..services.options import ServiceOptions
-from ..services.power import accepts_power_signals, plan_suspension, resume, start_if_needed
+from ..services.power import plan_suspension, resume, start_if_needed
 from ..services.rates import cost_of, rates_of
 from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
 from ..services.start_order import Order
@@ -132,7 +132,8 @@ def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record
         return
 
     def start() -> Any:
-        if not accepts_power_signals(task, view):
+        offered = task.account.existing_service(view.service.id).capabilities
+        if offered is not None and "powerSignals" not in offered:
             return NOTHING_DONE
         given = {**shared_arguments(task.options), "id": view.service.id, "state": "started"}
         start_if_needed(replace(task, options=ServiceOptions.from_ansible(given)), view, changes)
