@@ -9,26 +9,21 @@ DOCUMENTATION = r"""
 module: account_info
 short_description: Read the account that a token belongs to, and its balance, spend and bills
 version_added: 1.0.0
-description:
-  - Returns the e-mail address of the account that the token belongs to, and its balance if the token has access to it.
-    On request, also returns its spend and forecast, transactions, invoices and statements.
-  - A token with scope C(REGISTRY) is sufficient for the address. A balance that it cannot read is null, and a note says
-    why.
-  - The entries of transactions, daily spend, invoices and statements come unchanged, because the platform does not
-    document their fields.
+description: Returns the e-mail address of the account that the token belongs to, its balance, and on request other
+  figures of its money. For the address alone, a token with scope C(REGISTRY) is sufficient.
 options:
   include:
     description:
-      - Parts to read of the account's money. Each takes one call. V(wallet) is the balance and its currency.
-        V(overview) is the balance, spend and forecast. V(transactions) are the top-ups and adjustments.
-        V(daily_spend) is the spend of each day of this month. V(invoices) are the accounting documents.
-        V(statements) show each month service by service.
+      - Parts to read. V(wallet) is the balance and its currency, V(overview) is the balance, spend and forecast.
+      - V(transactions) are top-ups and adjustments, V(daily_spend) is the spend of each day of this month, V(invoices)
+        are the accounting documents, V(statements) show each month service by service. The platform does not document
+        the fields of these four, so they are returned unchanged.
     type: list
     elements: str
     choices: [overview, wallet, transactions, daily_spend, invoices, statements]
     default: [wallet]
   period:
-    description: A month, in the form V(YYYY-MM), to read the statement of as well.
+    description: Also read the statement of this month, in the form V(YYYY-MM).
     type: str
 extends_documentation_fragment:
   - hosted.services.common.info_attributes
@@ -66,7 +61,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 account:
-  description: The account, with all that the platform tells of it.
+  description: The account, with everything that the platform shows of it.
   returned: success
   type: dict
   contains:
@@ -74,9 +69,7 @@ account:
       description: The e-mail address of the account.
       type: str
     overview:
-      description:
-        - Balance, spend and forecast. Each amount in cents is also returned in currency units, as a string and
-          without C(_cents) in its name.
+      description: Balance, spend and forecast, each amount in cents and in currency units.
       returned: if O(include) contains V(overview)
       type: dict
       contains:
@@ -91,37 +84,37 @@ account:
           sample: '12.50'
         # generated end
         month_to_date_cents:
-          description: Spend of this month so far.
+          description: Spend of this month so far, in cents.
           type: int
         month_to_date:
           description: Spend of this month so far, in currency units.
           type: str
         projected_month_cents:
-          description: Projected cost of this month.
+          description: Projected spend of this month, in cents.
           type: int
         projected_month:
           description: Projected spend of this month, in currency units.
           type: str
         daily_avg_cents:
-          description: Average spend per day.
+          description: Average spend per day, in cents.
           type: int
         daily_avg:
           description: Average spend per day, in currency units.
           type: str
         days_left_estimate:
-          description: How many days the balance covers at the current rate.
+          description: Days that the balance covers at the current rate.
           type: int
         current_hourly_burn_cents:
-          description: The current rate per hour, as a string because it may be a fraction.
+          description: Current rate per hour, in cents. A string, because it may be a fraction.
           type: str
         current_hourly_burn:
-          description: The current rate per hour, in currency units.
+          description: Current rate per hour, in currency units.
           type: str
         current_daily_burn_cents:
-          description: The current rate per day, as a string because it may be a fraction.
+          description: Current rate per day, in cents. A string, because it may be a fraction.
           type: str
         current_daily_burn:
-          description: The current rate per day, in currency units.
+          description: Current rate per day, in currency units.
           type: str
     wallet:
       description: The balance of the account. Null if the token cannot read it.
@@ -146,12 +139,12 @@ account:
           type: str
         # generated end
     transactions:
-      description: The transactions of all pages, unchanged.
+      description: All transactions, unchanged.
       returned: if O(include) contains V(transactions)
       type: list
       elements: dict
     daily_spend:
-      description: The days of this month, unchanged.
+      description: Days of this month, unchanged.
       returned: if O(include) contains V(daily_spend)
       type: list
       elements: dict

@@ -9,30 +9,25 @@ DOCUMENTATION = r"""
 module: app_info
 short_description: Read applications, their releases and logs
 version_added: 1.0.0
-description:
-  - Returns one application or all applications, with the digest and the scan verdict of the version in service.
-  - On request, also returns their releases with the digest of each tag, their logs, and the nodes and projects that
-    are available for new applications.
+description: Returns one application or all applications, with the digest and the scan verdict of what is in service.
 options:
   slug:
     description: Only the application with this slug. If there is none, the task fails.
     type: str
   include:
-    description:
-      - Parts to read in addition to the list. V(releases) and V(logs) are keys of each application; V(nodes) and
-        V(projects) are keys of the result. V(releases) takes one call per release.
+    description: Parts to read in addition. V(releases) and V(logs) are those of each application; V(releases) takes
+      one call per release. V(nodes) and V(projects) are those that new applications can use.
     type: list
     elements: str
     choices: [releases, logs, nodes, projects]
     default: []
   log_lines:
-    description: Maximum number of log lines for O(include=logs), from 1 to 100. The platform may keep fewer.
+    description: Maximum number of log lines for O(include=logs), from 1 to 100.
     type: int
     default: 100
   state_dir:
-    description:
-      - Folder of the records of previous releases, for RV(apps[].previous_release), the same as for
-        M(hosted.services.app_deploy). C(hosted_services/pending) in Ansible's home is read as well.
+    description: Folder with the records of previous releases, the same as for M(hosted.services.app_deploy).
+      C(hosted_services/pending) in Ansible's home is read as well.
     type: path
 extends_documentation_fragment:
   - hosted.services.common.info_attributes
@@ -117,7 +112,7 @@ apps:
       sample: PASSED
     # generated end
     releases:
-      description: Its releases, oldest first, or in the platform's order if it does not show when they were declared.
+      description: Its releases, oldest first.
       returned: with O(include=releases)
       type: list
       elements: dict
@@ -148,10 +143,9 @@ apps:
           type: bool
         # generated end
     previous_release:
-      description:
-        - The release to roll back to, which is the last one that started and was in service before the current one.
-        - Only the controller that deployed it, with the same O(state_dir), knows it. Null if it is not known, or if the
-          last deploy failed and what was in service before it is in service.
+      description: The release to roll back to, the last one that ran before the current one. Known only on the
+        controller that deployed the current one, with the same O(state_dir). Null if it is not known, or if the last
+        deploy failed and the release before it is still in service.
       returned: with O(include=releases)
       type: dict
     previous_release_note:
@@ -164,12 +158,12 @@ apps:
       type: list
       elements: str
 nodes:
-  description: The nodes that accept applications, as the platform lists them, with keys in snake_case.
+  description: Nodes that accept applications, as the platform lists them, with keys in snake_case.
   returned: with O(include=nodes)
   type: list
   elements: dict
 projects:
-  description: The projects that applications can join, as the platform lists them, with keys in snake_case.
+  description: Projects that applications can join, as the platform lists them, with keys in snake_case.
   returned: with O(include=projects)
   type: list
   elements: dict

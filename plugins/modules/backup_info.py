@@ -9,9 +9,7 @@ DOCUMENTATION = r"""
 module: backup_info
 short_description: Read backups of services and how fresh they are
 version_added: 1.0.0
-description:
-  - Returns the backups of each selected service, with the newest good one and its age.
-  - With O(max_age), also shows whether it is fresh enough.
+description: Returns the backups of each selected service, with the newest good one and its age.
 extends_documentation_fragment:
   - hosted.services.common.info_attributes
   - hosted.services.common

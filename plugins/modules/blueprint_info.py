@@ -10,17 +10,14 @@ module: blueprint_info
 short_description: Export projects as blueprints
 version_added: 1.0.0
 description:
-  - Returns one project, or each project of the account, as a file that M(hosted.services.blueprint) takes. Applied to
-    the same project, such a file changes nothing.
-  - The same project gives the same text, so that a daily export in a repository shows what has changed.
-  - Comments in the file name what the platform does not show. These are the values of environments, the variables and
-    options of orders, and public keys. Which variables of an environment refer to what is known, and so is the image
-    that an application runs.
-  - The file holds whether a service runs, as C(state). Remove that where something else decides it, such as a
-    schedule.
+  - Returns each project as a file for M(hosted.services.blueprint). Applied to the same project, it changes nothing.
+    The same project always gives the same text.
+  - The platform does not show the values of environments, the variables and options of orders, and public keys.
+    Comments in the file name them, and the variables that refer to other services.
+  - The file sets the C(state) of services. Remove that where something else decides it, such as a schedule.
 options:
   project:
-    description: Id or name of a project. If not set, all projects are returned, one blueprint each.
+    description: Id or name of a project. If not set, all projects are returned.
     type: str
 extends_documentation_fragment:
   - hosted.services.common.info_attributes
@@ -67,21 +64,19 @@ blueprints:
       description: Name of the project.
       type: str
     project_id:
-      description: Id of the project. Null in check mode for one that the play is still to create.
+      description: Id of the project. Null in check mode if it would be created.
       type: str
     blueprint:
-      description: The project as data, for the option O(hosted.services.blueprint#module:blueprint).
+      description: The project as data, for O(hosted.services.blueprint#module:blueprint).
       type: dict
     text:
-      description: The same as the text of a file, for O(hosted.services.blueprint#module:src), with comments.
+      description: The same as text with comments, for O(hosted.services.blueprint#module:src).
       type: str
     file_name:
-      description: A name for the file, made from the name of the project. Each project of the account has another one.
+      description: Name for the file, from the name of the project. No two are the same.
       type: str
     left_out:
-      description:
-        - What exists and is not in the blueprint, such as a service whose creation failed. The comments of C(text) name it
-          too.
+      description: What exists and is not in the blueprint, such as a service whose creation failed.
       type: list
       elements: str
 """

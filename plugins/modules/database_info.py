@@ -9,9 +9,8 @@ DOCUMENTATION = r"""
 module: database_info
 short_description: Read the tables of a database
 version_added: 1.0.0
-description:
-  - Returns the engine, version and tables of a database. On request, also returns a page of a table, and the data
-    needed to connect to the database.
+description: Returns the engine, version and tables of a database, and on request a page of a table and the data to
+  connect with.
 options:
   table:
     description: Table to read a page of.
@@ -20,20 +19,16 @@ options:
     description: Schema of O(table), if several schemas have a table with this name.
     type: str
   page:
-    description: Page of O(table) to read, counted from 0. A page has 50 rows.
+    description: Page of O(table), counted from 0. A page has 50 rows.
     type: int
     default: 0
   inventory:
-    description:
-      - Whether to read the inventory of the database, which must be running. With V(false), returns only the engine,
-        and the connection if O(return_secrets) is set, also of a database that is stopped or has an engine that the
-        tunnel cannot open.
+    description: Whether to read the version and the tables, for which the database must be running. With V(false),
+      returns only the engine, and the connection with O(return_secrets).
     type: bool
     default: true
   return_secrets:
-    description:
-      - Whether to return the connection data for neighbors in the project, including the password. Set C(no_log) on
-        the task.
+    description: Whether to return the connection data, including the password. Set C(no_log) on the task.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -70,7 +65,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 database:
-  description: The contents of the database, with all that the platform tells of it, and the requested parts.
+  description: The database, with everything that the platform shows of it, and the requested parts.
   returned: success
   type: dict
   contains:
@@ -87,7 +82,7 @@ database:
       description: Version of the engine.
       type: str
     tables:
-      description: The tables. C(rows) is the engine's estimate, and C(bytes) is the size on disk.
+      description: The tables.
       type: list
       elements: dict
       contains:
@@ -98,10 +93,10 @@ database:
           description: Name.
           type: str
         rows:
-          description: Number of rows.
+          description: Number of rows, as the engine estimates it.
           type: int
         bytes:
-          description: Size in bytes.
+          description: Size on disk, in bytes.
           type: int
     page:
       description: A page of O(table).
@@ -118,7 +113,7 @@ database:
           description: Number of the page, counted from 0.
           type: int
         maybe_more:
-          description: Whether the page is full, so that another one may follow.
+          description: Whether the page is full, so that another may follow.
           type: bool
         # generated: rows
         columns:
@@ -161,7 +156,7 @@ database:
           sample: SELECT
         # generated end
     connection:
-      description: Connection data for neighbors in the project.
+      description: Connection data for other services of the project.
       returned: if O(return_secrets) is true
       type: dict
       contains:

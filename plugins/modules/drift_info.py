@@ -10,23 +10,21 @@ module: drift_info
 short_description: Compare blueprints with the platform
 version_added: 1.0.0
 description:
-  - Returns in what a project differs from its blueprint, and changes nothing. What the blueprint does not mention is
-    no difference, except for services that it does not describe at all. These include services whose creation failed.
-  - Says of each difference whether the file or the platform was changed since M(hosted.services.blueprint) applied the
-    file from this controller, and which of the two prevails when it is applied again.
+  - Returns in what a project differs from its blueprint, whether the file or the platform was changed, and which of
+    the two the next apply keeps. What the blueprint leaves out is no difference, except for whole services, also those
+    whose creation failed.
   - The playbook C(hosted.services.drift) compares several files, writes reports and exits with 2 on drift.
 options:
   blueprint:
     description: The blueprint itself, for example from a variable.
     type: dict
   allow_lookups:
-    description:
-      - Whether templates in O(src) may run lookups, and call what may run something. Set this for a file that you
-        trust as you trust a playbook. Without it, such a template is an error; variables are filled in either way.
+    description: Whether templates in O(src) may run lookups and other code. Set this only for a file that you trust
+      like a playbook. Otherwise, such a template is an error. Variables are filled in either way.
     type: bool
     default: false
   max_parallel:
-    description: Maximum number of parts that are read at the same time.
+    description: Maximum number of parts to read in parallel.
     type: int
     default: 16
 extends_documentation_fragment:
@@ -65,7 +63,7 @@ drift:
       description: Name of the project.
       type: str
     drifted:
-      description: Whether anything differs. What cannot be known does not count.
+      description: Whether anything differs. V(unknown) does not count.
       type: bool
     differences:
       description: What differs, and what cannot be known.
@@ -74,11 +72,10 @@ drift:
       contains:
         kind:
           description:
-            - V(differs) for a field that has another value. V(missing) for something that is in the file and not on the
-              platform. V(not_in_file) for a service or an application that is on the platform and not in the file.
-              V(refused) for something that cannot be applied, such as a disk that would have to shrink. V(unknown) for
-              something that the platform does not show, such as an environment that was not written from this controller,
-              and for a service that a relocation on this controller needs, which C(prune) leaves alone as well.
+            - V(differs) for a field with another value. V(missing) for what only the file has. V(not_in_file) for a
+              service or an application that only the platform has.
+            - V(refused) for what cannot be applied, such as a disk that would shrink. V(unknown) for what could not be
+              compared, such as an environment not written from here, and for a service that a relocation needs.
           type: str
         drift:
           description: Whether it counts as drift. Only V(unknown) does not.
@@ -87,29 +84,26 @@ drift:
           description: Section of the blueprint.
           type: str
         key:
-          description: Key in that section, or the one that an export would give it.
+          description: Key in that section, or the key that an export would use.
           type: str
         field:
           description: Field of the entry. Null for the entry as a whole.
           type: str
         path:
-          description: The section, key and field, joined by dots.
+          description: Section, key and field, joined by dots.
           type: str
         file:
-          description: What the file says. Null where that is secret or nothing.
+          description: Value in the file. Null if it is secret or there is none.
           type: raw
         platform:
-          description: What the platform has. Null where it does not show it, or has nothing.
+          description: Value on the platform. Null if it is not shown or there is none.
           type: raw
         changed_by:
-          description:
-            - V(file) or V(platform), whichever was changed since the last apply from this controller. Null if that is not
-              known.
+          description: V(file) or V(platform), whichever was changed since M(hosted.services.blueprint) was last applied
+            from this controller. Null if that is not known.
           type: str
         prevails:
-          description:
-            - V(file) or V(platform), whichever the next apply leaves as it is. Null if it would be refused or nothing is
-              known.
+          description: V(file) or V(platform), whichever the next apply keeps. Null if it is refused or not known.
           type: str
         line:
           description: All of this in one line, for people.

@@ -9,13 +9,10 @@ DOCUMENTATION = r"""
 module: file_info
 short_description: List the files of a service, or read one
 version_added: 1.0.0
-description:
-  - Returns the entries of a directory on a service, or the text of a file.
+description: Returns the entries of a directory on a service, or the text of a file.
 options:
   path:
-    description:
-      - The file or directory, relative to the root of the service, which is V(.). C(/config) is the same as C(config).
-        A path that contains C(..) is refused.
+    description: File or directory, relative to the root of the service. A path with C(..) is refused.
     type: str
     default: "."
   recurse:
@@ -23,13 +20,11 @@ options:
     type: bool
     default: false
   limit:
-    description: Maximum number of entries to return. If there are more, the task warns.
+    description: Maximum number of entries. If there are more, the task warns.
     type: int
     default: 1000
   content:
-    description:
-      - Read the file O(path), which must be plain UTF-8 text of up to 2 MB. For other files, use
-        M(hosted.services.sftp_sync).
+    description: Read the file O(path), which must be UTF-8 text of up to 2 MB. Mutually exclusive with O(recurse).
     type: bool
     default: false
 extends_documentation_fragment:
@@ -62,7 +57,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 files:
-  description: The entries of the directory, by name. If O(path) is a file, only that file.
+  description: The entries of the directory, sorted by name, or only the file at O(path).
   returned: success
   type: list
   elements: dict
@@ -99,7 +94,7 @@ files:
       type: str
     # generated end
     content:
-      description: The text of the file.
+      description: Text of the file. Null in check mode if the play would create the file.
       returned: with O(content)
       type: str
 """

@@ -9,17 +9,14 @@ DOCUMENTATION = r"""
 module: project_info
 short_description: Read projects, their spend and their graph
 version_added: 1.0.0
-description:
-  - Returns one project or all projects of the account. On request, also returns their services, their spend, and the
-    references between their services.
+description: Returns one project, or all projects of the account.
 options:
   project:
     description: Id or name of a project. If not set, all projects are returned.
     type: str
   include:
-    description:
-      - Parts to read in addition to the project, one call per project each. V(services) are the services in the
-        project, V(spend) is what they cost, V(graph) shows which services refer to which others in their environments.
+    description: Parts to read in addition, with one call per project each. V(services) lists the services, V(spend)
+      shows what they cost, V(graph) shows which of them refer to others in their environments.
     type: list
     elements: str
     choices: [services, spend, graph]
@@ -182,7 +179,7 @@ projects:
           sample: '2026-11-20T08:15:30.000Z'
         # generated end
     spend:
-      description: Cost of the project in the last C(range) days, by day and by service, in cents.
+      description: Cost of the project in the last C(range) days, by day and by service.
       returned: if O(include) contains V(spend)
       type: dict
       contains:
@@ -251,7 +248,7 @@ projects:
               type: list
               elements: dict
     graph:
-      description: The services of the project under C(nodes), and the references between them under C(edges).
+      description: The services of the project, and the references between them.
       returned: if O(include) contains V(graph)
       type: dict
       contains:
@@ -311,13 +308,13 @@ projects:
               description: Kind of service, as readable text.
               type: str
             disk_bytes:
-              description: Used disk.
+              description: Used disk, in bytes.
               type: int
             position:
               description: As the platform sends it.
               type: raw
         edges:
-          description: References between them.
+          description: References between the services.
           type: list
           elements: dict
 """

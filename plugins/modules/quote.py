@@ -9,15 +9,12 @@ DOCUMENTATION = r"""
 module: quote
 short_description: Request a quote for a service or an application
 version_added: 1.0.0
-description:
-  - Returns the price of an order, and whether the balance covers its first day. Orders nothing. If the price exceeds
-    O(max_monthly), the task fails.
-  - The options are those of M(hosted.services.service), or of M(hosted.services.app) with O(kind=application).
+description: Returns the price of an order, and whether the balance covers its first day. Orders nothing. If the price
+  exceeds O(max_monthly), the task fails.
 options:
   kind:
-    description:
-      - Whether to quote a service or an application. V(application) accepts only O(host) and O(dimensions), and a
-        token with scope C(REGISTRY) is sufficient.
+    description: What to quote. V(application) accepts only O(host), O(dimensions) and O(max_monthly), and a token with
+      scope C(REGISTRY) is sufficient.
     type: str
     choices: [service, application]
     default: service
@@ -25,16 +22,14 @@ options:
     description: Slug of the product. Required for a service.
     type: str
   host:
-    description:
-      - Id of the node. Required for a service. For an application, its label works as well, and if not set, the
-        platform chooses a node.
+    description: Id of the node, or for an application also its label. Required for a service. For an application, the
+      platform chooses a node if this is not set.
     type: str
   dimensions:
-    description:
-      - Size, with all three values. Required for a service unless O(preset) is set. An application has the entry-level
-        size otherwise.
+    description: Size, with all three values. Required for a service without O(preset). If not set, an application has
+      the entry-level size.
   project:
-    description: Name or id of the project that the service would join. It must exist, but does not affect the price.
+    description: Name or id of the project of the service. It must exist, but does not affect the price.
     type: str
 extends_documentation_fragment:
   - hosted.services.common.info_attributes
@@ -67,9 +62,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 quote:
-  description:
-    - The quote. Each amount in cents or millicents is also returned in currency units, as a string under its name
-      without the unit. Of an application, only the node, the size and the price per month are returned.
+  description: The quote. For an application, only the node, the size and the price per month are returned.
   returned: success
   type: dict
   contains:
@@ -77,10 +70,10 @@ quote:
       description: Slug of the product.
       type: str
     host_id:
-      description: The node. For an application only.
+      description: Id of the node, for an application only.
       type: str
     host_label:
-      description: Name of the node. For an application only.
+      description: Name of the node, for an application only.
       type: str
     dimensions:
       description: The size.
@@ -157,13 +150,13 @@ quote:
       sample: '12.50'
     # generated end
     days_covered:
-      description: How many days the balance would cover.
+      description: Days that the balance would cover.
       type: int
     covers_first_day:
       description: Whether the balance covers the first day. If not, the order is refused.
       type: bool
 cost:
-  description: Effect of the order on the monthly price. As nothing is ordered, C(moves) is always empty.
+  description: Effect of the order on the monthly price. C(moves) is always empty.
   returned: success
   type: dict
   contains:

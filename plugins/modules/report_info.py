@@ -10,26 +10,20 @@ module: report_info
 short_description: Read the figures of a report on the account
 version_added: 1.0.0
 description:
-  - Returns, as data, what the account runs, what it costs, how well it is backed up, which releases are blocked, and
-    what to do next. The filter P(hosted.services.report_html#filter) makes a page of it, and the playbook
-    C(hosted.services.report) does both and writes the files.
-  - Amounts are strings in currency units, and equal those of the platform to the cent. Null stands for what is
-    unknown, never for zero.
-  - Parts that cannot be read, such as services with a token of scope C(REGISTRY), are null, and RV(report.unread) says
-    why. The task fails only if neither services nor applications can be read.
+  - Returns, as data, what the account runs and costs, how well it is backed up, which releases are blocked, and what to
+    do next. The playbook C(hosted.services.report) writes all this to files.
+  - Parts that cannot be read are null, and RV(report.unread) says why. The task fails only if neither services nor
+    applications can be read.
 options:
   project:
-    description:
-      - Report on this project only, by name or id. The balance is that of the account, and the forecast of the
-        platform is left out.
+    description: Report on this project only, by name or id. The balance remains that of the account.
     type: str
   as_of:
-    description:
-      - The moment by which ages, the calendar of backups and the end of the month are computed, such as
-        V(2026-11-02T09:30:00Z). If not set, now. It does not make the platform show what was there at another time.
+    description: Moment from which to compute ages, the calendar of backups and the rest of the month, such as
+      V(2026-11-02T09:30:00Z). If not set, now. The platform still shows only what is there now.
     type: str
   max_age:
-    description: How old the newest backup of a service may be, such as V(26h) or V(7d); the recovery point objective.
+    description: Warn if the newest backup of a service is older than this, such as V(26h) or V(7d).
     type: str
     default: 26h
   balance_days:
@@ -41,41 +35,36 @@ options:
     type: int
     default: 14
   disk_percent:
-    description: Warn if a disk is this full or more.
+    description: Warn if a disk is this full or more, in percent.
     type: int
     default: 80
   known_keys:
-    description:
-      - Fingerprints of the SSH keys that belong on the account, as M(hosted.services.ssh_key_info) returns them. Any
-        other key is reported. If not set, only keys that were never used are.
+    description: Fingerprints of the SSH keys that belong on the account, as M(hosted.services.ssh_key_info) returns
+      them. Any other key is reported. Keys that are a week old and were never used are reported in any case.
     type: list
     elements: str
   drift:
-    description:
-      - What was compared with blueprints, as the role C(hosted.services.drift_schedule) collects it. Each entry has
-        C(file), C(error) and C(differences), as M(hosted.services.drift_info) returns them.
+    description: Comparisons that the role C(hosted.services.drift_schedule) collects. Each has C(file), C(error) and
+      C(differences).
     type: list
     elements: dict
     default: []
   backup_reports:
-    description: The content of the reports that the role C(hosted.services.backups) writes, one for each plan.
+    description: Contents of the reports of the role C(hosted.services.backups), one for each plan.
     type: list
     elements: dict
     default: []
   sleep_reports:
-    description: The content of the reports that the role C(hosted.services.sleep_schedule) writes, one for each plan.
+    description: Contents of the reports of the role C(hosted.services.sleep_schedule), one for each plan.
     type: list
     elements: dict
     default: []
   drill_report:
-    description:
-      - The content of the report of the playbook C(hosted.services.restore_drill) or
-        C(hosted.services.recovery_drill).
+    description: Content of the report of the playbook C(hosted.services.restore_drill) or
+      C(hosted.services.recovery_drill).
     type: dict
   unread:
-    description:
-      - What else could not be read, to be named in the report, such as files of the controller. Each entry has
-        C(part), C(name) and C(reason).
+    description: What else could not be read, such as files. Each entry has C(part), C(name) and C(reason).
     type: list
     elements: dict
     default: []
@@ -112,16 +101,16 @@ EXAMPLES = r"""
 
 RETURN = r"""
 report:
-  description: The figures. Amounts are strings in currency units, and null stands for what is unknown.
+  description: The figures. Amounts are strings in currency units. Null stands for what is unknown, never for zero.
   returned: success
   type: dict
   contains:
     as_of:
-      description: The moment that the report speaks of, in UTC.
+      description: The moment of the report, in UTC.
       type: str
       sample: "2026-11-02T09:30:00Z"
     project:
-      description: The project that the report is about. Null for the whole account.
+      description: The project of the report. Null for the whole account.
       type: str
     currency:
       description: The currency of all amounts.
@@ -192,23 +181,23 @@ report:
           description: Name of its product.
           type: str
         monthly:
-          description: The monthly rate that is billed now.
+          description: Monthly rate that is billed now.
           type: str
         monthly_full:
-          description: The monthly rate while it is in service.
+          description: Monthly rate while it is in service.
           type: str
         disk:
           description: How full its disk is. Null if that is unknown.
           type: dict
           contains:
             used_bytes:
-              description: The space in use, in bytes.
+              description: Used space, in bytes.
               type: int
             size_gb:
               description: Its size, in GB.
               type: int
             percent:
-              description: The space in use as a percentage of the size, rounded down.
+              description: Used space in percent of the size, rounded down.
               type: int
     projects:
       description: The projects. Null if they cannot be read.
@@ -230,38 +219,38 @@ report:
           type: list
           elements: str
         references:
-          description: What refers to what. Null if the graph of the project cannot be read.
+          description: References between services. Null if they cannot be read.
           type: list
           elements: dict
           contains:
             from_id:
-              description: Id of the service that refers to the other.
+              description: Id of the service that refers to another.
               type: str
             to_id:
-              description: Id of the service that it refers to.
+              description: Id of the other service.
               type: str
             through:
-              description: The names of the variables that do so.
+              description: Names of the variables with the reference.
               type: list
               elements: str
         monthly:
-          description: The sum of the monthly rates that are billed now, without those that are unknown.
+          description: Sum of the monthly rates that are billed now and known.
           type: str
         unpriced:
-          description: How many services have an unknown rate.
+          description: Number of services with an unknown rate.
           type: int
         spend:
           description: What it has cost. Null if that cannot be read.
           type: dict
           contains:
             days:
-              description: How many days the window has.
+              description: Length of the window, in days.
               type: int
             amount:
-              description: What it has cost over the window.
+              description: Cost over the window.
               type: str
             services:
-              description: What each of its services has cost over the window.
+              description: Cost of each service over the window.
               type: list
               elements: dict
               contains:
@@ -276,18 +265,18 @@ report:
                   sample: survival
                 # generated end
                 amount:
-                  description: What it has cost.
+                  description: Its cost.
                   type: str
                 parts:
-                  description: What that is made of.
+                  description: Parts of the cost.
                   type: list
                   elements: dict
                   contains:
                     label:
-                      description: What was paid for, as the platform names it.
+                      description: What was paid for, in the platform's words.
                       type: str
                     amount:
-                      description: What that has cost.
+                      description: Cost of the part.
                       type: str
     money:
       description: What the account spends.
@@ -298,47 +287,45 @@ report:
           type: str
           sample: 2026-11
         month_to_date:
-          description: What the month has cost so far.
+          description: Cost of the month so far.
           type: str
         forecast:
-          description:
-            - What the month will have cost if all services stay as they are.
-            - Null if the services cannot be read.
+          description: Cost of the month if all services stay as they are. Null if the services cannot be read.
           type: dict
           contains:
             amount:
-              description: The sum of RV(report.money.month_to_date) and C(rest). Null if the former is unknown.
+              description: Cost of the whole month. Null if RV(report.money.month_to_date) is unknown.
               type: str
             rest:
-              description: The rate that is billed now, for the rest of the month.
+              description: Cost of the rest of the month, at the rate that is billed now.
               type: str
             hours_left:
-              description: How many whole hours of the month are left.
+              description: Whole hours that are left of the month.
               type: int
             complete:
-              description: Whether the rates of all services are known. The others are left out.
+              description: Whether all rates are known. Services with an unknown rate are left out.
               type: bool
         platform_forecast:
-          description: The forecast of the platform.
+          description: Forecast of the platform. Null with O(project).
           type: str
         balance:
           description: The balance of the account.
           type: str
         days_left:
-          description: For how many days the balance lasts, as the platform estimates it.
+          description: Days that the balance lasts, as the platform estimates.
           type: int
         runs_out_on:
-          description: The day on which the balance runs out by that estimate.
+          description: Day on which the balance runs out by that estimate.
           type: str
         monthly:
-          description: The sum of the monthly rates that are billed now, without those that are unknown.
+          description: Sum of the monthly rates that are billed now and known.
           type: str
         unpriced:
-          description: Names of the services whose rate is unknown.
+          description: Names of the services with an unknown rate.
           type: list
           elements: str
         days:
-          description: The days that any project shows, the oldest first.
+          description: Cost by day, oldest first.
           type: list
           elements: dict
           contains:
@@ -346,10 +333,10 @@ report:
               description: The day.
               type: str
             amount:
-              description: What the projects have cost that day.
+              description: Cost of all projects that day.
               type: str
             projects:
-              description: What each project has cost that day.
+              description: Cost of each project that day.
               type: list
               elements: dict
               contains:
@@ -360,13 +347,13 @@ report:
                   sample: prj_4f2a
                 # generated end
                 amount:
-                  description: What it has cost.
+                  description: Its cost.
                   type: str
         complete:
           description: Whether the spend of all projects could be read.
           type: bool
         total:
-          description: What the projects have cost over the window.
+          description: Cost of the projects over the window.
           type: str
         top:
           description: The five services that have cost most over the window.
@@ -387,20 +374,20 @@ report:
               description: Name of its project.
               type: str
             amount:
-              description: What it has cost.
+              description: Its cost.
               type: str
             monthly:
-              description: Its monthly rate now. Null if it is gone.
+              description: Its monthly rate now. Null if the service is gone.
               type: str
         saved:
           description: What sleep has saved. Null if O(sleep_reports) is empty.
           type: dict
           contains:
             saved:
-              description: What all plans have saved, without those of which it is unknown.
+              description: What all plans have saved, as far as that is known.
               type: str
             complete:
-              description: Whether it is known of all plans.
+              description: Whether that is known of all plans.
               type: bool
             plans:
               description: The last run of each plan, by name.
@@ -420,14 +407,14 @@ report:
                   description: When its last run finished.
                   type: str
                 ok:
-                  description: Whether that went well.
+                  description: Whether that run went well.
                   type: bool
     backups:
       description: How well the services are backed up.
       type: dict
       contains:
         max_age:
-          description: How old the newest backup may be.
+          description: Maximum age of the newest backup.
           type: str
         days:
           description: The last 30 days, in UTC.
@@ -449,28 +436,26 @@ report:
               sample: survival
             # generated end
             freshness:
-              description: V(fresh), V(stale) or V(none), by its newest backup.
+              description: V(fresh), V(stale), or V(none) if it has no good backup.
               type: str
             newest:
               description: When its newest good backup was made.
               type: str
             age_hours:
-              description: The age of that in hours. Of a suspended service it is that on its suspension.
+              description: Age of that backup in hours. For a suspended service, its age at the suspension.
               type: int
             longest_gap_hours:
-              description: The most hours between two good backups in a row. Backups that were deleted leave gaps.
+              description: Most hours without a new good backup in the 30 days. Deleted backups do not count.
               type: int
             last_failed:
               description: Whether its last backup failed.
               type: bool
             count:
-              description: How many good backups it has.
+              description: Number of good backups.
               type: int
             cells:
-              description:
-                - How it was at the end of each day, by the backups that are still there, V(fresh), V(stale), V(none), or
-                  V(failed) if a backup failed that day and none was made. V(before) stands for the days before it was
-                  created.
+              description: Freshness at the end of each day, by the backups that still exist. V(failed) if backups
+                only failed that day, V(before) if the service did not exist yet.
               type: list
               elements: str
         not_offered_ids:
@@ -482,7 +467,7 @@ report:
           type: list
           elements: str
         plans:
-          description: The last run of each plan in O(backup_reports).
+          description: Last run of each plan in O(backup_reports).
           type: list
           elements: dict
           contains:
@@ -500,7 +485,7 @@ report:
               type: list
               elements: str
         drill:
-          description: The last restore drill. Null if O(drill_report) is not set.
+          description: Last restore drill. Null if O(drill_report) is not set.
           type: dict
           contains:
             service:
@@ -513,7 +498,7 @@ report:
               description: Whether it brought the old content back.
               type: bool
             age_days:
-              description: How many days ago that was.
+              description: Whole days since it finished.
               type: int
     applications:
       description: The applications. Null if they cannot be read.
@@ -557,13 +542,13 @@ report:
           sample: PASSED
         # generated end
         tag:
-          description: The release in service.
+          description: Tag of the release in service.
           type: str
         age_days:
-          description: How many days ago that was.
+          description: Whole days since it was deployed.
           type: int
         releases:
-          description: The newest releases, the newest first. Null if they cannot be read.
+          description: Newest releases, newest first. Null if they cannot be read.
           type: list
           elements: dict
           contains:
@@ -593,15 +578,15 @@ report:
               type: bool
             # generated end
             age_days:
-              description: How many days ago that was.
+              description: Whole days since it was declared.
               type: int
-            # generated: scan counts blocking
             counts:
-              description: Number of vulnerabilities by severity.
+              description: Number of vulnerabilities by severity, in lower case.
               type: dict
               sample:
-                Critical: 1
-                High: 0
+                critical: 1
+                high: 0
+            # generated: scan blocking
             blocking:
               description: Vulnerabilities that block the release.
               type: list
@@ -635,15 +620,14 @@ report:
           description: Why releases may be missing.
           type: str
     advice:
-      description: What to do next, the most urgent first.
+      description: What to do next, most urgent first.
       type: list
       elements: dict
       contains:
         kind:
-          description:
-            - V(balance), V(failed), V(awaiting_admin), V(blocked_in_service), V(blocked_release), V(no_backup),
-              V(stale_backup), V(failed_backup), V(free_ends), V(disk), V(stopped_billed), V(drift), V(not_compared),
-              V(unknown_key), V(unused_key) or V(drill).
+          description: V(balance), V(failed), V(awaiting_admin), V(blocked_in_service), V(blocked_release),
+            V(no_backup), V(stale_backup), V(failed_backup), V(free_ends), V(disk), V(stopped_billed), V(drift),
+            V(not_compared), V(unknown_key), V(unused_key) or V(drill).
           type: str
         level:
           description: V(critical), V(warning) or V(notice).
@@ -657,22 +641,20 @@ report:
           elements: dict
           contains:
             name:
-              description: Its name, such as that of a service, or the file of a blueprint.
+              description: Its name, or the file of a blueprint.
               type: str
             id:
               description: Its id. Null if it has none.
               type: str
             detail:
-              description: What is to be said of it.
+              description: What is wrong with it.
               type: str
     answers:
       description: Short answers to what people ask first.
       type: dict
       contains:
         costs_most:
-          description:
-            - The service that has cost most, the first of RV(report.money.top). If that is empty, the one with the highest
-              rate, and null if there is none.
+          description: First service of RV(report.money.top). If that is empty, the one with the highest rate, or null.
           type: dict
           contains:
             # generated: service id name
@@ -690,13 +672,13 @@ report:
               returned: if RV(report.money.top) is not empty
               type: str
             amount:
-              description: What it has cost. Null if that is unknown.
+              description: Its cost. Null if that is unknown.
               type: str
             monthly:
-              description: Its monthly rate now. Null if it is gone.
+              description: Its monthly rate now. Null if the service is gone.
               type: str
             tied_names:
-              description: Names of the others in RV(report.money.top) that have cost as much, or that have the same rate.
+              description: Names of the other services that cost as much.
               type: list
               elements: str
         backed_up:
@@ -704,29 +686,29 @@ report:
           type: dict
           contains:
             fresh:
-              description: How many have a fresh backup.
+              description: Services with a fresh backup.
               type: int
             none:
-              description: How many offer backups and have no good one.
+              description: Services that offer backups and have no good one.
               type: int
             of:
-              description: How many offer backups, as far as these could be read.
+              description: Services that offer backups, and whose backups could be read.
               type: int
             unknown:
-              description: Of how many the backups could not be read. Null if the services cannot be read.
+              description: Services whose backups could not be read. Null if the services cannot be read.
               type: int
             not_offered:
-              description: How many offer no backups.
+              description: Services that offer no backups.
               type: int
             not_created:
-              description: How many do not exist yet, because they are being created, wait for the platform's team or failed.
+              description: Services that are being created, wait for the platform's team or failed.
               type: int
         broken_ids:
           description: Ids of the services that failed or wait for the platform's team.
           type: list
           elements: str
         referred_to:
-          description: The service that most others refer to. Null if none is known to be.
+          description: The service with the most references to it. Null if none are known.
           type: dict
           contains:
             # generated: service id
@@ -740,16 +722,14 @@ report:
               type: list
               elements: str
             others:
-              description: How many other services are referred to, by as many or by fewer.
+              description: Number of other services that are referred to.
               type: int
         month:
-          description: What the month will have cost.
+          description: Forecast cost of the month.
           type: str
     history:
-      description:
-        - What tasks of this controller changed on the account in the seven days before RV(report.as_of), the
-          oldest first. Null for a project.
-        - What other controllers did is not known here.
+      description: What tasks of this controller, and no other, changed on the account in the seven days before
+        RV(report.as_of), oldest first. Null for a project.
       type: list
       elements: dict
       contains:
@@ -758,7 +738,7 @@ report:
           type: str
           sample: "2026-11-02T09:12:41Z"
         who:
-          description: The user and the machine that ran Ansible.
+          description: User and machine that ran Ansible.
           type: str
           sample: deploy@ci-7
         module:
@@ -770,15 +750,14 @@ report:
           type: str
           sample: order minecraft as service 'survival' for 9.60 a month
         outcome:
-          description:
-            - V(done); V(begun) if the task did not see its end; V(unknown) if it may not have been made.
+          description: V(done), V(begun) if the task did not see its end, V(unknown) if it may not have been made.
           type: str
           sample: done
         monthly_before:
-          description: The monthly rate before, where the change moved it and the rate was known.
+          description: Monthly rate before, if it is known and the change affected it.
           type: str
         monthly_after:
-          description: The monthly rate afterwards.
+          description: Monthly rate afterwards.
           type: str
           sample: "9.60"
     unread:
@@ -787,7 +766,7 @@ report:
       elements: dict
       contains:
         part:
-          description: The part of the report.
+          description: Part of the report.
           type: str
         name:
           description: Name of the service, project, application or file. Null for a part of the account.

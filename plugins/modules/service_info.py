@@ -9,44 +9,40 @@ DOCUMENTATION = r"""
 module: service_info
 short_description: Read services and their details
 version_added: 1.0.0
-description:
-  - Returns services by id, name, project, family and status. By default, returns all services.
-  - Reads the parts in O(include) for many services in parallel.
+description: Returns the services that match all options, or all services if none is set.
 options:
   id:
-    description: Only the service with this id. If there is none, the task fails.
+    description: Only the service with this id. If there is none that fits the other options, the task fails.
     type: str
   name:
-    description:
-      - Only services with this name. If there is none, the list is empty, with a warning if a similar name exists.
+    description: Only services with this name. If there are none, the list is empty.
     type: str
   project:
-    description: Only services of this project, given by id or name. If there is no such project, there are none.
+    description: Only services of this project, given by id or name. If there is no such project, the list is empty.
     type: str
   family:
     description: Only services of this family.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   status:
-    description:
-      - Only services with this status, such as V(ACTIVE) or V(SUSPENDED). Services that are being deleted are omitted
-        unless you select them here. A status that is not documented is accepted with a warning.
+    description: Only services with this status, such as V(ACTIVE) or V(SUSPENDED). Services that are being deleted
+      are returned only if this option selects them.
     type: str
   include:
     description:
-      - Parts to read in addition to the list, each under a key with its name, and null if a service does not offer it.
-        If a part cannot be read for some services, it is null there, and one warning names them.
-      - V(metrics) takes one call per 50 services; each of the others takes one call per service.
+      - Parts to read in addition, each returned under its name. A part is null if the service does not offer it, or
+        if it cannot be read, which a warning says.
+      - V(metrics) takes one call per 50 services; the others take one call per service.
     type: list
     elements: str
     choices: [details, settings, metrics, events, logs, usage, billed_totals, sftp, backups, snapshots]
     default: []
   log_lines:
-    description: Number of log lines for O(include=logs), from 1 to 100.
+    description: Maximum number of log lines for O(include=logs), from 1 to 100.
     type: int
     default: 100
   max_events:
-    description: Maximum number of events for O(include=events). The newest ones are returned.
+    description: Maximum number of events for O(include=events), the newest ones.
     type: int
     default: 100
   usage_days:
@@ -54,9 +50,8 @@ options:
     type: int
     default: 30
   time_zone:
-    description:
-      - Time zone in which the hour, the day, the week and the month of O(include=billed_totals) begin, such as
-        V(Europe/Paris). If not set, that of the machine that runs the task. Weeks begin on Monday.
+    description: Time zone for O(include=billed_totals), such as V(Europe/Paris). If not set, that of the machine that
+      runs the task.
     type: str
 extends_documentation_fragment:
   - hosted.services.common.info_attributes
@@ -373,28 +368,25 @@ services:
           description: State of the container.
           type: str
         cpu_allocation_percent:
-          description: CPU usage, as a percentage of the allocation.
+          description: CPU usage in percent of the allocation.
           type: float
         ram_bytes:
-          description: Used memory.
+          description: Used memory, in bytes.
           type: int
         storage_bytes:
-          description: Used disk.
+          description: Used disk, in bytes.
           type: int
         uptime_seconds:
           description: Seconds since the container started.
           type: int
         net_rx_bytes:
-          description: Received bytes.
+          description: Bytes received.
           type: int
         net_tx_bytes:
-          description: Sent bytes.
+          description: Bytes sent.
           type: int
     events:
-      description:
-        - The activity journal, always with the newest event first.
-        - Events with the same time are in the platform's order, reversed if the platform lists the oldest event
-          first.
+      description: The activity journal, newest event first.
       returned: if O(include) contains V(events)
       type: list
       elements: dict
@@ -441,7 +433,7 @@ services:
               type: int
         # generated end
     billed_totals:
-      description: Cost of the service this hour, day, week and month, in cents.
+      description: Cost of the service this hour, day, week (from Monday) and month, in cents.
       returned: if O(include) contains V(billed_totals)
       type: dict
       contains:

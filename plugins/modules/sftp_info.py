@@ -9,9 +9,8 @@ DOCUMENTATION = r"""
 module: sftp_info
 short_description: Read the SFTP access of a service
 version_added: 1.0.0
-description:
-  - Returns the server, port and user name of a service's SFTP access, and when its password was set.
-  - The password itself cannot be read. To generate a new one, use M(hosted.services.sftp_password).
+description: Returns how to reach a service over SFTP. The password cannot be read; M(hosted.services.sftp_password)
+  generates a new one.
 options: {}
 extends_documentation_fragment:
   - hosted.services.common.info_attributes

@@ -9,14 +9,13 @@ DOCUMENTATION = r"""
 module: ssh_key_info
 short_description: Read the SSH keys of the account
 version_added: 1.0.0
-description:
-  - Returns the public SSH keys that open SFTP on the services of the account.
+description: Returns the public SSH keys that open SFTP on the services of the account.
 options:
   name:
     description: Only keys with this name.
     type: str
   fingerprint:
-    description: Only the key with this fingerprint, in hexadecimal digits or base64, with or without the prefix.
+    description: Only the key with this fingerprint, in hexadecimal or base64, with or without prefix.
     type: str
 extends_documentation_fragment:
   - hosted.services.common.info_attributes
