@@ -88,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
 def running(server: S) -> Iterator[S]:
     """Run the server while a test needs it."""
     with server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
             yield server
