@@ -16,14 +16,11 @@ from integration.rulebook_run import environment
 
 EDA = REPOSITORY / "extensions" / "eda"
 PLUGIN = EDA / "plugins" / "event_source" / "account.py"
-#: The rules that Galaxy's importer leaves out (its `eda/tox.ini`), as it is now and as it was at first.
-IGNORED = ("D100,D104,INP001,FA102,UP001,UP010,I001,FA100,PLR0913,E501", "INP001")
-PYLINT = ("R0801,E0401,C0103,R0913,R0902,R0903", "R0801")
 
 
-@pytest.mark.parametrize("ignored", IGNORED)
-def test_ruff_with_all_its_rules_has_nothing_to_say(ignored: str) -> None:
-    rules = ["--isolated", "--select", "ALL", "--ignore", ignored, "-q"]
+def test_ruff_with_all_its_rules_has_nothing_to_say() -> None:
+    """Galaxy's importer leaves out some of them (its `eda/tox.ini`), at first no more than this one."""
+    rules = ["--isolated", "--select", "ALL", "--ignore", "INP001", "-q"]
     check = [sys.executable, "-m", "ruff", "check", *rules, str(EDA / "plugins")]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.stdout == ""
@@ -37,9 +34,8 @@ def programs() -> Path:
 
 
 @pytest.mark.night
-@pytest.mark.parametrize("disabled", PYLINT)
-def test_pylint_has_nothing_to_say(programs: Path, disabled: str) -> None:
-    command = [str(programs / "pylint"), str(PLUGIN), "--rcfile", "/dev/null", "-sn", "--disable", disabled]
+def test_pylint_has_nothing_to_say(programs: Path) -> None:
+    command = [str(programs / "pylint"), str(PLUGIN), "--rcfile", "/dev/null", "-sn", "--disable", "R0801"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == ""
 

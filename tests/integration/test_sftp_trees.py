@@ -95,7 +95,7 @@ def content(root: Path, modes: bool) -> dict[str, tuple[int, int, str]]:
 
 @pytest.mark.parametrize(
     ("kind", "in_process"),
-    [*((kind, True) for kind in servers.KINDS), ("openssh", False), ("sandbox", False)],
+    [*((kind, True) for kind in servers.KINDS), ("openssh", False)],
 )
 def test_everything_arrives_and_stays(in_process: bool, ansible: Ansible, target: Server, tree: Path) -> None:
     run = ansible.playbook(PLAY, in_process=in_process, variables={"server": target.options}).succeed()

@@ -26,7 +26,8 @@ from hosted_sandbox.testing import Sandbox
 from integration import proxy_server
 
 HOST = "api.example.test"
-HERE = (HOST, "localhost", "127.0.0.1")
+REGISTRY = "registry.example.test"
+HERE = (HOST, REGISTRY, "localhost", "127.0.0.1")
 DAY = timedelta(days=1)
 SIGNS = x509.KeyUsage(
     digital_signature=False,
