@@ -73,6 +73,11 @@ def eventful_report() -> dict[str, Any]:
     sleep = {"plan": "nights", "ok": False, "finished": None, "state": {"saved": "1.5", "saves_monthly": "2"}}
     drill = {"service": "db", "finished": "2026-11-09T09:30:00Z", "restored": True}
     report = report_on(facts, backup_reports=backups, sleep_reports=[sleep], drill_report=drill)
+    begun = {"at": "2026-11-18T08:00:00Z", "who": "deploy@ci", "module": "service", "outcome": "begun"}
+    report["history"] = [
+        {**begun, "change": "resize 'db'", "monthly_before": "5.00", "monthly_after": "9.60"},
+        {**begun, "change": "start <web>", "outcome": "done"},
+    ]
     amounts = [(f"p{number}", f"{number / 100:.2f}") for number in range(1, 12)]
     report["money"]["days"] = [
         {"date": f"2026-11-0{day}", "amount": total, "projects": [{"id": id, "amount": a} for id, a in spent]}
