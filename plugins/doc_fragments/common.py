@@ -49,8 +49,6 @@ notes:
       module.
   - A file to read is searched for as by C(ansible.builtin.copy), in C(files/) first. A relative path of a
     file to write, or from the environment, is relative to the playbook's folder.
-  - Connections stay open between tasks, in a process that ends with the run. Set the variable
-    C(hosted_keep_connections) to V(false) to let every task open its own.
   - Fingerprints, locks, and secrets for which no file is set are in C(~/.ansible/hosted_services), or in the
     folder that the environment variable E(HOSTED_SERVICES_HOME) names.
   - Long operations report their progress to a terminal every ten seconds. Set the variable
