@@ -13,13 +13,11 @@ class ModuleDocFragment:
 options:
   budget:
     description:
-      - The most that may be spent in a month, in currency units, by all services together. What would raise
-        the running rate above it is refused, in check mode too. The guide to costs says what counts.
-      - An amount, such as V(200), is the limit of the account. A mapping has C(account), C(projects) (the
-        limit of each project, by its id or name), and C(run) (the most that one run may add).
-      - The variables C(hosted_budget) and C(hosted_held_budget), the option
-        O(hosted.services.inventory#inventory:budget) of an inventory file, and the environment variable
-        E(HOSTED_SERVICES_BUDGET) set one as well. All limits hold, and of each kind the lowest counts.
+      - The most that all services may cost in a month, in currency units. What would raise the running rate
+        above it is refused, in check mode too. An amount is the limit of the account. A mapping has
+        C(account), C(projects) (limits by id or name) and C(run) (the most that one run may add).
+      - C(hosted_budget), C(hosted_held_budget), E(HOSTED_SERVICES_BUDGET) and the inventory file set limits
+        as well. All of them hold. See the guide to costs.
     type: raw
 """
 
@@ -27,8 +25,7 @@ options:
     MAX_MONTHLY = r"""
 options:
   max_monthly:
-    description:
-      - Maximum price per month, in currency units, such as V(12.50). A service that costs more is neither
-        ordered nor resumed, and no size is set that costs more.
+    description: Maximum price per month, in currency units, such as V(12.50). What costs more is not ordered,
+      resumed or resized.
     type: str
 """

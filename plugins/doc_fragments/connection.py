@@ -13,64 +13,54 @@ class ModuleDocFragment:
 options:
   base_url:
     description:
-      - Address of the platform's API, such as V(https://api.example.com). Plain V(http) is refused unless the
-        host is this machine or is named in O(allow_http_hosts), because the token would be sent unencrypted.
-      - If not set, the host variable C(hosted_services_url) is used, or C(hosted_url), which the
-        P(hosted.services.inventory#inventory) inventory sets on its hosts, or else the environment variable
-        E(HOSTED_SERVICES_URL).
+      - Address of the platform's API, such as V(https://api.example.com). Plain V(http), which sends the
+        token unencrypted, is refused except for this machine and O(allow_http_hosts).
+      - If not set, it comes from the host variable C(hosted_services_url), from C(hosted_url), which the
+        P(hosted.services.inventory#inventory) inventory sets, or else from E(HOSTED_SERVICES_URL).
     type: str
   token:
     description:
-      - API token. Most routes require scope C(FULL); application routes also accept C(REGISTRY).
-      - Mutually exclusive with O(token_file). If C(module_defaults) sets one and the task sets the other,
-        remove the default with C(omit) on the task, because the two may belong to different accounts.
-      - If neither is set, the token of the host is used, unless the task sets a different platform than the
-        host's. It comes from the variable C(hosted_services_token), from the file in
-        C(hosted_services_token_file), or from the source that the host's inventory names. Without any of
-        these, the environment variable E(HOSTED_SERVICES_TOKEN) is used.
+      - API token. Most routes require scope C(FULL); application routes also accept C(REGISTRY). Mutually
+        exclusive with O(token_file). Use C(omit) to leave out the one that C(module_defaults) sets.
+      - If neither is set, it comes from the host variable C(hosted_services_token) or
+        C(hosted_services_token_file), from the inventory of the host, or else from E(HOSTED_SERVICES_TOKEN).
+        If the task sets another platform than the host's, the token of the host is not used.
     type: str
   token_file:
-    description:
-      - File that contains the API token on a single line. On the controller, it can be encrypted with
-        ansible-vault. If not set, the environment variable E(HOSTED_SERVICES_TOKEN_FILE) is used.
+    description: File with the API token on a single line. On the controller, it can be encrypted with
+      ansible-vault. If not set, E(HOSTED_SERVICES_TOKEN_FILE).
     type: path
   auth_header:
     description: Name of the HTTP header that carries the token, also as E(HOSTED_SERVICES_AUTH_HEADER).
     type: str
     default: Authorization
   auth_scheme:
-    description:
-      - Word before the token in the header, also as E(HOSTED_SERVICES_AUTH_SCHEME). With an empty string,
-        only the token is sent.
+    description: Word before the token in the header, also as E(HOSTED_SERVICES_AUTH_SCHEME). If empty, only
+      the token is sent.
     type: str
     default: Bearer
   validate_certs:
-    description:
-      - Whether to verify the server's certificate, also as E(HOSTED_SERVICES_VALIDATE_CERTS). Turn this off
-        only for tests on this machine; a warning then says so.
+    description: Whether to verify the server's certificate, also as E(HOSTED_SERVICES_VALIDATE_CERTS). Turn
+      this off only for tests on this machine.
     type: bool
     default: true
   ca_path:
-    description:
-      - File or directory with the certificate authorities to trust instead of the system's, also as
-        E(HOSTED_SERVICES_CA_PATH).
+    description: File or directory with the certificate authorities to trust instead of the system's, also as
+      E(HOSTED_SERVICES_CA_PATH).
     type: path
   timeout:
-    description:
-      - Deadline for one call to the platform, including all retries, in seconds, also as
-        E(HOSTED_SERVICES_TIMEOUT). Calls that return only when the work is done, such as a deployment, have
-        a longer deadline.
+    description: Deadline for a call to the platform with its retries, in seconds, also as
+      E(HOSTED_SERVICES_TIMEOUT). Calls that last until the work is done, such as a deployment, have longer.
     type: float
     default: 60.0
   retries:
-    description:
-      - How many times to retry a failed call, also as E(HOSTED_SERVICES_RETRIES). A call is retried only if
-        that is safe. An order that may have reached the platform is never sent again.
+    description: How many times to retry a failed call, if that is safe, also as E(HOSTED_SERVICES_RETRIES).
+      An order that may have reached the platform is never sent again.
     type: int
     default: 5
   allow_http_hosts:
-    description:
-      - Hosts to which the token may be sent over plain V(http), also as E(HOSTED_SERVICES_ALLOW_HTTP_HOSTS).
+    description: Hosts to which the token may be sent over plain V(http), also as
+      E(HOSTED_SERVICES_ALLOW_HTTP_HOSTS).
     type: list
     elements: str
     default: []
@@ -152,11 +142,10 @@ options:
     vars:
       - name: hosted_services_allow_http_hosts
 notes:
-  - Nothing is cached. Each rendering of a template reads from the platform, so the value is always current.
-  - The lookup neither logs nor shows the value. A task that shows its arguments or its result does show it.
-    Set C(no_log) to V(true) on the task that uses it, or C(diff) to V(false) if the task writes a file.
-  - An option of the lookup takes precedence over the variables of the host, and these take precedence over
-    the environment of ansible-playbook. Variables can be templates. They are the same as for the modules, so
-    on hosts of the P(hosted.services.inventory#inventory) inventory its address and token are used. A lookup
-    sees neither C(module_defaults) nor the C(environment) of a task.
+  - Nothing is cached. Each rendering of a template reads the current value from the platform.
+  - The lookup neither logs nor shows the value, but a task that shows its arguments or its result does. Set
+    C(no_log) to V(true) on the task that uses it, or C(diff) to V(false) if the task writes a file.
+  - An option takes precedence over the variables of the host, and these over the environment of
+    ansible-playbook. On hosts of the P(hosted.services.inventory#inventory) inventory, its address and token
+    are used. A lookup sees neither C(module_defaults) nor the C(environment) of a task.
 """

@@ -22,9 +22,8 @@ options:
     default: []
     suboptions:
       url:
-        description:
-          - URL that must respond, requested from where the task runs, without the token and without
-            redirects. C({address}) in it stands for the address of the service, with its port.
+        description: URL that must respond, requested from where the task runs, without the token and without
+          redirects. C({address}) stands for the address of the service, with its port.
         type: str
       status:
         description: Status codes that count as healthy.

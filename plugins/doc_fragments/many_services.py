@@ -12,47 +12,36 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   services:
-    description:
-      - The services to work on, each by id or by name. An id takes precedence over a name, and O(project) and
-        O(family) must match it. A string is one name, even if it contains commas; use a list for several.
-      - A service that does not offer the required capability is an error.
-      - One of O(services), O(project) and O(family) is required, except on a host of the
-        P(hosted.services.inventory#inventory) inventory. There, a task that sets none of them works on the
-        service that the host represents.
+    description: The services, each by id or name. An id takes precedence over a name, and a string with
+      commas is one name. A service without the required capability is an error. One of O(services),
+      O(project) and O(family) is required, except on a host of the P(hosted.services.inventory#inventory)
+      inventory, where the service of the host is meant if none is set.
     type: list
     elements: str
     aliases: [service]
   project:
-    description:
-      - Without O(services), selects all services of this project, given by id or name. Services that do not
-        offer the required capability are skipped, which RV(services[].skipped) and RV(services[].msg) tell.
-      - With O(services), looks up the names in this project.
+    description: Id or name of the project in which to look up O(services). Without these, selects all of its
+      services that offer the required capability; the others are skipped, see RV(services[].skipped).
     type: str
   family:
-    description:
-      - Without O(services), selects all services of this family. Services that do not offer the required
-        capability are skipped, as with O(project).
-      - With O(services), looks up the names in this family.
+    description: Family of the services, used like O(project).
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   max_parallel:
-    description:
-      - Maximum number of services to work on in parallel.
-      - V(auto) is 32. A platform that answers with 429 is asked less often.
+    description: Maximum number of services to work on in parallel. V(auto) is 32.
     type: str
     default: '8'
 notes:
-  - A service that fails does not stop the others. The task fails at the end, and RV(services) shows the
-    outcome for each.
+  - A service that fails does not stop the others. The task fails at the end, and RV(services) shows the rest.
 """
 
     # Services that need each other.
     START_AFTER = r"""
 options:
   start_after:
-    description:
-      - Services that start after others, and stop before them, by name or id. Each key is a selected service,
-        and its value the list of those that it needs. References in environments are known without it.
+    description: Services that start after others, and stop before them. Each key is a selected service, by
+      name or id, and its value the list of those that it needs. References in environments need not be
+      named.
     type: dict
     default: {}
 """
@@ -61,21 +50,17 @@ options:
     RESTORE = r"""
 options:
   confirm:
-    description:
-      - Confirm that data may be overwritten. Without it, the task fails and says what would be lost.
+    description: Confirm that data may be overwritten. Without it, the task fails and says what would be lost.
     type: bool
     default: false
   quiet_time:
-    description:
-      - How many seconds must pass without a change, or a new service event, before what the platform shows no
-        end of counts as done. If nothing of it was seen, the task warns, and RV(services[].start_seen) is
-        V(false). Limited to half of O(wait_timeout).
+    description: How many seconds without a change or a new event count as the end, where the platform shows
+      none. If no start was seen either, the task warns. Limited to half of O(wait_timeout).
     type: float
     default: 30.0
   allow_partial:
-    description:
-      - Whether to go on if some of the selected services cannot go back, for example because they have no
-        copy of this name. Otherwise the task fails before it changes any service. It fails at the end anyway.
+    description: Whether to go on with the others if some selected services cannot go back. If false, the task
+      fails before it changes any. It fails at the end anyway.
     type: bool
     default: false
 """
@@ -84,13 +69,11 @@ options:
     FRESHNESS = r"""
 options:
   pattern:
-    description:
-      - Shell pattern that the names must match, such as V(nightly-*).
+    description: Shell pattern that the names must match, such as V(nightly-*).
     type: str
     default: "*"
   max_age:
-    description:
-      - Maximum age at which the newest good one counts as fresh, in years, months, days and hours, such as
-        V(1d6h) or V(26h).
+    description: Maximum age of the newest good one, in years, months, days and hours, such as V(1d6h) or
+      V(26h).
     type: str
 """

@@ -12,9 +12,8 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   slug:
-    description:
-      - Slug of the application. If it does not exist, check mode assumes that an earlier task of the play
-        creates it, and warns.
+    description: Slug of the application. If it does not exist, check mode warns and assumes that an earlier
+      task creates it.
     type: str
     required: true
 notes:

@@ -12,19 +12,15 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   service:
-    description:
-      - Id or name of the service. An id takes precedence over a name, and O(project) and O(family) must match
-        it.
-      - Required, except on a host of the P(hosted.services.inventory#inventory) inventory. There, a task that
-        sets none of O(service), O(project) and O(family) works on the service that the host represents.
+    description: Id or name of the service. An id takes precedence over a name. Required, except on a host of
+      the P(hosted.services.inventory#inventory) inventory, where the service of the host is meant if neither
+      this nor O(project) and O(family) is set.
     type: str
   project:
-    description:
-      - Name or id of the service's project, if several services have the same name.
+    description: Name or id of the service's project, if several services have the name.
     type: str
   family:
-    description:
-      - Family of the service, if several services have the same name.
+    description: Family of the service, if several services have the name.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
 """

@@ -12,15 +12,13 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   max_parallel:
-    description:
-      - Maximum number of parts that are planned or changed at the same time.
+    description: Maximum number of parts to plan or change at the same time.
     type: int
     default: 16
   secrets_dir:
-    description:
-      - Folder on the controller for the secrets that the platform generates for an order and shows only once,
-        with a file for each service, C(KEY.json), of mode 0600. It is made if missing. If not set, they are
-        kept below C(hosted_services) in Ansible's home.
+    description: Folder on the controller for the secrets that the platform generates and shows only once, as
+      one file for each service, C(KEY.json), with mode 0600. If not set, C(hosted_services) in Ansible's
+      home.
     type: path
 """
 
@@ -29,12 +27,9 @@ options:
 options:
   src:
     description:
-      - Path of a YAML file with the blueprint. Paths in it are relative to its folder. A task that is
-        delegated to another host reads a file of that host, which has no templates and nothing encrypted.
-      - Ansible reads it as it reads files of variables. A file that is encrypted with Ansible Vault is
-        decrypted, and so is a value after C(!vault). Templates in values are rendered with the variables of
-        the task, and a value that is C(omit) is left out with its key. C(!unsafe) marks text in which nothing
-        is a template.
+      - Path of a YAML file with the blueprint. Paths in it are relative to its folder. Templates, Ansible
+        Vault, C(!vault), C(!unsafe) and C(omit) work as in files of variables. If the task is delegated to
+        another host, its file has neither templates nor encrypted values.
       - Values after C(!vault) are never shown, nor are C(environment) and C(command) of a file that is
         encrypted as a whole.
     type: path
@@ -44,9 +39,8 @@ options:
     RENAME = r"""
 options:
   rename:
-    description:
-      - How names of services and slugs of applications come from those in the source or the blueprint. Slugs
-        are unique across all accounts, so a copy beside a project with applications needs at least one rule.
+    description: How names of services and slugs of applications are made from those in the source. Slugs are
+      unique across all accounts, so a copy with applications needs at least one rule.
     type: dict
     suboptions:
       prefix:
@@ -62,7 +56,6 @@ options:
         description: What replaces matches of O(rename.pattern). May refer to groups, as in V(\\1).
         type: str
       names:
-        description:
-          - New names, by name, slug, id or key. The other rules do not apply to these.
+        description: New names, by name, slug, id or key. The other rules do not apply to these.
         type: dict
 """

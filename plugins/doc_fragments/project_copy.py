@@ -15,28 +15,24 @@ options:
     description: Id or label of the node for everything. If not set, that of the source or the blueprint.
     type: str
   overrides:
-    description:
-      - What single services and applications have instead, by key, name, slug or id. Each is a dictionary
-        with the keys of an entry of M(hosted.services.blueprint), such as C(host), C(dimensions), C(public)
-        or C(variables). They take precedence over all other options.
+    description: What single services and applications have instead, by key, name, slug or id. Each is a
+      dictionary as in M(hosted.services.blueprint), with keys such as C(host) or C(dimensions). They
+      take precedence over all other options.
     type: dict
   without_data:
-    description:
-      - Keys, names, slugs or ids of services to make without content. Needed for those of which there is
-        none, such as buckets, and for databases that cannot be dumped or restored from here.
+    description: Keys, names, slugs or ids of services to make without content, such as buckets, and databases
+      that cannot be dumped or restored from here.
     type: list
     elements: str
     default: []
   delete:
-    description:
-      - Whether files are deleted that the source or the copy does not have. The content of a database is
-        always replaced as a whole.
+    description: Whether to delete files that the source or the copy does not have. The content of a database
+      is always replaced as a whole.
     type: bool
     default: true
   max_monthly:
-    description:
-      - Maximum price per month of everything in the project, in currency units. Nothing is ordered if it
-        would be exceeded.
+    description: Maximum price per month of everything in the project, in currency units. If it would be
+      exceeded, nothing is ordered.
     type: str
 """
 
@@ -44,11 +40,9 @@ options:
     ENVIRONMENTS = r"""
 options:
   environments:
-    description:
-      - Whole environments of applications, by slug or id. References in them may name a service as in the
-        source, and lead to what is in its place.
-      - If a variable is known, because it refers to a service or was written from this controller, and is
-        given nowhere, nothing is ordered.
+    description: Whole environments of applications, by slug or id. References in them may name services of
+      the source. If a variable that is known from a reference or from this controller is missing, nothing is
+      ordered.
     type: dict
   secret_environments:
     description: As O(environments), with values that are never shown.

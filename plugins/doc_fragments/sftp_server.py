@@ -12,9 +12,8 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   service:
-    description:
-      - Id or name of the service, whose SFTP server is read from the API. An id takes precedence over a name,
-        and O(project) and O(family) must match it.
+    description: Id or name of the service, whose SFTP server is read from the API. An id takes precedence
+      over a name.
     type: str
     required: false
   host:
@@ -24,18 +23,16 @@ options:
     description: Port of the SFTP server. If not set, the port of the service is used, or 22.
     type: int
   known_hosts:
-    description:
-      - File of known host keys, in OpenSSH format, on the machine where the task runs. It is created if it
-        does not exist. Lines that cannot be read are left out, with a warning.
+    description: File of known host keys, in OpenSSH format, on the machine where the task runs. It is created
+      if missing.
     type: path
     default: ~/.ssh/known_hosts
 requirements:
   - asyncssh >= 2.14.2
 notes:
-  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak
-    SFTP, the task works on the host itself if neither O(service) nor O(host) is set. It uses the variables of
-    the host, such as C(ansible_host) and C(ansible_port), also with C(delegate_to), does not call the API and
-    needs no token. A service of the inventory without C(ansible_host) is refused.
-  - The connection options O(base_url) and O(token) are required only with O(service). O(timeout) is also the
-    deadline for connecting and logging in over SFTP.
+  - If neither O(service) nor O(host) is set, the task works on the host of the play, with its C(ansible_host)
+    and C(ansible_port), also with C(delegate_to). It then needs no token. A service of the
+    P(hosted.services.inventory#inventory) inventory without C(ansible_host) is refused.
+  - O(base_url) and O(token) are required only with O(service). O(timeout) is also the deadline for connecting
+    and logging in.
 """

@@ -11,32 +11,27 @@ short_description: Create applications
 version_added: 1.0.0
 description:
   - Creates an application, to which you can then push images in the platform's registry.
-  - Requests a quote first, and does not create the application if it costs more than O(max_monthly). Never sends the
-    request twice. If the response is lost, reads the list of applications to find out whether it was created.
-  - Does not change an existing application. If its project, size or price differs from the task, the task warns;
-    M(hosted.services.service) changes these. If its node differs, which cannot be changed, the task fails. With scope
-    C(REGISTRY), nothing is compared.
+  - Requests a quote first. Never sends the request twice, even if the response is lost.
+  - Does not change an existing application. Warns if its project, size or price differs, which
+    M(hosted.services.service) can change, and fails if its node differs. With scope C(REGISTRY), nothing is compared.
 options:
   slug:
-    description:
-      - Slug of the application, with 3 to 40 lowercase letters, digits and hyphens, unique across all accounts. It
-        names the repository in the registry.
+    description: Slug of the application and name of its repository, with 3 to 40 lowercase letters, digits and hyphens.
+      Unique across all accounts.
     type: str
     required: true
   host:
-    description:
-      - Id or label of the node to create it on. If not set, the platform chooses one. The image must be built for the
-        architecture of the node.
+    description: Id or label of the node to create it on. If not set, the platform chooses one. The image must be built
+      for the architecture of the node.
     type: str
   project:
-    description: Id or name of the project to create it in. If not set, the default project is used.
+    description: Id or name of the project to create it in. If not set, the default project.
     type: str
   dimensions:
-    description: Size of the application, with all three values. If not set, the entry-level size is used.
+    description: Size of the application, with all three values. If not set, the entry-level size.
   state:
-    description:
-      - V(present) creates the application if it does not exist. The application routes cannot delete; use
-        M(hosted.services.service) with C(state=absent) and C(family=APP) for that.
+    description: V(present) creates the application if it does not exist. To delete it, use M(hosted.services.service)
+      with C(state=absent) and C(family=APP).
     type: str
     choices: [present]
     default: present
@@ -48,8 +43,8 @@ extends_documentation_fragment:
   - hosted.services.budget.max_monthly
 notes:
   - A token with scope C(REGISTRY) is sufficient.
-  - The platform may keep an application C(PROVISIONING) until its first deploy. So if it has never been deployed,
-    O(wait=true) waits for at most ten seconds.
+  - O(wait=true) waits for at most ten seconds if the application was never deployed, because the platform may keep it
+    C(PROVISIONING) until then.
 seealso:
   - module: hosted.services.app_info
   - module: hosted.services.app_release

@@ -10,41 +10,33 @@ module: app_deploy
 short_description: Deploy a release of an application
 version_added: 1.0.0
 description:
-  - Deploys a release if the image in service differs from the one that its tag names. Compares images by digest. To
-    roll back, deploy the tag of an earlier release; releases are kept.
-  - Deploys the image in service again if its environment was changed and is still pending, or if its last deploy was
-    not seen to succeed. The controller keeps a record of both, and RV(actions) and the diff give the reason.
-  - Checks the verdict of the scan first, and waits if it is still pending. If it is C(BLOCKED), the platform decides,
-    because its team may have lifted the verdict. If the platform refuses, nothing is changed, and the task fails with
-    the vulnerability, its package and the fix version. Check mode warns.
-  - Afterwards, compares the digest in service with the desired one. If a response is lost, first reads which image is
-    in service, and deploys once more if that does not decide.
+  - Deploys a release if the image in service differs from the one that its tag names, by digest. To roll back, deploy
+    the tag of an earlier release.
+  - Deploys the image in service again if a change of its environment is pending, or if its last deploy was not seen to
+    succeed. RV(actions) and the diff give the reason.
+  - Waits for the verdict of the scan. If the platform refuses a C(BLOCKED) release, nothing is changed, and the task
+    fails with the vulnerabilities. Check mode warns.
 options:
   tag:
-    description: Tag of the release to deploy. It must be declared; see M(hosted.services.app_release).
+    description: Tag of the release, which must be declared. See M(hosted.services.app_release).
     type: str
     required: true
   digest:
-    description: Digest that the tag must name. If it names another one, the task fails and nothing is deployed.
+    description: Digest that the tag must name. If it names another one, nothing is deployed.
     type: str
   rollback:
-    description:
-      - Roll back to the previous version if the new one does not start. The task still fails, with both outcomes and
-        the last lines of the log. If another version was put in service meanwhile, nothing is rolled back.
+    description: Deploy the previous version again if the new one does not start or is not healthy. The task still
+      fails. If another version was put in service meanwhile, nothing is rolled back.
     type: bool
     default: false
   health_check:
-    description:
-      - Request a URL of the application after the deploy, and fail if it does not respond as expected in time. With
-        O(rollback), the previous version is then deployed again.
-      - A release that is in service already is checked as well, in each run, and never rolled back. Check mode sends
-        no request.
+    description: URL that must respond after the deploy, or the task fails. A release that is in service already is
+      checked in each run too, but never rolled back. Check mode sends no request.
     type: dict
     suboptions:
       url:
-        description:
-          - URL to request, from the controller and without the token. Redirects are not followed. C({address}) in it
-            stands for the address of the application, with its port, which must be open to the Internet then.
+        description: URL to request from the controller, without the token and without redirects. C({address}) stands
+          for the address and port of the application, which must be open to the Internet then.
         type: str
         required: true
       status:
@@ -53,7 +45,7 @@ options:
         elements: int
         default: [200]
       timeout:
-        description: How long to repeat the request until the response is a healthy one, in seconds.
+        description: How long to repeat the request until the response is healthy, in seconds.
         type: float
         default: 60.0
       interval:
@@ -61,14 +53,12 @@ options:
         type: float
         default: 2.0
       validate_certs:
-        description: Whether to verify the certificate of an HTTPS URL. The option O(ca_path) applies to it as well.
+        description: Whether to verify the certificate of the URL, with O(ca_path) if that is set.
         type: bool
         default: true
   state_dir:
-    description:
-      - Folder for the records of pending changes and previous releases, in its subfolder C(pending), besides
-        C(hosted_services/pending) in Ansible's home. Use the same one as for M(hosted.services.environment), and share
-        it between the machines that deploy.
+    description: Folder for the records of pending changes and previous releases, in addition to C(hosted_services) in
+      Ansible's home. Set the same one as for M(hosted.services.environment), and share it between machines that deploy.
     type: path
   force:
     description: Deploy even if the image is already in service. This restarts it with its current environment.
@@ -87,14 +77,10 @@ attributes:
     support: partial
     details: With O(force=true) every run deploys.
 notes:
-  - The application routes show which image is in service, but not whether its process runs. So a deploy that was not
-    seen to succeed is recorded, and the next run deploys again, unless the metrics, which only a token of scope
-    C(FULL) may read, show that the container was started after the deploy was sent.
-  - The first deploy is sent even if the application is C(PROVISIONING). If the platform refuses it, the task waits
-    until the application is created.
-  - The platform may go on to show the previous image although its container was replaced. So unless it is certain that
-    nothing was restarted, O(rollback) deploys the previous version even if it is shown as in service, and without
-    O(rollback), the next run does.
+  - Whether a deploy in doubt started the container is read from the metrics, which need a token with scope C(FULL).
+    With other tokens, the next run deploys again.
+  - If a failed deploy may have restarted the container, the previous version is deployed again even if it is shown as
+    in service, by O(rollback) or by the next run.
 seealso:
   - module: hosted.services.app_release
   - module: hosted.services.app_info
@@ -155,9 +141,8 @@ deployment:
       description: Digest that was in service before the deploy. Null before the first deploy.
       type: str
     last_good_digest:
-      description:
-        - Digest that O(rollback) goes back to. That is RV(deployment.previous_digest), or the version before it if that
-          did not start, was not healthy, or was not seen to start, as far as this controller knows. Null if there is none.
+      description: Digest that O(rollback) goes back to. That is the previous one, or the one before it if that was not
+        seen to run. Null if there is none.
       type: str
     # generated: pending_deploy
     pending_deploy:
@@ -334,12 +319,11 @@ blocking:
     # generated end
 reason:
   description: Why the version did not start or was refused, in the platform's words.
-  returned: if the version did not start, or was refused because of its verdict
+  returned: if the version did not start or was refused
   type: str
 cost:
-  description:
-    - The monthly price of the application. A deploy does not change it, so C(moves) is always empty.
-  returned: in check mode, if the release would be deployed and the token can read the price (scope C(FULL))
+  description: The monthly price of the application, which a deploy does not change. C(moves) is always empty.
+  returned: in check mode, if the release would be deployed and the token has scope C(FULL)
   type: dict
   contains:
     # generated: quoted

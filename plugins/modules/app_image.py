@@ -10,35 +10,25 @@ module: app_image
 short_description: Push an image to the repository of an application
 version_added: 1.0.0
 description:
-  - Pushes an image from an OCI archive or an OCI layout on disk, as written by docker buildx, podman, skopeo and
-    kaniko, to the application's repository in the platform's registry. You need neither docker nor a registry login.
-  - Sends nothing if the registry already has the digest. Otherwise, sends only the layers that are missing there.
-  - Reads the image and verifies the sizes of its parts, and the digests of those that the registry lacks, before
-    anything is sent, in check mode too. The last call makes the image available as a whole; an interrupted push leaves
-    no partial image.
-  - Reads the registry credentials from the platform for each task. The secret is kept only in memory.
+  - Pushes an image from an OCI archive or layout on disk, as written by docker buildx, podman, skopeo and kaniko, to
+    the platform's registry. Needs neither docker nor a registry login.
+  - Sends nothing if the registry has the digest, and otherwise only the layers that it lacks. An interrupted push
+    leaves no partial image.
+  - Verifies the image before anything is sent, in check mode too.
 options:
   path:
-    description:
-      - The OCI archive (a tar file) or the folder of an OCI layout. Layers can be compressed with gzip or zstd.
+    description: OCI archive (a tar file) or folder of an OCI layout. Layers can be compressed with gzip or zstd.
     type: path
     required: true
   image_name:
-    description:
-      - Name of the image, which is its annotation C(org.opencontainers.image.ref.name), if the layout contains
-        several.
+    description: Name of the image if the layout contains several, from C(org.opencontainers.image.ref.name).
     type: str
   platform:
-    description:
-      - Platform of the node, such as V(linux/amd64). An image for another one is refused, because it would start and
-        then die without a clear message. If an index has images for several platforms, the matching one is pushed.
-      - If not set, the image is compared with the one that the application runs, and a different architecture only
-        causes a warning.
+    description: Platform of the node, such as V(linux/amd64). Selects the image from an index of several, and refuses
+      an image for another platform. If not set, the task warns if the architecture is not that of the image in service.
     type: str
   tag:
-    description:
-      - Tag for the image in the registry, preferably that of the release. Without a tag, the image is available by its
-        digest, which is all that M(hosted.services.app_release) needs.
+    description: Tag for the image in the registry. M(hosted.services.app_release) needs only the digest.
     type: str
 extends_documentation_fragment:
   - hosted.services.on_app

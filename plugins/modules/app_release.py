@@ -10,35 +10,29 @@ module: app_release
 short_description: Declare releases of applications and wait for their scan
 version_added: 1.0.0
 description:
-  - Declares that a tag names an image that was pushed to the application's repository, waits until the platform has
-    scanned it, and returns the scan report.
-  - The digest identifies the image; the tag is only a name that can move. If the tag already names that digest,
-    nothing is declared. If it names another digest, it is declared again, and the diff shows both digests.
-  - The list of releases tells what is declared. An image is scanned once it is pushed, declared or not.
-  - The platform refuses a digest that was not pushed. Check mode looks it up in the registry, if that can be reached.
+  - Declares that a tag names a pushed image, waits until the platform has scanned it, and returns the scan report.
+  - Declares nothing if the tag names the digest already. If it names another one, it is moved, and the diff shows both.
 options:
   tag:
     description: Tag of the release, such as a version.
     type: str
     required: true
   digest:
-    description: Digest of the image, as printed at the end of the push.
+    description: Digest of the image, as printed at the end of the push. The platform refuses one that was not pushed.
     type: str
     required: true
   pushed:
-    description:
-      - Whether the image was pushed before the play. If so, it is looked up in the registry before anything is
-        declared, in check mode too. Otherwise, check mode assumes that an earlier task of the play pushes the image,
-        and warns.
+    description: Whether the image was pushed before the play. If so, it is looked up in the registry first, in check
+      mode too. If not, check mode assumes that an earlier task pushes it, and warns.
     type: bool
     default: false
   fail_on:
     description:
-      - Verdicts and severities that make the task fail, with the whole report in the result. An empty list accepts
-        everything. The verdict C(BLOCKED) prevents a deploy, unless the platform's team has lifted it; C(WARNED) and
-        C(FAILED) (the scan did not complete) do not.
-      - A severity matches every vulnerability of that severity, including those that the platform only warns about. If
-        a scan does not count those of a severity in this list, the task fails; if it did not complete, the task warns.
+      - Verdicts and severities that make the task fail. An empty list accepts everything. Only a release that is
+        C(BLOCKED) cannot be deployed, unless the platform's team has lifted the verdict. C(FAILED) means that the scan
+        did not complete.
+      - A severity matches all vulnerabilities of that severity, also those that the platform only warns about. If the
+        scan does not count them, the task fails; if it did not complete, the task warns.
     type: list
     elements: str
     choices: [blocked, warned, failed, critical, high, medium, low]
@@ -48,9 +42,7 @@ extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.wait
 notes:
-  - With O(wait=false), the task returns the current report. If it is still C(PENDING), O(fail_on) has little to check.
-  - A platform may list a new release late. After a declaration, the task waits up to 10 seconds until the list shows
-    it, whatever O(wait) says.
+  - With O(wait=false), a scan may still be C(PENDING), so O(fail_on) has little to check.
 seealso:
   - module: hosted.services.app
   - module: hosted.services.app_deploy
@@ -79,9 +71,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 release:
-  description: >-
-    The release and its scan. In check mode, as far as they are known. Also returned if O(fail_on) makes the task
-    fail.
+  description: The release and its scan. In check mode, as far as they are known.
   returned: success, and if O(fail_on) or the verdict made the task fail
   type: dict
   contains:

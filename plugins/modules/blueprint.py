@@ -10,66 +10,55 @@ module: blueprint
 short_description: Describe a whole project in one file
 version_added: 1.0.0
 description:
-  - Makes a project as one file describes it, with its services, its applications, their images and environments, and
-    the SSH keys of the account. There is no state file. Each run compares the file with the platform.
-  - Checks the whole file before anything is sent, and reports all problems at once, each with its line and column.
-  - Plans everything first, with one diff and one price, and then makes the changes in the order in which they need
-    each other, in parallel where they do not. A change that fails stops only what needs it, and the next run goes on
-    from there.
-  - What the file does not mention is left alone, unless O(prune) is set. An application without an environment in the
-    file keeps its own.
-  - In an environment, C(${key.FIELD}) names another service or application of the file by its key. The platform's
-    alias for it is used in its place. C(${alias.FIELD}) of any other neighbor in the project works as well.
+  - Makes a project as one file describes it, with its services, applications, images and environments, and the SSH keys
+    of the account. There is no state file. Each run compares the file with the platform.
+  - Checks the whole file first, and reports all problems at once, with line and column.
+  - Plans everything, with one diff and one price, then makes the changes in the order in which they need each other. A
+    change that fails stops only what needs it, and the next run goes on from there.
+  - Leaves alone what the file does not mention, unless O(prune) is set.
+  - In an environment, C(${key.FIELD}) refers to another service or application by its key in the file, and
+    C(${alias.FIELD}) to any neighbor in the project.
 options:
   blueprint:
     description:
       - The blueprint itself, for example from a variable. It may hold templates and values from Ansible Vault.
-      - The keys are C(project), the name of the project; C(defaults); C(services), C(applications) and C(ssh_keys),
-        each a dictionary by key; C(backups) and C(sleep), plans by name; and C(budget), as in O(budget). The guide to
-        blueprints explains them, and a JSON Schema lets editors complete and check them.
+      - The keys are C(project), its name; C(defaults); C(services), C(applications) and C(ssh_keys), dictionaries by
+        key; C(backups) and C(sleep), plans by name; and C(budget), as in O(budget). See the guide to blueprints.
     type: dict
   state:
     description:
       - V(present) makes the project as the blueprint describes it.
-      - V(absent) permanently deletes the services and applications that the blueprint describes, in this project
-        alone, and then the project, if nothing else is in it and it is not the default one. SSH keys belong to the
-        account and stay. If the project is not there, nothing is deleted, and the task fails if what it held may be
-        elsewhere.
+      - V(absent) permanently deletes the described services and applications of this project, and then the project,
+        if it is empty and not the default one. SSH keys stay. If the project is not there, nothing is deleted, and the
+        task fails if what it held may be elsewhere.
     type: str
     choices: [present, absent]
     default: present
   prune:
     description:
-      - Whether to permanently delete the services and applications that are in the project and not in the blueprint,
-        after everything else was done without an error. Each is copied first, see O(keep_copy). SSH keys are never
-        pruned.
-      - A service stays if it was renamed, moved or referred to meanwhile, or if a relocation on this controller names
-        it.
-      - The task fails before it does anything if nothing that the blueprint describes is in the project yet; if the
-        project may be the default one; if a list could not be read whole; if anything that stays refers to what would
-        be deleted; or if there are more than O(max_delete).
+      - Whether to permanently delete services and applications of the project that are not in the blueprint, after all
+        else has succeeded. Each is copied first, see O(keep_copy). SSH keys stay.
+      - Refused before anything is done if nothing of the blueprint is in the project yet, if that may be the default
+        one, or if anything that stays refers to what would be deleted.
     type: bool
     default: false
   max_delete:
-    description: Maximum number of services and applications that O(prune) may delete in one run.
+    description: Maximum number of services and applications that O(prune) may delete in one run. More are refused.
     type: int
     default: 3
   keep_copy:
-    description:
-      - Folder of the controller that each service is copied to before it is deleted, see
-        O(hosted.services.service#module:keep_copy). If not set, O(prune) copies to C(last_copies) below
-        C(hosted_services) in Ansible's home, or below O(state_dir), and O(state=absent) copies nothing.
+    description: Folder on the controller to copy services to before they are deleted, see
+      O(hosted.services.service#module:keep_copy). If not set, O(prune) copies to C(last_copies) in O(state_dir), and
+      O(state=absent) copies nothing.
     type: path
   delete_without_copy:
-    description:
-      - Whether O(prune) deletes everything that goes without a copy. What cannot be copied, such as buckets and
-        machines, is deleted only with this. To keep copies of the others, delete it by itself first, with
-        M(hosted.services.service).
+    description: Whether O(prune) deletes without copies. Needed for what cannot be copied, such as buckets and
+      machines. To keep copies of the others, first delete it with M(hosted.services.service).
     type: bool
     default: false
   delete_backups:
-    description:
-      - Whether to delete services that have backups or snapshots on the platform, which are destroyed with them.
+    description: Whether to destroy backups and snapshots with the services. If false, a service that has any is not
+      deleted.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -81,9 +70,8 @@ extends_documentation_fragment:
   - hosted.services.project
   - hosted.services.project.src
 notes:
-  - A budget holds for the whole. If not everything fits, nothing is begun.
-  - An entry with the name of what a relocation left over stands for the service in its place, with a warning that says
-    what to write. The task fails before it does anything if a relocation under way has stopped the service.
+  - If not everything fits into a budget, nothing is begun.
+  - An entry with the name of what a relocation left over stands for the service in its place, with a warning.
 seealso:
   - module: hosted.services.project
   - module: hosted.services.service
@@ -142,10 +130,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 parts:
-  description:
-    - What became of each part, or would become of it in check mode, in the order in which they are made. A task that
-      fails returns it too; if some parts cannot be planned, only these.
-  returned: if the blueprint is right
+  description: What became of each part, or would in check mode, in order. If some cannot be planned, only these.
+  returned: if the blueprint is right, also if the task fails
   type: list
   elements: dict
   contains:
@@ -330,7 +316,7 @@ cost:
           sample: '3.53'
     # generated end
 backups_plans:
-  description: The plans in section C(backups), for the variable of this name of the role P(hosted.services.backups#role).
+  description: The plans in section C(backups), for the role P(hosted.services.backups#role).
   returned: if the blueprint has the section
   type: list
   elements: dict
@@ -342,7 +328,7 @@ sleep_schedule_plans:
   elements: dict
   sample: [{name: nights, project: shop, awake: [{days: [mon], from: "08:00", to: "20:00"}]}]
 plans_of:
-  description: The name of the project that the plans are of, and its former name, if the blueprint has it.
+  description: Name of the project that the plans are of, and its former name, if any.
   returned: if the blueprint has plans
   type: list
   elements: str
@@ -357,13 +343,13 @@ actions:
   returned: success
 # generated end
 would_delete:
-  description: What O(prune) would have deleted, if that is more than O(max_delete).
-  returned: if it is refused for that
+  description: What O(prune) would have deleted.
+  returned: if that is more than O(max_delete)
   type: list
   elements: str
   sample: ["service 'cache' (svc_41d0)"]
 problems:
-  description: All that is wrong with the blueprint, each with its place.
+  description: What is wrong with the blueprint, each with its place.
   returned: if the blueprint is wrong
   type: list
   elements: str

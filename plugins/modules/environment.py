@@ -11,47 +11,38 @@ short_description: Set the environment of an application
 version_added: 1.0.0
 description:
   - Replaces the whole environment of an application. Removes variables that the task does not set.
-  - At least one variable is required, in O(variables) or O(secret_variables). If one of these options is empty, for
-    example because a variable of the play is empty, the task fails. To remove all variables, set O(clear=true).
-  - A new environment takes effect with the next deploy. Until one has succeeded, RV(environment.pending_deploy) says
-    so, and M(hosted.services.app_deploy) deploys even the image in service again.
-  - The platform does not return an environment. So the controller keeps a keyed fingerprint of each variable in a file
-    in O(state_dir), which tells the next run which variables differ.
-  - Checks all rules of the platform before anything is sent, in check mode too. With a token with scope C(FULL), also
-    checks references such as C(${db.URL}) against the neighbors in the project; with other tokens, the platform does.
+  - A new environment takes effect with the next deploy, for which M(hosted.services.app_deploy) deploys even the image
+    in service again.
+  - The platform does not return an environment. To find out what differs, the controller keeps a keyed fingerprint of
+    each variable in O(state_dir).
+  - Checks the rules of the platform before anything is sent, in check mode too. With a token with scope C(FULL), also
+    checks references such as C(${db.URL}) against the neighbors in the project.
 options:
   variables:
-    description:
-      - Variables whose values can be shown, for example in a diff. Every value must be a string, so put numbers and
-        words such as C(true) in quotes. A value can refer to a neighbor in the project, such as C(${db.URL}).
+    description: Variables whose values can be shown, for example in a diff. Put numbers and words such as C(true) in
+      quotes, because values must be strings. A value can refer to a neighbor in the project, such as C(${db.URL}).
     type: dict
   secret_variables:
-    description:
-      - Variables whose values are never shown. An empty value is an error, as it comes from a variable that is not
-        set.
+    description: Variables whose values are never shown. An empty value is an error.
     type: dict
   clear:
-    description: Remove every variable of the environment. Mutually exclusive with O(variables) and O(secret_variables).
+    description: Remove all variables. Mutually exclusive with O(variables) and O(secret_variables), one of which is
+      required otherwise. An empty dictionary is an error.
     type: bool
     default: false
   state_dir:
-    description:
-      - Folder for the fingerprints, and for the record of pending changes in its subfolder C(pending). If not set,
-        C(hosted_services/environments) in Ansible's home is used. If a file is lost, the next run writes the
-        environment once more. A damaged one is an error that names it.
-      - Set the same folder in every task that writes the environment of an application, and for
-        M(hosted.services.app_deploy). Machines that share it know what the others wrote. Each file contains its key.
+    description: Folder for the fingerprints and the record of pending changes. If not set, C(hosted_services) in
+      Ansible's home. Use the same one for M(hosted.services.app_deploy) and on all machines that write this
+      environment. If it is lost, the next run writes the environment once more.
     type: path
   force:
-    description:
-      - Write the environment even if it is the same as the last one that was written, because it may have been changed
-        elsewhere, for example in the customer web space.
+    description: Write the environment even if it is the last one written, because it may have been changed elsewhere,
+      such as in the customer web space.
     type: bool
     default: false
   project:
-    description:
-      - Name or id of the project in which an application that does not exist yet is to be created. In check mode,
-        references are checked against its services, or else against those of all projects.
+    description: Name or id of the project for an application that does not exist yet. Check mode checks references
+      against its services. If not set, against those of all projects.
     type: str
 extends_documentation_fragment:
   - hosted.services.on_app
@@ -61,9 +52,9 @@ attributes:
     support: partial
     details: With O(force=true) every run writes.
 notes:
-  - Together, O(variables) and O(secret_variables) can have at most 100 variables. C(PORT) is reserved.
-  - The platform may apply an environment at once, and refuse the call if the application does not start with it. After
-    such a refusal, the next run writes the environment again, and M(hosted.services.app_deploy) deploys again.
+  - An environment can have at most 100 variables. C(PORT) is reserved.
+  - The platform may apply an environment and still refuse the call, if the application does not start with it. So the
+    next run writes it again.
 seealso:
   - module: hosted.services.app_deploy
 """
@@ -112,7 +103,7 @@ environment:
       type: list
       elements: str
     known_before:
-      description: Whether a record of the last environment was found. If not, all variables count as added.
+      description: Whether a record of the last environment was found. If not, all variables are in C(added).
       type: bool
     # generated: pending_deploy
     pending_deploy:
@@ -126,9 +117,8 @@ environment:
       type: list
       elements: str
     missing_neighbors:
-      description:
-        - In check mode, aliases that variables refer to and no service of the project has, so an earlier task has to
-          create these. Outside check mode, such a reference is refused.
+      description: In check mode, aliases in references that no service of the project has yet. Outside check mode,
+        such a reference is refused.
       type: list
       elements: str
     added:

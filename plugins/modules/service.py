@@ -10,127 +10,97 @@ module: service
 short_description: Order, change, start, stop and delete services
 version_added: 1.0.0
 description:
-  - Brings a service to the desired state, whether it is a game server, an application, a database, an instance, a
-    machine or a bucket. Orders a missing service.
-  - Requests a quote before every order, and refuses one that the balance does not cover for a day. Never sends an
-    order twice; if the response is lost, the list of services tells whether it was placed.
-  - Changes only settings that differ, and checks them against the rules of the platform before anything is sent, in
-    check mode too. A missing service whose name is similar to another one, such as C(survivla), is named with that.
+  - Brings a service to the desired state, and orders a missing one. It may be a game server, an application, a
+    database, an instance, a machine or a bucket.
+  - Requests a quote before every order, and refuses one that the balance does not cover for a day. Never sends an order
+    twice, even if the response is lost.
+  - Changes only what differs. The rules of the platform are checked before anything is sent, in check mode too.
 options:
   id:
-    description:
-      - Id of the service. If O(name), O(family) or O(project) is also set, it must match.
-      - On a host of the P(hosted.services.inventory#inventory) inventory, a task that names no service works on the
-        one that the host represents. To delete that, set this to C({{ hosted_service_id }}).
+    description: Id of the service. On a host of the P(hosted.services.inventory#inventory) inventory, neither this nor
+      O(name) is needed, but to delete the service of the host, set this to C({{ hosted_service_id }}).
     type: str
   name:
-    description:
-      - Name of the service, at most 80 characters. One of O(id) and O(name) is required, except on a host of the
-        inventory.
-      - If several services have this name, the task fails and lists their ids; narrow it with O(project) or O(family).
-        Without O(project), a task that may order takes the one in the default project.
+    description: Name of the service, at most 80 characters. If several services have it, the task fails and lists their
+      ids. A task that may order takes the one in the default project.
     type: str
   project:
-    description: Id or name of the project that the service is in, and in which a missing one is ordered.
+    description: Id or name of the project that the service is in, or is ordered in.
     type: str
   new_project:
-    description:
-      - Id or name of the project to move the service to; needs O(id), or O(name) and O(project). Its alias stays, and
-        its former neighbors can no longer reach it. A service that does not exist is not ordered.
+    description: Id or name of the project to move the service to. Needs O(id), or O(name) and O(project). Former
+      neighbors can no longer reach the service. A missing one is not ordered.
     type: str
   family:
-    description: Narrows O(name) to one family, and must match O(id). The family of a service cannot be changed.
+    description: Family of the service, which narrows O(name). It cannot be changed.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   state:
     description:
-      - V(present) ensures that the service exists with its settings, and does not start or stop it.
-      - V(started) starts the service unless it runs, and waits until it does. A suspended service is resumed first and
-        billed in full again, with a warning, unless O(resume) is false.
+      - V(present) ensures that the service exists with its settings. Does not start or stop it.
+      - V(started) starts it and waits until it runs. Resumes a suspended one, which is then billed in full.
       - V(stopped) requests a clean stop, V(killed) an immediate one. A suspended service counts as stopped.
-      - V(restarted) restarts the service every time, and starts a stopped one. It is stopped and started for a change
-        that a restart does not bring into effect, see RV(service.pending_restart). A suspended service is refused.
-      - V(suspended) stops the service. Only its storage is billed.
-      - V(resumed) puts a suspended service back into service, billed in full, and sends no start; the platform may
-        start it by itself. Any other service does not change.
-      - V(absent) permanently deletes the service with its disk. See O(delete_backups) and O(keep_copy).
+      - V(restarted) restarts it every time, and starts a stopped one. Refused for a suspended one.
+      - V(suspended) stops it. Only its storage is billed.
+      - V(resumed) puts a suspended service back into service, billed in full. The platform decides whether it starts.
+      - V(absent) permanently deletes it with its disk. See O(delete_backups) and O(keep_copy).
     type: str
     choices: [present, started, stopped, restarted, killed, suspended, resumed, absent]
     default: present
   product:
-    description:
-      - Slug of the product. Required to order a service. Neither it nor O(runtime) and O(host) can be changed later,
-        see M(hosted.services.relocate).
+    description: Slug of the product. Required for an order. Cannot be changed later, nor can O(runtime).
     type: str
   host:
-    description: Id of the node. Required to order a service.
+    description: Id of the node. Required for an order. To change it later, use M(hosted.services.relocate).
     type: str
   dimensions:
-    description:
-      - Size of the service. An order requires all three values, unless O(preset) is set; later, set only what changes.
-      - CPU and memory change while the service runs. A disk can only grow. Free and suspended services cannot be
-        resized.
-  preset:
-    description:
-      - Id of a ready-made size, instead of O(dimensions). For an existing service, a quote shows what size that is.
-    type: str
+    description: Size of the service. An order needs all three values, or O(preset); later, set only what changes. CPU
+      and memory change while the service runs. A disk can only grow. Free and suspended services cannot be resized.
   variables:
-    description:
-      - Settings for the order of this product. Never shown. The platform does not show those of an earlier order, so
-        for an existing service they have no effect, and the task warns.
+    description: Settings for the order of this product. Never shown. They have no effect on an existing service, and
+      the task warns.
     type: dict
   options:
-    description: Options for the order of this product. Used only for the order, like O(variables).
+    description: Options for the order of this product. They have no effect on an existing service.
   public:
-    description:
-      - Whether the service can be reached from the Internet. A change recreates its container, so a running service is
-        restarted. If its uptime shows no restart, the change is pending, like one of O(command).
+    description: Whether the service can be reached from the Internet. A change restarts a running service.
     type: bool
   command:
-    description:
-      - Command line that the container is launched with. An empty string restores the original.
-      - It takes effect at the next start from stop, such as with O(state=restarted). Until then,
-        RV(service.pending_restart) and a warning name it.
+    description: Command line that the container is launched with. An empty string restores the original. A change takes
+      effect at the next start from stop, such as with O(state=restarted).
     type: str
   max_monthly:
-    description:
-      - Maximum price per month, in currency units, such as V(12.50). An order, a new size or a resumption that costs
-        more is refused. A service that already costs more is not changed, with a warning.
-    type: str
+    description: Maximum price per month, in currency units, such as V(12.50). What costs more is not ordered, resumed
+      or resized. A service that already costs more is not changed, and the task warns.
   resume:
-    description:
-      - Whether O(state=started) may resume a suspended service. If false, it and all of its settings stay unchanged,
-        and the task warns. What the platform shows when the task reads it decides, not the variables of the inventory.
+    description: Whether O(state=started) may resume a suspended service. If false, such a service is not changed at
+      all, and the task warns.
     type: bool
     default: true
   delete_backups:
-    description:
-      - Whether O(state=absent) may destroy the backups and the snapshots of the service. Without it, the deletion is
-        refused while there are any, or if that is not known, as of a service that is not V(ACTIVE) may be the case.
+    description: Whether O(state=absent) may destroy backups and snapshots. If false, a service that has or may have any
+      is not deleted.
     type: bool
     default: false
   keep_copy:
     description:
-      - Folder of the controller that O(state=absent) copies the service to first, as its files over SFTP or as a dump
-        of its database. Each copy goes to a folder of its own, which you alone can read, and is compared with the
-        service. On any doubt nothing is deleted.
-      - Stop what writes to the service first. Backups, snapshots, the image of an application, environments and
-        further databases on the same server are not copied.
+      - Folder on the controller to copy the service to before O(state=absent) deletes it, as files over SFTP or a dump
+        of its database. Each copy gets its own folder, which you alone can read, and is compared with the service. On
+        any doubt, nothing is deleted. Stop what writes to the service first.
+      - Not copied are backups, snapshots, images, environments, and further databases on the same server.
       - Refused for a service that is not V(ACTIVE), that has neither files nor a database, or whose database cannot be
-        dumped from here. The guide to backups says what to do then, and how to bring the service back.
+        dumped from here. See the guide to backups.
     type: path
   allow_duplicate_name:
-    description:
-      - Whether to order a service even if the default project has the one that this controller last ordered by this
-        name for O(project). That is where the services of a deleted project go; move it back with O(id) and
-        O(new_project).
-      - A service of this name in another project is another service, and no reason to refuse an order.
+    description: Whether to order a service even if the one last ordered by this name for O(project) is now in the
+      default project, where services of a deleted project go. To move it back instead, set O(id) and O(new_project).
     type: bool
     default: false
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.wait
   - hosted.services.budget
+  - hosted.services.budget.max_monthly
   - hosted.services.common.dimensions
   - hosted.services.common.order
   - hosted.services.common.secrets
@@ -379,17 +349,12 @@ service:
       description: State of the container. Null if it was not read, or if the node cannot be reached.
       type: str
     pending_restart:
-      description:
-        - Changes that are pending until the next start from stop, as far as this controller knows. V(command) is the
-          launch command; V(network) is the network setting, if the container was not seen to be recreated for
-          it.
-        - O(state=restarted) puts them into effect. In check mode, the expected result.
+      description: Changes that wait for the next start from stop, V(command) or V(network) (O(public)), as far as this
+        controller knows. O(state=restarted) puts them into effect.
       type: list
       elements: str
 cost:
-  description: >-
-    Effect of the change on the monthly price, in currency units. Returned for orders, new sizes, suspensions,
-    resumptions and deletions. If the task failed, the effect of what was done.
+  description: Effect on the monthly price, in currency units. If the task failed, the effect of what was done.
   returned: if the price changes
   type: dict
   contains:
@@ -464,8 +429,8 @@ actions:
   returned: success
 # generated end
 copy:
-  description: The last copy of a service that was deleted. In check mode, as it is expected to be.
-  returned: when O(keep_copy) is set and there was a service to delete, also if its deletion failed after the copy
+  description: The last copy of the service. In check mode, the expected result.
+  returned: when O(keep_copy) is set and there was a service to delete, also if the deletion failed
   type: dict
   contains:
     # generated: last_copy
@@ -489,21 +454,19 @@ copy:
       type: bool
     # generated end
 service_id:
-  description: Id of a service that was ordered. Returned even if a later step failed.
-  returned: when a service was ordered
+  description: Id of a service that was ordered.
+  returned: when a service was ordered, also if a later step failed
   type: str
   sample: svc_8c1d
 namesakes:
-  description:
-    - Ids of other services with the same name that were ordered at the same time, for example by another run. The
-      platform accepts and bills all of them.
-    - If an order is refused because a service with the name exists, the id of that service.
+  description: Ids of services with the same name, ordered at the same time, or because of which the order was refused.
+    All of them are billed.
   returned: if there are any
   type: list
   elements: str
   sample: [svc_2f60]
 secrets:
-  description: Secrets that the platform generated with the order. It shows them only once.
+  description: Secrets generated with the order. The platform shows them only once.
   returned: when a service was ordered and O(return_secrets) is true
   type: dict
   sample:

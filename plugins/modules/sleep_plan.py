@@ -10,27 +10,24 @@ module: sleep_plan
 short_description: Suspend services outside of their hours, and resume them in time
 version_added: 1.0.0
 description:
-  - Looks at the clock of the controller, and suspends or resumes each selected service as the plan says for this
-    moment. Run it every few minutes, from cron or a timer of systemd. Runs that are missed or doubled make no
-    difference.
-  - A change by hand is respected until the next boundary of the plan, whether a service was resumed while it should
-    sleep or suspended in its hours. For longer, use O(keep_awake).
-  - A service that refers to another one in its environment is resumed after it and suspended before it, and keeps it
-    awake while it is awake itself. A service of which a backup is being made or restored stays awake until that is
-    complete, for a day at most.
-  - Only suspension saves money, so nothing is merely stopped. A service that does not offer C(suspension) is left out.
-  - A service that M(hosted.services.relocate) left over is never resumed. The guide to sleep says more on that.
-  - Says what the plan will save, in check mode too, and what it has saved by the platform's own usage.
+  - Suspends or resumes each selected service as the plan says for this moment, by the clock of the controller. Run it
+    every few minutes, from cron or a timer of systemd. Missed and doubled runs make no difference.
+  - A suspended service is billed for its storage only, a resumed one in full. A service that does not offer
+    C(suspension) is left out.
+  - A change by hand is respected until the next boundary of the plan. For longer, use O(keep_awake). The first run also
+    resumes what was suspended by hand before.
+  - A service that another one refers to in its environment is resumed before it and suspended after it. A service stays
+    awake while it is needed, or while a backup of it is made or restored, which counts for a day at most.
+  - A service that M(hosted.services.relocate) left over is never resumed. See the guide to sleep.
+  - Says what the plan will save, in check mode too, and what it has saved.
 options:
   name:
-    description: Name of the plan. What is remembered of a service belongs to it. A service should be in one plan only.
+    description: Name of the plan. A service should be in one plan only.
     type: str
     required: true
   awake:
-    description:
-      - When services are awake, by weekday. They sleep at all other times.
-      - If it is left out, services are awake except in O(exceptions) and events of O(calendar). With O(events=awake)
-        they sleep except in these.
+    description: When services are awake, by weekday. They sleep at all other times. If not set, they are awake except
+      in O(exceptions) and events of O(calendar), or asleep except in these with O(events=awake).
     type: list
     elements: dict
     suboptions:
@@ -46,12 +43,12 @@ options:
         default: "00:00"
         aliases: [from]
       ends:
-        description: When it ends. It ends on the next day if that is not later than its beginning.
+        description: When it ends. A time that is not later than the beginning is on the next day.
         type: str
         default: "24:00"
         aliases: [to]
   exceptions:
-    description: Days with windows of their own. They replace those that O(awake) and O(calendar) say for these days.
+    description: Days with windows of their own, which replace those of O(awake) and O(calendar).
     type: list
     elements: dict
     default: []
@@ -80,9 +77,8 @@ options:
             default: "24:00"
             aliases: [to]
   calendar:
-    description:
-      - Path of an iCalendar file with events at which the plan differs, such as holidays. Needs the Python libraries
-        C(icalendar) and C(recurring-ical-events).
+    description: iCalendar file with events at which the plan differs, such as holidays. Needs the Python libraries
+      C(icalendar) and C(recurring-ical-events).
     type: path
   events:
     description: How services are during the events of O(calendar).
@@ -94,23 +90,22 @@ options:
     type: str
     default: UTC
   resume:
-    description: Whether services are resumed when their hours begin. If false, whoever needs a service resumes it.
+    description: Whether services are resumed when their hours begin. If false, the plan only suspends.
     type: bool
     default: true
   not_while_busy:
-    description: Do not suspend a service that is busy. If it cannot be known, nothing is done.
+    description: Do not suspend a service that is busy, or of which that is not known.
     type: dict
     suboptions:
       cpu_percent:
         description: A service is busy above this share of its processors.
         type: float
       traffic_kib_per_second:
-        description:
-          - A service is busy above this traffic, in both directions together, between two runs of the plan, which have
-            to come more often than O(not_while_busy.minutes).
+        description: A service is busy above this traffic, in both directions together. Run the plan more often than
+          O(not_while_busy.minutes), because this is measured between two runs.
         type: float
       minutes:
-        description: For how many minutes back each run looks at what it and the runs before it have measured.
+        description: How many minutes of measurements count.
         type: int
         default: 15
       at_most:
@@ -118,8 +113,7 @@ options:
         type: int
         default: 240
   keep_awake:
-    description:
-      - Keep services of the plan awake until a moment, and whatever they need. This resumes them if they sleep.
+    description: Keep services of the plan awake until a moment, with what they need. Resumes them if they sleep.
     type: dict
     suboptions:
       services:
@@ -128,12 +122,11 @@ options:
         elements: str
         required: true
       until:
-        description:
-          - Until when, such as V(22:00), V(2026-12-24T22:00), or a length such as V(3h) or V(2d). At most a year.
+        description: Time or length, such as V(22:00), V(2026-12-24T22:00), V(3h) or V(2d). At most a year.
         type: str
         required: true
   release:
-    description: Services that are left to the plan again at once, by name or id, whatever was done to them by hand.
+    description: Services that the plan decides on again at once, by name or id, whatever was done to them by hand.
     type: list
     elements: str
   forecast_days:
@@ -205,8 +198,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 services:
-  description: Result for each service. A task that fails returns it too, unless no service could be selected.
-  returned: always
+  description: Result for each service.
+  returned: always, unless no service could be selected
   type: list
   elements: dict
   contains:
@@ -246,26 +239,26 @@ services:
       description: What decided that.
       type: str
     delayed:
-      description: Whether its suspension is due and waits, because it is busy, needed or backed up, or that is unknown.
+      description: Whether its suspension waits, because it is or may be busy, needed or backed up.
       type: bool
     kept_until:
       description: Until when it is kept awake by hand, in UTC. Null if it is not.
       type: str
     forecast:
-      description: What the plan saves with it in the next days, by the rates of today and as if nothing is done by hand.
+      description: What the plan saves with it in the next days, by the rates of today.
       type: dict
       contains:
         days:
           description: Length of the forecast.
           type: int
         asleep_hours:
-          description: For how many hours the service sleeps in these days.
+          description: Hours of sleep in these days.
           type: float
         monthly_awake:
-          description: Price of a month in service. Null if the platform does not tell it.
+          description: Price of a month in service. Null if unknown.
           type: str
         monthly_asleep:
-          description: Price of a month of suspension. Null if the platform does not tell it.
+          description: Price of a month of suspension. Null if unknown.
           type: str
         saves:
           description: What these days save.
@@ -274,8 +267,7 @@ services:
           description: What an average month of 730 hours saves.
           type: str
     saved:
-      description:
-        - What the plan has saved with it, as the full price less the usage that the platform tells, for whole days (UTC).
+      description: What the plan has saved with it in whole days (UTC), as the full price less the usage.
       type: dict
       contains:
         since:
@@ -353,11 +345,11 @@ plan:
       description: What the plan has saved so far.
       type: str
     unpriced:
-      description: Services whose price the platform does not tell. They are in none of the sums.
+      description: Services with an unknown price. They are in none of the sums.
       type: list
       elements: str
     currency:
-      description: Currency of the account. Null if the platform does not tell it.
+      description: Currency of the account. Null if unknown.
       type: str
 # generated: actions
 actions:
