@@ -77,6 +77,8 @@ attributes:
     support: partial
     details: With O(force=true) every run deploys.
 notes:
+  - If the response is lost and nothing shows what became of it, the deploy is sent once more, which restarts the
+    application.
   - Whether a deploy in doubt started the container is read from the metrics, which need a token with scope C(FULL).
     With other tokens, the next run deploys again.
   - If a failed deploy may have restarted the container, the previous version is deployed again even if it is shown as
