@@ -54,7 +54,7 @@ options:
     default: []
   existing:
     description: What to do with services in O(project) that the clone did not make. V(refuse) fails. V(keep) leaves
-      them alone, unless one has a name of the clone, and V(adopt) takes such ones and B(overwrites what they hold).
+      them alone, and fails if one has a name of the clone. V(adopt) takes such ones and B(overwrites what they hold).
     type: str
     choices: [refuse, keep, adopt]
     default: refuse

@@ -58,7 +58,7 @@ options:
     default: refuse
   overwrite:
     description: Keys, names or slugs of services whose content B(each run replaces), even if the recovery did not make
-      them.
+      them. Without it, nothing that the recovery did not make is overwritten.
     type: list
     elements: str
     default: []

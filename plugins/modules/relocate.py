@@ -100,9 +100,9 @@ options:
     type: bool
     default: false
   discard_newer:
-    description: Whether to lose what was written to the service that O(state=finished) deletes, as after
+    description: With O(state=finished), whether to delete a service although what was written to it is lost, as after
       O(state=returned) without O(copy_back). With O(state=relocated), whether to go on without what was written to the
-      old service after the new one took its place.
+      old service after the new one took its place. Otherwise, the task fails.
     type: bool
     default: false
 extends_documentation_fragment:

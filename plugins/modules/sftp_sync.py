@@ -54,7 +54,8 @@ options:
     required: true
   dest:
     description:
-      - File or directory to copy to. Missing directories above it are created. A file is copied into a directory.
+      - File or directory to copy to. Missing directories above it are created. A file is copied into a directory, and
+        into what ends with a slash.
       - With O(delete), it must not end with a slash, and V(.) is the root of the service. A pull then refuses the root
         of this machine, your home folder, that of the playbook, the current one, and all above them.
     type: str
@@ -63,9 +64,9 @@ options:
     description:
       - Patterns of the files and directories to mirror. If not set, everything. Directories without any are not
         created.
-      - V(*) and V(?) match within a name, V(**) across directories. A pattern with a slash, or C(./) at its beginning,
-        is relative to the root of the tree; others match at any depth. A slash at the end matches only directories.
-        What matches a directory matches everything below it.
+      - V(*) and V(?) match within a name, V(**) across directories. A pattern with a slash before its end, or C(./) at
+        its beginning, is relative to the root of the tree; others match at any depth. A slash at the end matches only
+        directories. What matches a directory matches everything below it.
     type: list
     elements: str
     default: []
