@@ -13,23 +13,21 @@ author:
   - hosted.services contributors (@hosted-services)
 description:
   - At the end of a run, shows a table with each service whose price a task changed, the action, the monthly price
-    before and after, and the change, with the sum for a month. In check mode, shows what the run would change.
+    before and after, and the change, with the sum. In check mode, shows what the run would change.
   - Also shows the balance data from the quotes of orders.
   - Lists every task that changed an unknown price, for example because of C(no_log). Such a price is in no sum.
-  - Reads only the results of the tasks. Makes no calls.
-  - Shows nothing if no task of the collection ran, and a single line if none changed a price.
+  - Makes no calls. Shows nothing if no task of the collection ran, and a single line if none changed a price.
 requirements:
   - to be enabled, with C(callbacks_enabled = hosted.services.cost) in the section C([defaults]) of ansible.cfg
     or C(ANSIBLE_CALLBACKS_ENABLED=hosted.services.cost) in the environment
 options:
   output_path:
     description:
-      - File to write the costs to, as JSON. Its folder must exist. The file is replaced as a whole.
-      - It is written at the end of each run, even if no price changed.
-      - C(schema) is 1. C(runs) has one entry for changes that were made and one, with C(check_mode) true, for those
-        that tasks in check mode would make. It is empty if no price changed.
-      - Each entry has C(services), C(totals) for each currency, and C(not_priced), the tasks whose price change is
-        unknown. Amounts are strings in currency units, or null if they are not known.
+      - File to write the costs to at the end of each run, as JSON. Its folder must exist. The file is replaced as a
+        whole.
+      - C(schema) is 1. C(runs) has one entry for changes that were made and one, with C(check_mode) true, for those of
+        tasks in check mode. Each has C(services), C(totals) for each currency, and C(not_priced), the tasks with an
+        unknown price. Amounts are strings in currency units, or null. C(runs) is empty if no price changed.
     type: path
     env:
       - name: HOSTED_SERVICES_COST_OUTPUT
@@ -37,8 +35,8 @@ options:
       - section: callback_hosted_services_cost
         key: output_path
 notes:
-  - In check mode, services that do not exist yet are identified by their names. If a run would order services with
-    the same name in two accounts of one platform, they count as one.
+  - In check mode, services that do not exist yet are known by their names. If a run would order services with the same
+    name in two accounts of one platform, they count as one.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.app

@@ -11,48 +11,37 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the services of a result that match all criteria, in the order of the result, or of O(services).
-  - O(services), O(project) and O(family) work as in modules for many services, such as M(hosted.services.backup). O(name) and
-    O(status) work as C(names) and C(statuses) in the inventory.
-  - A criterion is a string, or a list of strings, one of which must match. An empty criterion is an error.
-  - Services that are being deleted are omitted unless O(status) selects them.
+  - Returns the services of a result that match all criteria, in the order of the result, or of O(services). Those that
+    are being deleted are left out unless O(status) selects them.
+  - A criterion is a string, or a list of strings, one of which must match. An empty one is an error, and so is one that
+    needs a field that the result lacks.
 options:
   _input:
-    description:
-      - A result of M(hosted.services.service_info), a result of M(hosted.services.project_info) with
-        C(include=[services]), any other result with C(services), or a list of services.
+    description: A result of M(hosted.services.service_info), one of M(hosted.services.project_info) with
+      C(include=[services]), any other result with C(services), or a list of services.
     type: raw
     required: true
   services:
-    description:
-      - The services, each by id or by name. An id takes precedence over a name. Names are matched within O(project) and
-        O(family).
-      - A service that is not in the result is an error, and so is a name that several services have.
+    description: The services, by id or by name within O(project) and O(family). An id takes precedence. A service that
+      is not in the result is an error, and so is a name that several services have.
     type: raw
   project:
-    description:
-      - Id or name of the project.
-      - A result of M(hosted.services.service_info) has the id of the project only with C(include=[details]), and never its
-        name. A result of M(hosted.services.project_info) has both.
+    description: Id or name of the project. A result of M(hosted.services.service_info) has only the id, with
+      C(include=[details]).
     type: raw
   family:
-    description:
-      - The family, such as V(GAME).
+    description: The family, such as V(GAME).
     type: raw
   status:
-    description:
-      - The status, such as V(ACTIVE).
+    description: The status, such as V(ACTIVE).
     type: raw
   name:
-    description:
-      - Shell patterns for the name. They are case-sensitive. A pattern that begins with V(!) excludes the names that it
-        matches.
+    description: Shell patterns for the name, which are case-sensitive. A pattern that begins with V(!) excludes what it
+      matches.
     type: raw
 seealso:
   - module: hosted.services.service_info
   - module: hosted.services.project_info
-notes:
-  - If the result lacks the field that a criterion needs, the filter fails. It never drops a service for that reason.
 """
 
 EXAMPLES = r"""

@@ -11,19 +11,16 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Makes one HTML file of the figures that M(hosted.services.report_info) returns, for a screen, a phone and paper.
-  - The file loads nothing from anywhere and has no script, which its Content-Security-Policy enforces. The same figures give
-    the same bytes.
+  - Makes one HTML file of the figures that M(hosted.services.report_info) returns, for a screen, a phone and paper. It
+    loads nothing and has no script. The same figures give the same bytes.
 positional: title
 options:
   _input:
-    description:
-      - The report, as M(hosted.services.report_info) returns it.
+    description: The report, as M(hosted.services.report_info) returns it.
     type: dict
     required: true
   title:
-    description:
-      - The title of the page.
+    description: The title of the page.
     type: str
     default: Hosted services
 seealso:

@@ -12,12 +12,10 @@ author:
   - hosted.services contributors (@hosted-services)
 description:
   - Makes metrics of the figures that M(hosted.services.report_info) returns, in the format of the textfile collector of
-    Prometheus' node exporter.
-  - A figure that is unknown has no sample.
+    Prometheus' node exporter. A figure that is unknown has no sample.
 options:
   _input:
-    description:
-      - The report, as M(hosted.services.report_info) returns it.
+    description: The report, as M(hosted.services.report_info) returns it.
     type: dict
     required: true
 seealso:

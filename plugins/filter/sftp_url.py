@@ -11,24 +11,19 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the SFTP access of a service as C(sftp://USER@HOST:PORT/PATH), for programs such as curl, rclone, lftp and file
-    managers.
-  - Names and paths are percent-encoded, and an IPv6 address is put in brackets.
-  - The URL never holds a password.
+  - Returns the SFTP access of a service as C(sftp://USER@HOST:PORT/PATH), for programs such as curl, rclone and file
+    managers. Names and paths are percent-encoded. The URL never holds a password.
 positional: path
 options:
   _input:
-    description:
-      - A result of M(hosted.services.sftp_info), or its C(sftp); a service as M(hosted.services.service_info) returns it
-        with C(include=[sftp]); or the variables of a host of the inventory, such as C(hostvars['survival']).
+    description: A result of M(hosted.services.sftp_info), or its C(sftp); a service as M(hosted.services.service_info)
+      returns it with C(include=[sftp]); or the variables of a host of the inventory, such as C(hostvars['survival']).
     type: dict
     required: true
   path:
-    description:
-      - A path on the service, relative to its root, as in M(hosted.services.file). One that begins with a slash or
-        contains C(..) is refused.
-      - By default, the root of the service. An empty string is refused.
-      - A trailing slash is kept, because some programs need it to recognize a folder.
+    description: A path relative to the root of the service. By default, the root. One that is empty, begins with a
+      slash or contains C(..) is refused. A slash at the end is kept, because some programs need it to recognize a
+      folder.
     type: str
 seealso:
   - module: hosted.services.sftp_info

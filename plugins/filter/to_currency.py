@@ -11,21 +11,16 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - The platform returns amounts in cents or millicents, as the end of a field's name says, such as C(monthly_millicents) and
-    C(total_cents). This filter converts such an amount to currency units.
-  - The conversion is exact, without rounding or floating-point numbers. The result has two decimals, or more if the amount
-    needs them.
-  - The unit is required, because the wrong one gives a result that is off by a factor of ten.
+  - Converts an amount in cents or millicents, as the end of a field's name says, such as C(monthly_millicents), to
+    currency units. The conversion is exact. The result has two decimals, or more if the amount needs them.
 positional: unit
 options:
   _input:
-    description:
-      - The amount, as a number or as a string. It can be negative.
+    description: The amount, as a number or as a string. It can be negative.
     type: raw
     required: true
   unit:
-    description:
-      - The unit of the amount. 1000 millicents, or 100 cents, are one currency unit.
+    description: The unit of the amount. 1000 millicents, or 100 cents, are one currency unit.
     type: str
     required: true
     choices: [millicents, cents]

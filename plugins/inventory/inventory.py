@@ -11,131 +11,108 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Adds every service of the account as a host. Each host is in a group for its project, such as C(project_games), and in
-    one for its family, such as C(family_game).
-  - Hosts are ready for SFTP. Tasks with this collection's modules need no other setting than the token, because they run
-    inside the controller and read the address of the platform from the inventory.
-  - The name of the file must end in C(hosted.yml) or C(hosted.yaml).
-  - If the platform returns an error, the inventory fails; it is never silently empty. If the SFTP access or the settings of
-    single services cannot be read, a warning names these services, and their hosts are added without them.
-  - A host has the name of its service. Characters other than letters, digits, C(_), C(-) and C(.) are replaced with C(_).
-    If several services would have the same host name, the one that was created first has it. Each later one gets the name of
-    its project in front, as in C(staging-db), and the first characters of its id at the end if that is not enough. The
-    same applies to a service with the name of a group, C(all) or C(localhost).
-  - The whole file is refused if another source uses one of its host names for another service, platform or token, because
-    Ansible would merge both into one host. Inventories of several accounts need O(hostnames) that differ.
+  - Adds every service of the account as a host, in a group for its project, such as C(project_games), and in one for
+    its family, such as C(family_game). The name of the file must end in C(hosted.yml) or C(hosted.yaml).
+  - Hosts are ready for SFTP. Tasks with this collection's modules read the address of the platform from the inventory,
+    and need no other setting than the token.
+  - If the platform returns an error, the inventory fails. If only the SFTP access or the settings of some services
+    cannot be read, a warning names these, and their hosts are added without them.
+  - A host has the name of its service. Characters other than letters, digits, C(_), C(-) and C(.) become C(_). If a
+    name is taken by an older service, a group, C(all) or C(localhost), the host gets the name of its project in front,
+    as in C(staging-db), and the first characters of its id at the end if that is not enough.
+  - The file is refused if another source uses one of its host names for another service, platform or token. Give
+    inventories of several accounts O(hostnames) that differ.
   - No variable holds a secret, and no value from the platform is evaluated as a template.
 options:
   plugin:
-    description:
-      - Must be V(hosted.services.inventory).
+    description: Must be V(hosted.services.inventory).
     type: str
     required: true
     choices: [hosted.services.inventory]
   connect_with:
     description:
-      - How Ansible connects to the hosts.
-      - V(sftp) sets C(ansible_host), C(ansible_port) and C(ansible_user) from the SFTP access of each service that offers it.
-        This takes one call per service; several run in parallel. SFTP hosts cannot run Python, so facts are not gathered
-        (C(ansible_facts_modules) is an empty list). SSH verifies host keys as usual.
-      - V(address) sets C(ansible_host) and C(ansible_port) from the address of the service, for machines with an SSH server
-        on their published port.
-      - V(none) sets nothing.
+      - V(sftp) sets C(ansible_host), C(ansible_port) and C(ansible_user) from the SFTP access of each service, with one
+        call for each. Facts are not gathered, because such hosts cannot run Python. SSH verifies host keys as usual.
+      - V(address) sets C(ansible_host) and C(ansible_port) from the address of the service, for machines with an SSH
+        server on their published port. V(none) sets nothing.
     type: str
     choices: [sftp, address, none]
     default: sftp
   sftp_max_age:
     description:
-      - For how many seconds the SFTP access of a service is remembered on this machine, so that only that of services that
-        are new, have another status than before, or offered none, takes a call. V(0) reads all of them in each run.
-      - It is independent of O(cache), with which the inventory reads nothing at all. C(--flush-cache) reads them again.
-      - The records are in C(hosted_services/inventory) in Ansible's home, or in the folder that the environment variable
-        C(HOSTED_SERVICES_HOME) names. They hold no secret.
+      - For how many seconds the SFTP access of a service is remembered on this machine. Only services that are new,
+        have another status, or offered none, take a call then. V(0) reads all in each run, as C(--flush-cache) does.
+      - The records hold no secret. They are in C(hosted_services/inventory) in Ansible's home, or in the folder that
+        E(HOSTED_SERVICES_HOME) names.
     type: float
     default: 0
   base_url:
     description: Address of the platform's API, such as V(https://api.example.com). Can be a template.
   token:
-    description:
-      - API token with scope C(FULL). Can be a template, such as a lookup in a password store. A token from the environment
-        does not take precedence over an O(token_file) that is set.
+    description: API token with scope C(FULL). Can be a template, such as a lookup in a password store.
   token_file:
-    description:
-      - File that contains the API token on a single line. Can be a template, and can be encrypted with ansible-vault. Tasks
-        and lookups on the inventory's hosts read their token from it, too.
+    description: File with the API token on a single line, also for the tasks and lookups on the hosts. Takes precedence
+      over a token from the environment. Can be a template, and encrypted with ansible-vault.
   token_env:
     description:
-      - Name of the environment variable that holds the token, for this inventory and for the tasks and lookups on its hosts.
-      - This allows inventories of several accounts in one play.
-      - Only one of O(token), O(token_env), O(token_file) and O(token_variable) can be set, except for O(token) beside
+      - Name of the environment variable with the token, also for the tasks and lookups on the hosts, so that one play
+        can use several accounts. Takes precedence over E(HOSTED_SERVICES_TOKEN) and E(HOSTED_SERVICES_TOKEN_FILE).
+      - Only one of O(token), O(token_env), O(token_file) and O(token_variable) can be set, but O(token) beside
         O(token_variable).
-      - Takes precedence over the environment variables E(HOSTED_SERVICES_TOKEN) and E(HOSTED_SERVICES_TOKEN_FILE).
     type: str
   token_variable:
     description:
-      - Name of the variable that holds the token for the tasks and lookups on the hosts of this inventory, such as an
-        encrypted one in C(group_vars).
-      - Ansible reads inventories before such variables, so the inventory takes its own token from O(token), or from this
-        variable if it is set with C(-e). If both are set, they must be the same token.
+      - Name of the variable with the token for the tasks and lookups on the hosts, such as an encrypted one in
+        C(group_vars).
+      - The inventory itself is read before such variables. It takes the same token from O(token), or from C(-e).
     type: str
   budget:
-    description:
-      - The most that may be spent in a month, in currency units, for the tasks on the hosts of this inventory. An amount, or
-        a mapping, as for O(hosted.services.service#module:budget). It can be a template.
-      - The budgets of the task, of the variable C(hosted_budget) and of the environment variable
-        E(HOSTED_SERVICES_BUDGET) hold as well, and of each kind the lowest limit counts.
+    description: The most that the tasks on the hosts may spend in a month, in currency units, as an amount or a mapping
+      as for O(hosted.services.service#module:budget), which says what other limits hold. Can be a template.
     type: raw
   projects:
-    description:
-      - Only services of these projects, by id or name. A project that does not exist is an error.
+    description: Only services of these projects, by id or name. A project that does not exist is an error.
     type: list
     elements: str
     default: []
   families:
-    description:
-      - "Only services of these families: V(GAME), V(APP), V(COMPUTE), V(VIRTUAL_MACHINE), V(DEDICATED) or V(BUCKET)."
+    description: Only services of these families, of V(GAME), V(APP), V(COMPUTE), V(VIRTUAL_MACHINE), V(DEDICATED) and
+      V(BUCKET).
     type: list
     elements: str
     default: []
   statuses:
-    description:
-      - "Only services with these statuses: V(PROVISIONING), V(AWAITING_ADMIN), V(ACTIVE), V(SUSPENDED), V(DELETING) or
-        V(FAILED). By default, all services that are not being deleted."
+    description: Only services with these statuses, of V(PROVISIONING), V(AWAITING_ADMIN), V(ACTIVE), V(SUSPENDED),
+      V(DELETING) and V(FAILED). By default, all that are not being deleted.
     type: list
     elements: str
     default: []
   names:
-    description:
-      - Only services whose name matches one of these shell patterns. They are case-sensitive.
-      - A pattern that begins with V(!) excludes the names that it matches.
+    description: Only services whose name matches one of these shell patterns, which are case-sensitive. A pattern that
+      begins with V(!) excludes the names that it matches.
     type: list
     elements: str
     default: []
   include_metrics:
-    description:
-      - Whether to read the live metrics of each service, with one call per 50 services. See C(hosted_state) and
-        C(hosted_metrics).
+    description: Whether to read the live metrics of each service into C(hosted_state) and C(hosted_metrics), with one
+      call per 50 services.
     type: bool
     default: false
   include_settings:
-    description:
-      - Whether to read the settings of each service, such as its alias and the bounds of its size, with one call per
-        service. See C(hosted_settings). They lack the launch command (C(deploy.command)), which may hold a password;
-        M(hosted.services.service_info) returns it.
+    description: Whether to read the settings of each service, such as its alias, into C(hosted_settings), with one call
+      per service. They lack the launch command, which may hold a password.
     type: bool
     default: false
   hostnames:
-    description:
-      - Jinja expressions over the host variables, without braces, in order of preference. The first non-empty result is the
-        name of the host. If there is none, and by default, it is the name of the service.
-      - If no host gets a name because the expressions cannot be evaluated, a warning says so; O(strict) makes each an error.
+    description: Jinja expressions over the host variables, without braces. The first non-empty result is the name of
+      the host, or else the name of the service. If no host gets a name from them, a warning says so. With O(strict), an
+      expression that cannot be evaluated is an error.
     type: list
     elements: str
     default: []
   hostvars_prefix:
-    description:
-      - The prefix of the host variables' names. The variables that tasks use, such as C(hosted_service_id) and C(hosted_url),
-        always keep their names.
+    description: Prefix of the host variables' names. Those that tasks use, such as C(hosted_service_id), always keep
+      their names.
     type: str
     default: hosted_
 extends_documentation_fragment:
@@ -144,21 +121,20 @@ extends_documentation_fragment:
   - ansible.builtin.constructed
   - ansible.builtin.inventory_cache
 notes:
-  - "Host variables, with the prefix C(hosted_): C(id), C(name), C(family), C(status), C(project), C(project_id), C(address),
-    C(product), C(runtime), C(host), C(dimensions), C(monthly) (the monthly price billed now, in currency units, as a
-    string), C(monthly_full) (the monthly price while the service is active), C(hourly_label), C(is_free), C(can_power) and
-    C(created_at). On request C(state), C(metrics) and C(settings)."
-  - "Host variables without a prefix, for the tasks and lookups on the host: C(hosted_url) is the address of the platform and
-    C(hosted_service_id) the id of the service. C(hosted_token_file), C(hosted_token_env) or C(hosted_token_variable) says
-    where the token is, if the inventory file sets O(token_file), O(token_env) or O(token_variable).
-    C(hosted_token_handed_on) is V(false) if the file sets a O(token) that differs from the one in the environment, and does
-    not say where tasks find it; tasks then refuse the token in the environment. The other connection options in the file,
-    except O(timeout) and O(retries), are in variables such as C(hosted_services_auth_header). C(hosted_inventory_budget) is
-    the O(budget)."
-  - The filters O(projects), O(families), O(statuses) and O(names) can be templates. A filter that is set but empty is an
+  - Host variables, with the prefix C(hosted_), are C(id), C(name), C(family), C(status), C(project), C(project_id),
+    C(address), C(product), C(runtime), C(host), C(dimensions), C(monthly) (the monthly price billed now, in currency
+    units, as a string), C(monthly_full) (the same while the service is active), C(hourly_label), C(is_free),
+    C(can_power) and C(created_at). On request, they are also C(state), C(metrics) and C(settings).
+  - Tasks and lookups on a host use C(hosted_url), the address of the platform, C(hosted_service_id), the id of the
+    service, and C(hosted_inventory_budget), the O(budget). C(hosted_token_file), C(hosted_token_env) or
+    C(hosted_token_variable) says where the token is. Other connection options, except O(timeout) and O(retries), are in
+    variables such as C(hosted_services_auth_header).
+  - C(hosted_token_handed_on) is V(false) if the file sets a O(token) other than that in the environment, and does not
+    say where tasks find it. Tasks then refuse the token in the environment.
+  - The filters O(projects), O(families), O(statuses) and O(names) can be templates. One that is set but empty is an
     error, because it would let everything through.
-  - The cache stores the platform's responses under a key that depends on the address, the token and the options. Hosts,
-    variables and groups are rebuilt from it on each run. C(--flush-cache) reads from the platform again.
+  - The cache stores the platform's responses by address, token and options. C(--flush-cache) reads from the platform
+    again.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.service_info

@@ -11,24 +11,21 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the URL with which neighbors in the project connect to a database service, for use in templates and task options.
-  - The URL holds the password. Its host name resolves only inside the project's network.
-  - Applications in the same project do not need this URL. In their variables, the platform resolves C(${ALIAS.URL}), which
-    follows the database if its port changes; see M(hosted.services.environment).
+  - Returns the URL with which neighbors in the project connect to a database service. It holds the password. Its host
+    name resolves only inside the network of the project.
+  - Applications in the project do not need it. Their variables can hold C(${ALIAS.URL}), which follows the database if
+    its port changes; see M(hosted.services.environment).
 options:
   _terms:
-    description:
-      - Ids or names of database services. An id takes precedence over a name.
+    description: Ids or names of database services. An id takes precedence over a name.
     type: list
     elements: str
     required: true
   project:
-    description:
-      - Name or id of the project of the services, if several services have the same name.
+    description: Name or id of the project of the services, if several services have the same name.
     type: str
   family:
-    description:
-      - Family of the services, if several services have the same name.
+    description: Family of the services, if several services have the same name.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
 extends_documentation_fragment:

@@ -11,14 +11,12 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the credentials for the account's space in the platform's image registry, for use in templates and task options.
-  - They are distinct from the API token. They belong to the account and give access only to its own images, at
-    C(HOST/PROJECT/SLUG:TAG).
+  - Returns the credentials for the account's space in the platform's image registry, with the images
+    C(HOST/PROJECT/SLUG:TAG). They are distinct from the API token.
   - A token of scope C(REGISTRY) is enough.
 options:
   _terms:
-    description:
-      - Takes no terms. An account has one registry.
+    description: Takes no terms. An account has one registry.
     type: list
     elements: str
 extends_documentation_fragment:
@@ -56,9 +54,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _list:
-  description:
-    - The credentials, as the only item of the list.
-    - Fields that the platform adds in the future are returned, too.
+  description: The credentials, as the only item of the list. Fields that the platform adds in the future are returned,
+    too.
   type: list
   elements: dict
   contains:

@@ -10,26 +10,21 @@ module: backup
 short_description: Make, restore and delete backups of services
 version_added: 1.0.0
 description:
-  - Makes a backup of each selected service and waits until it is complete, restores one, or deletes it.
-  - Requests each backup once. If the response is lost, adopts the backup that appears on the list, and sends nothing
-    again.
+  - Makes a backup of each selected service and waits until it is complete, restores one, or deletes it. Requests each
+    backup once, even if the response is lost.
   - Deleting a service destroys its backups.
 options:
   name:
-    description:
-      - Name of the backup, exactly as it is on the platform. With O(state=restored) and O(state=absent), or its id.
+    description: Name of the backup, exactly as on the platform, or its id, except with O(state=present).
     type: str
     required: true
   state:
     description:
-      - V(present) ensures that a completed backup with this name exists, and waits for one that is being made. One
-        whose making failed is deleted and made again; one that failed in a restore stays beside the new one, with a
-        warning.
+      - V(present) makes the backup if there is no completed one of this name, and waits for one that is being made. One
+        whose making failed is deleted and made again; one that failed in a restore stays beside the new one.
       - V(restored) replaces the files of the service with those of the backup. It counts as done once it was seen to
-        begin and end, or after O(quiet_time). If a service event reports a failed restore, the task fails. The
-        platform does not report whether all files were restored, so check them.
-      - V(absent) ensures that no backup with this name exists, which is so where the service or the project is gone.
-        If it is being made or restored, the task waits for the end and then deletes it.
+        begin and end, or after O(quiet_time). The task fails if a service event reports a failure, but check the files.
+      - V(absent) deletes the backup, if it is there. If it is being made or restored, the task waits for the end first.
     type: str
     choices: [present, restored, absent]
     default: present

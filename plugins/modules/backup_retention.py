@@ -10,15 +10,11 @@ module: backup_retention
 short_description: Delete the backups or snapshots that a policy does not keep
 version_added: 1.0.0
 description:
-  - Applies a retention policy, with rules like those of restic, to the backups or snapshots of each selected service,
-    and deletes those that no rule keeps. Returns each one with every reason why it is kept or deleted, in check mode
-    too.
-  - Manages only those whose names match O(pattern). Only those that are C(COMPLETED) count for the rules. One that is
-    being made or restored, has an unknown status, has no date or one in the future is never touched, nor is the newest
-    good one. The time is that of the platform; if its responses have no C(Date), nothing is deleted.
-  - Reads the list again before each deletion, and keeps whatever the policy keeps by then.
-  - The platform deletes snapshots by name. If several snapshots of a service have one name and the policy would delete
-    one of them, all of them stay, with a warning.
+  - Deletes the backups or snapshots of each selected service that no rule of the policy keeps. The rules are like those
+    of restic. Returns every reason why one is kept or deleted, in check mode too.
+  - Only C(COMPLETED) ones count. Never deletes the newest good one, one that is being made or restored, or one with an
+    unknown status, no date, or a date in the future. If the platform does not send its time, deletes nothing.
+  - If several snapshots of a service have one name, keeps them all, with a warning, because only names tell them apart.
 options:
   kind:
     description: Whether the policy applies to backups or snapshots. All snapshots count as good.
@@ -26,24 +22,21 @@ options:
     choices: [backups, snapshots]
     default: backups
   pattern:
-    description:
-      - Shell pattern for the names that the policy manages, such as V(nightly-*). The others are reported as unmanaged
-        and not touched. A pattern that matches every name, such as V(*), is refused.
+    description: Shell pattern for the names that the policy manages. The others are not touched. V(*) is refused.
     type: str
     required: true
   keep_last:
     description: Number of the newest to keep.
     type: int
   keep_hourly:
-    description:
-      - For this number of the most recent hours that have one, keep the newest. If there are fewer such hours, the
-        oldest one of all is kept, too; this applies to all rules with a number.
+    description: Keep the newest of an hour, for this number of the most recent hours that have one. If there are fewer,
+      the oldest of all is kept, too. This applies to all rules with a number.
     type: int
   keep_daily:
     description: The same for days.
     type: int
   keep_weekly:
-    description: The same for weeks, which begin on Monday and are numbered according to ISO 8601.
+    description: The same for weeks according to ISO 8601, which begin on Monday.
     type: int
   keep_monthly:
     description: The same for months.
@@ -52,14 +45,11 @@ options:
     description: The same for years.
     type: int
   keep_within:
-    description:
-      - Keep those that are newer than this, in years, months, days and hours, such as V(2y5m7d3h), counted back from
-        the newest good one that is not in the future, so that a schedule that stopped does not lose its last backups.
+    description: Keep those that are newer than this, in years, months, days and hours, such as V(2y5m7d3h), counted
+      back from the newest good one.
     type: str
   keep_failed:
-    description:
-      - Number of the newest failed backups to keep. One whose restore failed may still contain its data, and is also
-        kept as long as the rules would keep it if it had not failed.
+    description: Number of the newest failed backups to keep. One whose restore failed is kept like a good one, too.
     type: int
     default: 1
   time_zone:
@@ -67,17 +57,12 @@ options:
     type: str
     default: UTC
   max_delete:
-    description:
-      - If the policy would delete more than this on a service, or more than this of its O(off_site_copies), delete
-        nothing there.
+    description: Delete nothing on a service if more than this of its backups, or of O(off_site_copies), would go.
     type: int
     default: 10
   off_site_copies:
-    description:
-      - Names of the off-site copies of the service's backups, which end with their moment in UTC, such as
-        V(nightly-20261120T040311Z). Needs exactly one service, and O(kind=backups).
-      - RV(services[].off_site_copies) says which of them stay, because the policy keeps the copy or its backup, or
-        because the backup has failed since. The newest stays. The task deletes none of them.
+    description: Names of off-site copies of the backups of one service, such as V(nightly-20261120T040311Z), with their
+      moment in UTC. RV(services[].off_site_copies) says which of them to keep. The task deletes none of them.
     type: list
     elements: str
 extends_documentation_fragment:

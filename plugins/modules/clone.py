@@ -10,65 +10,51 @@ module: clone
 short_description: Clone a project, with its files, databases and images
 version_added: 1.0.0
 description:
-  - Makes another project like an existing one. Describes the source as a blueprint, orders what that describes under
-    other names, and copies what each service holds. Files go over SFTP from service to service, databases as a dump,
-    and images from one repository of the registry to the other.
-  - A second run brings over what has changed in the source since, and nothing else. A run that was interrupted is
-    continued by the next one, and nothing is ordered twice.
-  - Never writes to the source, not even an SFTP password. Its files are read with an SSH key of the account.
-  - Everything that can be known to be missing is found before anything is ordered. In check mode, the task shows what
-    the clone would cost, as the sum of the platform's quotes. The guide to cloning lists what is not copied.
+  - Makes another project like an existing one. Orders the same services under other names, and copies their files over
+    SFTP, their databases as dumps, and images within the registry.
+  - A second run brings over what has changed in the source since. It continues a run that was interrupted, and orders
+    nothing twice. The source is never written to.
+  - Finds everything that is missing before it orders anything. In check mode, shows what the clone would cost.
 options:
   source:
     description: Id or name of the project to clone.
     type: str
     required: true
   project:
-    description:
-      - Name of the project that the clone is in, which is created if it does not exist. Refused if it is the source,
-        if it may be the default project, or if it holds what the clone did not make, see O(existing).
+    description: Name of the project for the clone, which is created if it does not exist. It cannot be the default
+      project.
     type: str
     required: true
   services:
-    description:
-      - Names, slugs or ids of the services and applications of the source to clone. If not set, all are cloned.
+    description: Names, slugs or ids of the services and applications to clone. If not set, all.
     type: list
     elements: str
   hosts:
-    description: Nodes of the clone by the id or label of the node of the source. These take precedence over O(host).
+    description: Nodes of the clone, by the id or label of the node of the source. They take precedence over O(host).
     type: dict
   dimensions:
-    description:
-      - Size of everything in the clone. Parts that are not set are those of the source. A disk must hold the files.
+    description: Size of everything in the clone. Parts that are not set are those of the source.
   public:
-    description:
-      - Whether everything in the clone is open to the Internet. If not set, what is open in the source is. A database
-        can only be copied if the controller reaches that of the source and that of the clone.
+    description: Whether everything in the clone is open to the Internet. If not set, as in the source.
     type: bool
   src:
-    description:
-      - Blueprint of the source, from which the environments are taken that O(environments) does not give, read as
-        O(hosted.services.blueprint#module:src) is.
+    description: Blueprint of the source, for the environments that O(environments) does not give.
     type: path
   blueprint:
     description: The same as O(src), as data.
     type: dict
   copy_secrets:
-    description:
-      - Whether C(secret_environment) of O(src) is used for the clone. By default it is not, so that the secrets of
-        production do not end up in staging.
+    description: Whether to use C(secret_environment) of O(src), such as the secrets of production, for the clone.
     type: bool
     default: false
   without_environment:
-    description: Slugs or ids of applications of the source to clone without the variables that are known and not given.
+    description: Slugs or ids of applications to clone without the known variables that are not given.
     type: list
     elements: str
     default: []
   existing:
-    description:
-      - What to do if O(project) holds services that the clone is not known to have made. V(refuse) fails. V(keep)
-        leaves them alone, and fails if one has a name of the clone. V(adopt) takes those with a name of the clone for
-        the clone, and B(overwrites what they hold).
+    description: What to do with services in O(project) that the clone did not make. V(refuse) fails. V(keep) leaves
+      them alone, and fails if one has a name of the clone. V(adopt) takes such ones and B(overwrites what they hold).
     type: str
     choices: [refuse, keep, adopt]
     default: refuse
@@ -84,12 +70,10 @@ extends_documentation_fragment:
   - hosted.services.project_copy
   - hosted.services.project_copy.environments
 notes:
-  - Services of the clone are stopped while their files are copied, and started again if those of the source run. The
-    source keeps running, so files that are written at that moment may be copied in part. The next run corrects that.
-  - Databases are dumped and restored with the programs of their engine on the controller, such as C(pg_dump),
-    C(pg_restore) and C(psql). Only the database that the platform names for the service is copied.
-  - Services whose order had variables with references need C(variables) in O(overrides), as the platform does not show
-    them.
+  - Services of the clone are stopped while their files are copied, and started again if those of the source run. Files
+    that are written in the source meanwhile may be copied in part; the next run corrects that.
+  - Databases are copied with the programs of their engine on the controller, such as C(pg_dump), which must reach both.
+  - The platform does not show the variables of an order. Where they had references, give C(variables) in O(overrides).
   - To delete a clone, give RV(blueprint) to M(hosted.services.blueprint) with C(state=absent).
 seealso:
   - module: hosted.services.blueprint
@@ -139,9 +123,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 parts:
-  description:
-    - What became of each part, or would become of it in check mode. What copies the content of a service comes after
-      what makes it. A task that fails returns it too; if some parts cannot be planned, only these.
+  description: What became of each part, or would in check mode. A task that fails returns it too; if some parts cannot
+    be planned, only these.
   returned: if the clone can be planned
   type: list
   elements: dict
@@ -256,11 +239,9 @@ parts:
       type: str
     # generated end
     result:
-      description:
-        - What the module of the part returns. Null if it failed or was not begun.
-        - Of C(files), what M(hosted.services.sftp_sync) returns. Of C(database), whether a dump was C(restored), and its
-          C(bytes). Of C(image), how many parts the registry took over by itself (C(mounted)) and how many went through
-          the controller (C(sent)).
+      description: What the module of the part returns. Null if it failed or was not begun. Of a database, whether a
+        dump was C(restored), and its C(bytes). Of an image, how many parts the registry C(mounted) by itself, and how
+        many were C(sent).
       type: dict
 cost:
   description: Effect of all changes together on the monthly price.
@@ -307,9 +288,7 @@ cost:
           sample: '3.53'
     # generated end
 blueprint:
-  description:
-    - The blueprint of the clone, as M(hosted.services.blueprint) takes it, without environments and variables. With
-      C(state=absent) it deletes the clone.
+  description: Blueprint of the clone for M(hosted.services.blueprint), without environments and variables.
   returned: if the clone can be planned
   type: dict
   sample: {project: shop-staging, services: {survival: {name: survival-staging, product: minecraft}}}

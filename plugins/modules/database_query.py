@@ -10,41 +10,32 @@ module: database_query
 short_description: Run a statement in a database
 version_added: 1.0.0
 description:
-  - Runs one SQL statement through the platform, so that no connection to the database is needed. The platform stops
-    every statement after 15 seconds and returns at most 500 rows at once.
-  - Runs plain reads in check mode too. They do not report a change. The text alone decides what is a plain read; see
-    O(read_only).
-  - Refuses every other statement unless O(read_only=false). Does not run it in check mode, and never sends it twice.
-    If the response is lost, or the platform stops the statement, the task fails and reports that the outcome is
-    unknown.
-  - It is not documented whether two queries share a session. Send a transaction as a whole, from C(BEGIN) to
-    C(COMMIT), in one query. If you send only one half, the task warns.
+  - Runs one SQL statement through the platform, which stops it after 15 seconds and returns at most 500 rows.
+  - Runs plain reads in check mode too. They do not report a change.
+  - Refuses every other statement unless O(read_only=false), does not run it in check mode, and never sends it twice. If
+    the response is lost, or the platform stops it, the task fails and says that the outcome is unknown.
+  - Send a transaction as a whole, from C(BEGIN) to C(COMMIT), in one query. Two queries may not share a session.
 options:
   query:
     description: The SQL statement. Outside quotes and comments, C(:name) is replaced with a value from O(params).
     type: str
     required: true
   params:
-    description:
-      - Values for the statement, a string, a number, true, false, null, a date, or a list for C(IN (:names)). They are
-        inserted as literals in the syntax of postgresql, mysql, mariadb or sqlite, so they cannot inject SQL. They are
-        never shown.
-      - MySQL and MariaDB get a string with a backslash in hex. Where they take only a plain string, such as with
-        C(IDENTIFIED BY :password), they refuse the statement.
+    description: Values for the statement, which are strings, numbers, booleans, null, dates, or lists for C(IN
+      (:names)). They are never shown, and cannot inject SQL. MySQL and MariaDB get a string with a backslash in hex,
+      and refuse it in C(IDENTIFIED BY :password).
     type: dict
     default: {}
   read_only:
     description:
       - Refuse every query that is not a single plain read, such as C(SELECT), C(WITH), C(SHOW) or C(EXPLAIN).
-      - This checks only the text. A C(SELECT) that calls a function which writes counts as a plain read, and is sent
-        in check mode too, and again if the response is lost. To skip such a task in check mode, use the condition
-        C(not ansible_check_mode).
+      - Only the text is checked. A C(SELECT) of a function that writes counts as a plain read. It runs in check mode
+        too, unless the condition C(not ansible_check_mode) skips it, and again if the response is lost.
     type: bool
     default: true
   all_rows:
-    description:
-      - Read all rows of a C(SELECT), in pages of 500, by adding LIMIT and OFFSET, which the query must not have. If
-        there is more than one page, it must have an C(ORDER BY) that gives every row a distinct position.
+    description: Read all rows of a C(SELECT) without LIMIT and OFFSET, in pages of 500. For more than one page, it
+      needs an C(ORDER BY) that gives every row a distinct position.
     type: bool
     default: false
   allow_truncated:
@@ -52,9 +43,8 @@ options:
     type: bool
     default: false
   csv_dest:
-    description:
-      - File for the rows, as CSV with a header line and mode 0600, on the machine where the task runs. A null becomes
-        an empty field. A change of its content is a change of the task.
+    description: File for the rows as CSV with a header line, with mode 0600, where the task runs. A null becomes an
+      empty field. New content of it is a change.
     type: path
 extends_documentation_fragment:
   - hosted.services.common

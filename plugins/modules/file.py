@@ -10,40 +10,32 @@ module: file
 short_description: Manage the files of a service
 version_added: 1.0.0
 description:
-  - Writes text files, creates directories, and renames or deletes files and directories on a service, through the
-    platform's file manager.
-  - Supports text of up to 2 MB, as the platform reads no larger one back to compare. For larger files, binary files
-    and whole directories, use M(hosted.services.sftp_sync).
-  - Refuses the root of the service, and paths that contain C(..) in any form, before anything is sent. With
-    O(state=absent) and O(state=renamed), also refuses a path that ends with C(/) or C(/.) or contains C(//), and
-    O(state=absent) one that begins with C(/), because C(folder/{{ name }}) becomes such a path if a variable is empty.
+  - Writes text files of up to 2 MB, creates directories, and renames or deletes files and directories on a service. For
+    larger or binary files, permissions and whole directories, use M(hosted.services.sftp_sync).
+  - Refuses the root of the service and paths with C(..). To rename or delete, also refuses a path that may come from an
+    empty variable, such as C(folder/), C(a//b) or, to delete, C(/folder).
 options:
   path:
     description: The file or directory, relative to the root of the service. C(/config/a) is the same as C(config/a).
     type: str
   paths:
-    description: Several files or directories to delete with O(state=absent), in calls of up to 100.
+    description: Several files or directories to delete with O(state=absent).
     type: list
     elements: str
   new_name:
-    description:
-      - With O(state=renamed), the new name of the file or directory at O(path). It stays in the same directory.
+    description: With O(state=renamed), the new name of what is at O(path). It stays in the same directory.
     type: str
   state:
     description:
-      - V(present) writes O(content), or the content of O(src), to the file if it differs.
-      - V(directory) creates the directory if it does not exist.
-      - V(renamed) renames the file or directory to O(new_name). If only the new name exists, nothing is done. If both
-        exist, the task fails.
-      - V(absent) permanently deletes the file, or the directory with its content. It deletes a symbolic link, but not
-        its target. Where the service or the project is gone, so is the file.
+      - V(present) writes O(content) or O(src) to the file if it differs. V(directory) creates the directory.
+      - V(renamed) renames to O(new_name). If only the new name exists, nothing is done. If both exist, the task fails.
+      - V(absent) permanently deletes the file, the directory with its content, or a symbolic link without its target.
     type: str
     choices: [present, directory, renamed, absent]
     default: present
   content:
-    description:
-      - Content of the file. A value that is not a string is written as JSON. It is shown in the diff, so if it is
-        secret, set C(no_log) on the task.
+    description: Content of the file. A value that is not a string is written as JSON. The diff shows it, so if it is
+      secret, set C(no_log) on the task.
     type: raw
   src:
     description: Local file to copy the content from, which must be UTF-8 text.
@@ -53,18 +45,15 @@ options:
     type: bool
     default: true
   allow_empty:
-    description:
-      - Allow an empty O(content) or O(src) to replace a file that is not empty. Without it, such a task is refused,
-        because it may be caused by an empty variable.
+    description: Let an empty O(content) or O(src), which an empty variable may have caused, replace a file that is not
+      empty.
     type: bool
     default: false
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.on_service
 notes:
-  - If a symbolic link is in the place of the file, the task fails, because the platform does not document whether it
-    would write to the link or to its target.
-  - The file manager cannot set permissions.
+  - If a symbolic link is in the place of the file to write, the task fails.
 seealso:
   - module: hosted.services.file_info
   - module: hosted.services.sftp_sync

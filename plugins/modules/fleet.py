@@ -10,14 +10,11 @@ module: fleet
 short_description: Stop, start, restart or update many services in batches
 version_added: 1.0.0
 description:
-  - Works on the selected services in batches. The next batch begins when all services of the one before it are done
-    and healthy, or have failed. Stops at a bound on failures, and names what is not begun by then.
+  - Works on the selected services in batches. A batch begins when all services of the one before it are healthy or have
+    failed. A service starts after those that its environment refers to, and stops before them.
   - Remembers which services ran before it stopped them, so that a maintenance window brings back only these.
-  - A run that was killed, or that ended at its bound, goes on where it was when the task runs again. An update also
-    changes again what is no longer as the task asks for.
-  - A service that refers to another one in its environment comes in a later batch than that one, and stops in an
-    earlier one.
-  - Says in check mode which services are in which batch, in their order, and how the price changes.
+  - If a run was killed or had too many failures, the next one goes on where it was.
+  - In check mode, shows the batches in their order, and how the price changes.
 options:
   name:
     description: Name of the fleet, such as that of a maintenance window. What is remembered belongs to it.
@@ -32,12 +29,9 @@ options:
     required: true
     choices: [started, stopped, restarted, updated]
   batch_size:
-    description:
-      - How many services are worked on at once, as a number or as a percentage of the selected services, such as
-        V(25%), rounded down, to 1 at least. A list has the size of each batch in turn; the last one holds for all
-        further batches.
-      - Batches are smaller where references between services need that. Otherwise services come in the order of
-        O(services), or by their names.
+    description: Number of services in a batch, or their percentage of the selected ones, such as V(25%), rounded down,
+      but at least 1. A list has the size of each batch in turn, and its last size is that of all further ones. Services
+      come in the order of O(services), or by their names.
     type: list
     elements: str
     default: ["25%"]
@@ -50,38 +44,32 @@ options:
     type: float
     default: 0
   max_failures:
-    description:
-      - How many services may fail, as a number or as a percentage of the selected services, rounded down. Once more
-        have failed, no other service is begun, and the task fails.
-      - Failures within the bound are a warning, and RV(services) shows them. A service whose node cannot be reached is
-        not touched, and counts as one before anything is begun.
+    description: How many services may fail, as a number or as a percentage, rounded down. Once more have failed, no
+      other service is begun, and the task fails. A service whose node cannot be reached counts from the start, and is
+      not touched.
     type: str
     default: "0"
   only_what_ran:
-    description:
-      - With O(state=started), whether to start only what ran before the fleet was stopped under this O(name). The task
-        fails if nothing is remembered of any of the services.
+    description: With O(state=started), whether to start only what ran before O(state=stopped) under this O(name). If
+      nothing is remembered, the task fails.
     type: bool
     default: true
   resume:
-    description:
-      - With O(state=started), whether to resume services that are suspended, which are billed at the full rate again.
-        Otherwise they are left alone.
+    description: With O(state=started), whether to resume suspended services, which are then billed at the full rate
+      again.
     type: bool
     default: false
   tag:
-    description: With O(state=updated), the release to deploy to each of the applications. It must be declared.
+    description: With O(state=updated), the declared release to deploy to each of the applications.
     type: str
   command:
-    description:
-      - With O(state=updated), the launch command. An empty string restores the original one. A service that runs is
-        stopped and started for it.
+    description: With O(state=updated), the launch command. An empty string restores the original one. A service that
+      runs is stopped and started for it.
     type: str
   dimensions:
     description: With O(state=updated), the size. A part that is left out stays as it is, and a disk cannot shrink.
   start_over:
-    description:
-      - Whether to work on all services again, whatever an earlier run that did not come to its end was done with.
+    description: Whether to work on all services again, even if an interrupted run was done with some.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -95,11 +83,9 @@ extends_documentation_fragment:
   - hosted.services.many_services.start_after
   - hosted.services.health.of_many
 notes:
-  - O(wait_timeout) is the time for each service. O(wait) must stay V(true), because a batch waits for the one before
-    it.
-  - Two runs on a fleet of the same name do not overlap on one controller; the second one fails before it changes
-    anything. A run that has stopped a fleet holds it until it has started what ran before, or ends. This needs tasks
-    that run inside the controller.
+  - O(wait_timeout) is the time for each service. O(wait) must stay V(true), because batches wait for each other.
+  - Two runs on a fleet of the same name do not overlap on one controller, if its tasks run inside it. A run that has
+    stopped a fleet holds it until it has started what ran before, or ends.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.sleep_plan

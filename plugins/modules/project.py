@@ -14,30 +14,25 @@ description:
   - A project groups services and gives them a private network, in which they reach each other by alias.
 options:
   name:
-    description:
-      - Name of the project, at most 60 characters, unique on the account. One of O(name) and O(id) is required.
+    description: Name of the project, at most 60 characters, unique on the account. Required unless O(id) is set.
     type: str
   id:
-    description:
-      - Id of the project. If O(name) is also set, it is the desired name, or with O(new_name) or O(state=absent) the
-        current one.
+    description: Id of the project. O(name) is then the desired name, or with O(new_name) or O(state=absent) the current
+      one.
     type: str
   new_name:
-    description:
-      - New name of the project. A project that already has it is left unchanged. If there is no project of either
-        name, the task fails. If both are there, one of this name that is empty is deleted first.
+    description: New name of the project. If only a project of this name exists, nothing is done. If both exist, that of
+      this name B(is deleted) first, if it is empty. If there is neither, the task fails.
     type: str
   state:
-    description:
-      - V(present) creates the project if it does not exist, or renames it if its name differs. V(absent) deletes it.
-        The default project, which is the oldest one, cannot be deleted; check mode warns of that.
+    description: V(present) creates the project, or renames it. V(absent) deletes it, except for the default project,
+      which is the oldest one; check mode warns of that.
     type: str
     choices: [present, absent]
     default: present
   force:
-    description:
-      - Delete a project even if it still has services, or may have some that cannot be read. They are not deleted;
-        they join the default project. If the alias of one is taken there, the task warns.
+    description: Delete a project even if it may still have services. They are not deleted; they join the default
+      project. If their alias is taken there, the task warns.
     type: bool
     default: false
 extends_documentation_fragment:

@@ -10,16 +10,11 @@ module: recover
 short_description: Rebuild a project from its blueprint and its off-site copies
 version_added: 1.0.0
 description:
-  - Makes a project again after it is gone, or after the whole account is, from its blueprint and the folder of
-    off-site copies that the role P(hosted.services.backups#role) has made. Services are ordered as the blueprint
-    describes them, and get the files or the dump of their newest copy before anything uses them.
-  - Files are compared by their content once they are there, a database by a new dump, an application by the
-    C(health_check) of the blueprint.
-  - A service gets its content once; another run leaves what it holds as it is. A run that was interrupted is continued
-    by the next one, and nothing is ordered twice. What the recovery did not make is never overwritten, unless
-    O(overwrite) names it.
-  - Everything that can be known to be missing, such as a copy, an image or a program, is found before anything is
-    ordered. In check mode, the task shows what the project would cost, as the sum of the platform's quotes.
+  - Makes a project again after it, or the whole account, is gone. Orders the services of its blueprint, and gives each
+    the content of its newest off-site copy, which role P(hosted.services.backups#role) made, before anything uses it.
+  - Verifies files by their content, databases by a new dump, and applications by the C(health_check) of the blueprint.
+  - Gives each service its content once. The next run continues one that was interrupted, and orders nothing twice.
+  - Finds everything that is missing before it orders anything. In check mode, shows what the project would cost.
 options:
   src:
     description: Blueprint of the project, read as O(hosted.services.blueprint#module:src) is.
@@ -28,49 +23,42 @@ options:
     description: The same as O(src), as data. One of both is required unless O(state=absent).
     type: dict
   copies:
-    description:
-      - Folder of the off-site copies, which C(offsite.dest) of a backup plan names. Required unless O(state=absent).
-        Which service a copy is of is known from C(service.json) next to it, or else from O(copies_of).
+    description: Folder of the off-site copies, which C(offsite.dest) of a backup plan names. Required unless
+      O(state=absent).
     type: path
   project:
     description: Name of the project to make. If not set, that of the blueprint. Required with O(state=absent).
     type: str
   state:
-    description:
-      - V(present) makes the project. V(absent) deletes what a O(drill) made in O(project), and the project with it.
-        What the drill did not make stays, and so does the project then. What it made and is in another project by now
-        stays, too, and fails the task.
+    description: V(present) makes the project. V(absent) deletes the project of a O(drill), with what the drill made. If
+      it holds anything else, that and the project stay. What the drill made and is in another project by now stays, and
+      fails the task.
     type: str
     choices: [present, absent]
     default: present
   drill:
-    description:
-      - Whether this is only a drill, which O(state=absent) deletes afterwards. It needs a project of its own that does
-        not exist yet. SSH keys of the blueprint are not registered.
+    description: Whether this is a drill, in a project that does not exist yet. It registers no SSH keys of the
+      blueprint.
     type: bool
     default: false
   before:
-    description:
-      - Moment in ISO 8601, such as V(2026-11-24T03:00:00Z). Each service gets the newest copy that was not made after
-        it. If not set, the newest one of all. Copies of a service from before its recovery was complete do not count,
-        unless O(copies_of) names one.
+    description: Moment in ISO 8601, such as V(2026-11-24T03:00:00Z). Each service gets the newest copy that was not
+      made after it. If not set, the newest of all. Copies from before an earlier recovery count only if O(copies_of)
+      names them.
     type: str
   copies_of:
-    description:
-      - Which copy a service gets, by its key, name or slug in the blueprint. Each is the name of a folder in
-        O(copies), or one of the copies in it as V(FOLDER/COPY).
+    description: Copy of each service, by its key, name or slug in the blueprint, as the name of a folder in O(copies),
+      or V(FOLDER/COPY). If not set, C(service.json) next to a copy tells which service it is of.
     type: dict
   existing:
-    description:
-      - What to do if the project has services of the blueprint that the recovery did not make. V(refuse) fails.
-        V(keep) leaves them as they are, and makes what is missing.
+    description: What to do with services of the blueprint that are in the project and that the recovery did not make.
+      V(refuse) fails, V(keep) leaves them as they are.
     type: str
     choices: [refuse, keep]
     default: refuse
   overwrite:
-    description:
-      - Keys, names or slugs of services B(whose content is replaced) by that of their copy, although the recovery did
-        not make them, or has restored them before. Each run replaces it again.
+    description: Keys, names or slugs of services whose content B(each run replaces), even if the recovery did not make
+      them. Without it, nothing that the recovery did not make is overwritten.
     type: list
     elements: str
     default: []
@@ -85,12 +73,11 @@ extends_documentation_fragment:
   - hosted.services.project_copy
 notes:
   - Services are stopped while they get their files, and started if the blueprint says that they run.
-  - What the plan of role P(hosted.services.backups#role) excluded from a copy is never deleted. Where C(service.json)
-    does not tell that, nothing is deleted from a service that O(overwrite) names, and a warning says so.
-  - Databases are restored with the programs of their engine on the controller, such as C(pg_restore) and C(psql). A
-    database is refused if it holds tables that this recovery did not write, or if its address may lead to another one.
-  - What neither the blueprint nor a copy holds cannot be recovered, such as backups and snapshots on the platform,
-    addresses, and secrets that the platform generated. The guide to recovering has the whole list.
+  - Files that the backup plan excluded are never deleted. If that is not known, nothing is deleted, with a warning.
+  - Databases are restored with the programs of their engine on the controller, such as C(pg_restore). A database with
+    tables that this recovery did not write is refused, and so is one whose address may lead to another.
+  - What neither the blueprint nor a copy holds is lost, such as backups and snapshots on the platform, addresses, and
+    generated secrets. The guide to recovering has the whole list.
 seealso:
   - module: hosted.services.blueprint
   - module: hosted.services.clone
@@ -137,9 +124,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 parts:
-  description:
-    - What became of each part, or would become of it in check mode. What brings the content of a service comes after
-      what makes it. A task that fails returns it too; if some parts cannot be planned, only these.
+  description: What became of each part, or would in check mode. A task that fails returns it too; if some parts cannot
+    be planned, only these.
   returned: if the recovery can be planned
   type: list
   elements: dict
@@ -254,10 +240,8 @@ parts:
       type: str
     # generated end
     result:
-      description:
-        - What the module of the part returns. Null if it failed or was not begun.
-        - Of C(files) and C(database), the C(copy), whether it was C(restored), or was there already, what was
-          C(verified), and how many C(seconds) that took.
+      description: What the module of the part returns. Null if it failed or was not begun. Of files and databases, the
+        C(copy), whether it was C(restored), what was C(verified), and how many C(seconds) that took.
       type: dict
 cost:
   description: Effect of all changes together on the monthly price.
@@ -304,8 +288,7 @@ cost:
           sample: '3.53'
     # generated end
 recovery:
-  description:
-    - Which copies were used, how old they are, and how long it took. In check mode, what would be used.
+  description: Which copies were used, or would be in check mode, how old they are, and how long it took.
   returned: if the recovery can be planned, and O(state=present)
   type: dict
   contains:
@@ -345,9 +328,8 @@ recovery:
           description: How long it took to restore and to verify the content. Null if that was not done.
           type: float
         verified:
-          description:
-            - What was verified. Of files, how many C(files) and C(bytes) were compared. Of a database, how many
-              C(tables) and C(rows) it has, and whether a new dump is the C(same_dump). Null if it was not done.
+          description: How many C(files) and C(bytes), or C(tables) and C(rows), were verified, and whether a new dump
+            is the C(same_dump). Null if it was not done.
           type: dict
     rpo_seconds:
       description: Age of the oldest copy that is used. Null if none is.

@@ -10,21 +10,18 @@ module: relocate
 short_description: Move a service to another node or to another product, with a short stop
 version_added: 1.0.0
 description:
-  - Puts another service in the place of one, on another node, as another product or edition, or with a smaller disk.
-    The module orders another service in the same project, copies what the old one holds while that runs, stops it,
-    copies what has changed since, and starts the new one. Once that is healthy, the environments that refer to the old
-    one are rewritten and deployed, and the old one is suspended.
-  - Never deletes the old service by itself, and never writes to it, unless O(copy_back) says so. O(state=returned)
-    leads back at every step. O(state=finished) deletes the one that is not in service, after a date.
-  - The next run continues one that was interrupted, and nothing is ordered twice. If something fails before the new
-    service is healthy, the old one is started again in the same run.
-  - In check mode, the task shows the steps and the price, which is that of both services until the old one is
-    suspended. The guide to relocating lists what cannot be moved, and why.
+  - Puts a new service in the place of an old one, on another node, as another product or edition, or with a smaller
+    disk. Orders it in the same project and copies while the old one runs. Stops that, copies what has changed since,
+    and starts the new one. Once it is healthy, deploys the environments that refer to the service, and suspends the old
+    one.
+  - Never deletes the old service before O(state=finished), and never writes to it without O(copy_back).
+  - The next run continues one that was interrupted, and orders nothing twice. If something fails before the new service
+    is healthy, the old one is started again.
+  - In check mode, shows the steps and the price. Both services are billed until the old one is suspended.
 options:
   service:
-    description:
-      - Id or name of the service to relocate, which stays the same for all states. For O(state=returned) and
-        O(state=finished), the new service may be named as well.
+    description: Id or name of the service to relocate. O(state=returned) and O(state=finished) take the new service,
+      too.
     type: str
     required: true
   new_project:
@@ -32,95 +29,80 @@ options:
     type: str
   state:
     description:
-      - V(relocated) orders the new service and puts it in the place of the old one.
-      - V(returned) puts the old service back in service, whichever step was reached, and suspends the new one. What
-        was written to the new one since it was in service is kept there, unless O(copy_back) is set.
-      - V(finished) deletes the service that is not in service. It fails before its date, see O(keep_days); if the
-        other one is not in service; or if it may hold what is nowhere else, see O(discard_newer).
+      - V(relocated) puts a new service in the place of the old one.
+      - V(returned) goes back to the old service from any step, and suspends the new one. What was written to that
+        meanwhile stays there only, unless O(copy_back) is set.
+      - V(finished) deletes the service that is not in service, after its date. It fails if the other one is not in
+        service.
     type: str
     choices: [relocated, returned, finished]
     default: relocated
   host:
-    description: Id of the node for the new service. If not set, that of the old one.
+    description: Id of the node. If not set, that of the old service.
     type: str
   product:
-    description: Slug of the product for the new service. If not set, that of the old one.
+    description: Slug of the product. If not set, that of the old service.
     type: str
   runtime:
-    description:
-      - Id of the edition for the new service. If not set, that of the old one, or the first one of another O(product).
+    description: Id of the edition. If not set, that of the old service, or the first one of another O(product).
     type: str
   dimensions:
-    description:
-      - Size of the new service. Parts that are not set are those of the old one. A smaller disk must hold the files.
+    description: Size of the new service. Parts that are not set are those of the old one. A smaller disk must hold the
+      files.
   variables:
-    description:
-      - Settings for the order of the new service. The platform does not show those of the old one, so give all of
-        them. If some are known, because they refer to another service, the task fails without them.
+    description: All settings for the order of the new service. The platform does not show those of the old one.
+      Required if some are known to refer to another service.
     type: dict
   options:
     description: Options for the order of the new service. The platform does not show those of the old one.
   name:
-    description:
-      - Name of the new service, which the platform cannot change later, and which must differ from that of the old
-        one. If not set, the name of the old one with the next free number, such as V(survival-2).
+    description: Name of the new service, which cannot be changed later. If not set, the old name with the next free
+      number, such as V(survival-2).
     type: str
   public:
-    description:
-      - Whether the new service is open to the Internet. If not set, as the old one. A database can only be copied if
-        the controller reaches the old and the new one.
+    description: Whether the new service is open to the Internet. If not set, as the old one. A database can only be
+      copied if the controller reaches both.
     type: bool
   without_dependents:
-    description:
-      - Slugs and ids of applications, and ids of services, that refer to the service and are left alone. The variables
-        of an order cannot be changed, so a service with such references has to be listed here.
-      - With O(state=finished), what still refers to the service that is deleted. The task fails if anything else does.
+    description: Applications and services that refer to the service and are left alone, by id or slug. A service whose
+      order refers to it must be listed, because that cannot be changed. With O(state=finished), the task fails if
+      anything else still refers to the deleted one.
     type: list
     elements: str
     default: []
   without_data:
-    description:
-      - Whether to copy nothing. Needed for a service that has neither files over SFTP nor a database that can be
-        dumped from here.
+    description: Whether to copy nothing, as from a service without files over SFTP or a database to dump.
     type: bool
     default: false
   existing:
-    description:
-      - What to do if a service of the project has the O(name) of the new one and is not known to be made by a
-        relocation. V(adopt) takes it for the new one and B(overwrites what it holds).
+    description: What to do if the project has a service of this O(name) that no relocation made. V(adopt) takes it for
+      the new one and B(overwrites what it holds).
     type: str
     choices: [refuse, adopt]
     default: refuse
   overwrite:
-    description:
-      - Whether to B(overwrite) what was written to a service while it was in use and is nowhere else. Needed to
-        relocate again after O(state=returned) without O(copy_back), or if the service that is written to was used
-        since.
+    description: Whether to B(overwrite) what was written to a service while it was in use and is nowhere else. Needed
+      to relocate again after O(state=returned), and for O(copy_back) if the old service was used since.
     type: bool
     default: false
   copy_back:
-    description:
-      - With O(state=returned), whether to copy what has changed in the new service back to the old one. Neither is in
-        use meanwhile.
+    description: With O(state=returned), whether to copy what has changed back to the old service. Neither is in use
+      meanwhile.
     type: bool
     default: false
   keep_days:
-    description:
-      - For how many days the service that is not in service is kept. If not set, 7. With O(state=finished), it
-        replaces what was said when the service was suspended; V(0) deletes it now.
+    description: For how many days to keep the service that is not in service. If not set, 7. With O(state=finished), it
+      replaces the earlier number; V(0) deletes the service now.
     type: int
   delete_backups:
-    description:
-      - With O(state=finished), whether to delete the service with its backups and snapshots. Of a suspended service,
-        the platform may not show whether there are any; it is not deleted then unless this is set.
+    description: With O(state=finished), whether to delete the service with its backups and snapshots. Otherwise, one
+      that has any is kept, and so is one of which the platform does not show it.
     type: bool
     default: false
   discard_newer:
-    description:
-      - With O(state=finished), whether to delete a service although what was written to it is lost, as after
-        O(state=returned) without O(copy_back).
-      - With O(state=relocated), whether to go on although the old service was started since the new one took its
-        place. What was written to it since is not copied.
+    description: With O(state=finished), whether to delete a service although what was written to it is lost, as after
+      O(state=returned) without O(copy_back). With O(state=relocated), whether to go on without what was written to the
+      old service after the new one took its place. Otherwise, the task fails.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -137,10 +119,9 @@ extends_documentation_fragment:
   - hosted.services.project_copy.environments
   - hosted.services.health
 notes:
-  - Files are compared by size and time. O(checksum) makes the stop longer.
-  - A database has to run to be dumped. So the applications that refer to it are stopped instead, as long as it takes
-    to dump and restore all of it. Whatever else writes to it is yours to stop; if the old database has changed by the
-    end of the copy, the task fails and goes back. Other databases on its server stay on the old service.
+  - A database has to run to be dumped, so the applications that refer to it are stopped instead. Stop whatever else
+    writes to it; if it has changed by the end of the copy, the task fails and goes back. Other databases on its server
+    are not copied.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.clone
@@ -190,9 +171,8 @@ relocation:
   type: dict
   contains:
     phase:
-      description:
-        - How far it is. V(none) if there is none, V(ordered) while the old service runs and is copied, V(stopped) while it
-          is stopped, V(switched) once the new one is in service, V(relocated), V(returning), V(returned) or V(finished).
+      description: How far it is. V(none), V(ordered) while the old service runs and is copied, V(stopped) while it is
+        stopped, V(switched) once the new one is in service, V(relocated), V(returning), V(returned) or V(finished).
       type: str
     name:
       description: Name of the service that is relocated.
@@ -220,15 +200,14 @@ relocation:
       description: When the new service took the place of the old one. Null if it did not.
       type: str
     delete_after:
-      description: From when on O(state=finished) deletes the one that is not in service. Null before it is suspended.
+      description: From when on O(state=finished) deletes what is not in service. Null before it is suspended.
       type: str
     deleted:
       description: Whether that is deleted.
       type: bool
 cost:
-  description:
-    - Effect on the monthly price of both services together. C(lines) has what both cost in between and afterwards. If
-      the task failed, the effect of what was done.
+  description: Effect on the monthly price of both services together. C(lines) has what both cost in between and
+    afterwards. If the task failed, the effect of what was done.
   returned: if the price changes, or would
   type: dict
   contains:

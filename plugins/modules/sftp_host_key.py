@@ -10,11 +10,9 @@ module: sftp_host_key
 short_description: Pin the key of the SFTP server of a service
 version_added: 1.0.0
 description:
-  - Reads the host key of a service's SFTP server, without logging in, and compares it with a C(known_hosts) file. If
-    the server is not in the file, adds its key. From then on, a different key is an error, and the file is not
-    changed.
-  - M(hosted.services.sftp_sync) does the same when it connects. Use this module for programs that only read the file,
-    such as C(sftp) and C(ssh).
+  - Compares the host key of a service's SFTP server with a C(known_hosts) file, without logging in. Adds the key of a
+    server that is not in the file. From then on, a different key is an error, and the file is not changed.
+  - M(hosted.services.sftp_sync) does the same. Use this module for programs that only read the file, such as C(sftp).
 options: {}
 extends_documentation_fragment:
   - hosted.services.common
@@ -23,8 +21,7 @@ extends_documentation_fragment:
 notes:
   - The first key is trusted. If the platform publishes its fingerprints, compare them with RV(host_key.fingerprint).
   - The role P(hosted.services.sftp_access#role) pins the servers of all services, and writes an ssh_config for them.
-  - If a server was reinstalled, remove its old key from the file with C(ssh-keygen -R). The error contains the whole
-    command.
+  - If a server was reinstalled, remove its old key with C(ssh-keygen -R), as the error says.
 seealso:
   - module: hosted.services.sftp_info
   - module: hosted.services.sftp_sync

@@ -10,15 +10,12 @@ module: sftp_password
 short_description: Generate the SFTP password of a service
 version_added: 1.0.0
 description:
-  - Generates an SFTP password if a service has none yet, or a new one on every run. A new one invalidates the previous
-    one.
+  - Generates an SFTP password for a service. A new one invalidates the one before it.
   - The file of O(secrets_dest) is JSON with the keys C(host), C(port), C(username) and C(password).
   - An SSH key on the account opens SFTP without a password; see M(hosted.services.ssh_key).
 options:
   update_password:
-    description:
-      - V(on_create) generates a password if the service has none. V(always) generates one on every run, and always
-        reports a change.
+    description: V(on_create) generates a password if the service has none. V(always) generates one in every run.
     type: str
     choices: [on_create, always]
     default: on_create
@@ -28,9 +25,7 @@ extends_documentation_fragment:
   - hosted.services.on_service
 notes:
   - A password that the service already has cannot be read again. With O(return_secrets) and without O(secrets_dest),
-    the task returns none and warns.
-  - If a run is killed between the call and the file, an entry stays in C(hosted_services/journal). Set
-    O(update_password=always) then.
+    the task returns none and warns. If a run is killed before it stored the password, set O(update_password=always).
 seealso:
   - module: hosted.services.sftp_info
   - module: hosted.services.sftp_sync

@@ -10,145 +10,116 @@ module: sftp_sync
 short_description: Mirror a directory or a file to or from a service over SFTP
 version_added: 1.0.0
 description:
-  - Mirrors a local directory to a service, or a directory of a service to this machine, over one SFTP connection that
-    transfers many files in parallel.
-  - Does not copy files with the same size and modification time on both sides. So an interrupted mirror continues
-    where it stopped if you run it again.
-  - Writes each file under a temporary name and renames it, so that readers see the old file or the new one. Before it
-    deletes anything, lists what it wrote once more, and fails if a file is missing there or has another size.
-  - Copies symbolic links as links and never follows them. A link that leads out of the tree is left out with a
-    warning. What is left out with a warning is not deleted from O(dest) either.
-  - Several runs may write to one O(dest) at the same time if each has files of its own and none sets O(delete). The
-    guide to SFTP says what happens where a server keeps no links, times or permissions, or finds names regardless of
-    case.
+  - Mirrors a local directory to a service, or a directory of a service to this machine, with many files in parallel.
+  - Skips files with the same size and modification time on both sides, so an interrupted mirror continues where it was.
+  - Writes each file under a temporary name and renames it. Checks that everything has arrived before it deletes
+    anything.
+  - Copies symbolic links as links and never follows them. Leaves out a link that leads out of the tree, with a warning,
+    and does not delete what is in its place.
+  - Several runs may write to one O(dest) if each has its own files and none sets O(delete).
 options:
   username:
     description: User name to log in with. If not set, the user name of the service is used, or your own.
     type: str
   private_key_file:
-    description:
-      - File with the private key to log in with. If neither this nor O(password) is set, the keys of the SSH agent and
-        those in C(~/.ssh) are tried.
+    description: File with the private key to log in with. If neither this nor O(password) is set, the keys of the SSH
+      agent and those in C(~/.ssh) are tried.
     type: path
   passphrase:
-    description:
-      - Passphrase of O(private_key_file), if it has one. A key in OpenSSH's own format needs the Python library
-        C(bcrypt) for that; without it, add the key to an agent.
+    description: Passphrase of O(private_key_file). A key in the format of OpenSSH also needs the Python library
+      C(bcrypt).
     type: str
   password:
     description: Password to log in with, such as one from M(hosted.services.sftp_password).
     type: str
   host_key_checking:
-    description:
-      - V(accept_new) accepts the key of a server that is not in O(known_hosts) and adds it there, but not in check
-        mode. From then on, any other key is refused.
-      - V(strict) refuses a server that is not in O(known_hosts). V(off) accepts any key, which lets anyone between you
-        and the server read and change the transfer.
+    description: V(accept_new) accepts the key of a new server and adds it to O(known_hosts), but not in check mode; any
+      other key is refused later. V(strict) refuses a new server. V(off) accepts any key, which lets anyone between you
+      and the server read and change the transfer.
     type: str
     choices: [accept_new, strict, "off"]
     default: accept_new
   direction:
-    description:
-      - V(push) mirrors O(src) on this machine to O(dest) on the service, V(pull) O(src) on the service to O(dest) on
-        this machine.
+    description: V(push) mirrors from this machine to the service, V(pull) from the service to this machine.
     type: str
     choices: [push, pull]
     default: push
   src:
     description:
-      - The file to copy, or the directory whose content to copy. C(world/) is the same as C(world). A path on the
-        service is relative to its root, which is V(.).
-      - Refused are C(..) in a path on the service, C(//), the root of this machine and your home folder, and with
-        O(delete) a slash at the end, which C(sites/{{ name }}) has if the variable is empty, or at the beginning of a
-        path on the service.
+      - File to copy, or directory whose content to copy. A path on the service is relative to its root, V(.).
+      - Refused are C(..) on the service, C(//), the root of this machine, and your home folder. With O(delete), so are
+        a slash at the end, and at the beginning of a path on the service, as C(sites/{{ name }}) has with an empty
+        name.
     type: str
     required: true
   dest:
     description:
-      - The file or directory to copy to. Missing directories above it are created. If O(src) is a file, and this is a
-        directory or ends with a slash, the file is copied into it under its own name.
-      - With O(delete), it must not end with a slash, and the root of the service must be written as V(.). A pull
-        refuses the root of this machine, your home folder, the folder of the playbook, the current directory and all
-        folders above them then.
+      - File or directory to copy to. Missing directories above it are created. A file is copied into a directory, and
+        into what ends with a slash.
+      - With O(delete), it must not end with a slash, and V(.) is the root of the service. A pull then refuses the root
+        of this machine, your home folder, that of the playbook, the current one, and all above them.
     type: str
     required: true
   include:
     description:
-      - Patterns of the files and directories to mirror. By default, everything is mirrored. A directory is created
-        only if it contains something to mirror.
-      - V(*) and V(?) match within a name; V(**) also matches across directories. A pattern without a slash before its
-        end matches at any depth; one with a slash, or with C(./) at the beginning, is relative to the root of the
-        tree. A slash at the end matches only directories. What matches a directory matches everything below it.
-      - A pattern that is empty, has an empty part or contains C(..) is refused, and so is a string with a comma
-        instead of a list.
+      - Patterns of the files and directories to mirror. If not set, everything. Directories without any are not
+        created.
+      - V(*) and V(?) match within a name, V(**) across directories. A pattern with a slash before its end, or C(./) at
+        its beginning, is relative to the root of the tree; others match at any depth. A slash at the end matches only
+        directories. What matches a directory matches everything below it.
     type: list
     elements: str
     default: []
   exclude:
-    description:
-      - Patterns of the files and directories to leave out, in the form of O(include), over which they take precedence.
-        Excluded items are neither copied nor deleted, unless O(delete_excluded) is set.
-      - With O(delete), a pattern that matches nothing on either side causes a warning.
+    description: Patterns to leave out, in the form of O(include), over which they take precedence. What they match is
+      not deleted either, unless O(delete_excluded) is set. With O(delete), one that matches nothing causes a warning.
     type: list
     elements: str
     default: []
   checksum:
-    description:
-      - Compare files of the same size by their content, not by their times, which reads them on both sides. Without
-        this option, a file that is rewritten with the same size within the second in which it was copied looks
-        unchanged.
+    description: Whether to compare files of the same size by their content, not by their times. Reads them on both
+      sides.
     type: bool
     default: false
   delete:
-    description:
-      - Delete files and directories in O(dest) that are not in O(src). Two tasks with another O(src) and one O(dest)
-        undo each other in every run; the second task warns.
-      - Without it, nothing is deleted except an item that must be replaced with one of another kind. A directory in
-        the place of a file is an error then.
+    description: Whether to delete files and directories in O(dest) that are not in O(src). Two tasks with one O(dest)
+      undo each other. Without it, only a file or link that is in the place of an item of another kind is deleted.
     type: bool
     default: false
   delete_excluded:
-    description:
-      - With O(delete), also delete from O(dest) what O(exclude) matches. Use it if O(dest) is only ever a copy of
-        O(src).
+    description: With O(delete), whether to also delete from O(dest) what O(exclude) matches.
     type: bool
     default: false
   max_delete:
-    description:
-      - Fail, and change nothing, if more files, directories and links than this would be deleted. If not set, there is
-        no limit.
+    description: Fail, and change nothing, if more files, directories and links than this would be deleted.
     type: int
   allow_empty_source:
-    description: Let O(delete) empty O(dest) if O(src) contains nothing to mirror. Otherwise, this is an error.
+    description: Let O(delete) empty O(dest) if O(src) contains nothing to mirror. Otherwise, the task fails.
     type: bool
     default: false
   preserve_modes:
-    description:
-      - Give files and directories the permissions that they have in O(src). Turn this off for servers that do not keep
-        permissions; otherwise, each run warns.
+    description: Whether to copy permissions. Turn this off for servers that do not keep them; otherwise, each run
+      warns.
     type: bool
     default: true
   file_mode:
-    description: Permissions for all files, as octal digits in quotes. Takes precedence over O(preserve_modes).
+    description: Permissions for all files, as octal digits in quotes, instead of O(preserve_modes).
     type: raw
   directory_mode:
-    description: Permissions for all directories, as octal digits in quotes. Takes precedence over O(preserve_modes).
+    description: Permissions for all directories, as octal digits in quotes, instead of O(preserve_modes).
     type: raw
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.sftp_server
   - hosted.services.on_service
 notes:
-  - On this machine, no link below O(src) or O(dest) is followed, even if another user makes it while the task runs.
-    O(src) and O(dest) themselves may be links, or lie below links.
-  - A tree may have 2,000,000 items, 128 levels and 16 TiB. A name that a server lists as items of two kinds is
-    refused, and so is a pull of more bytes than are free; sparse and compressed files count with their full size.
-  - A file that cannot be read or written does not stop the others. The task fails at the end, RV(failures) says why,
-    and RV(finished) lists what was done. Nothing is deleted in such a run. A full disk or a lost connection ends the
-    task at once; run it again to continue from there.
+  - On this machine, no link below O(src) or O(dest) is followed, but they themselves may be links, or lie below links.
+  - A tree may have 2,000,000 items, 128 levels and 16 TiB. A pull of more bytes than are free is refused.
+  - If a file cannot be read or written, the others are still mirrored, but nothing is deleted, and the task fails at
+    the end. A full disk or a lost connection ends it at once; run it again to continue.
   - Folders in O(dest) that are not writable for their owner are made writable while something in them is changed.
-  - Times are in whole seconds from 1970 to 2106. Owners, groups, access control lists and hard links are not copied,
-    nor are set-user-ID, set-group-ID and sticky bits, unless O(file_mode) and O(directory_mode) set them.
+  - Times are in whole seconds. Owners, access control lists and hard links are not copied, nor are set-user-ID,
+    set-group-ID and sticky bits, which O(file_mode) and O(directory_mode) can set.
 seealso:
   - module: hosted.services.sftp_host_key
   - module: hosted.services.file
@@ -186,8 +157,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 sftp_sync:
-  description: >-
-    Changes that the task made, or would make in check mode. Paths are relative to O(dest); O(dest) itself is a dot.
+  description: Changes that the task made, or would in check mode. Paths are relative to O(dest), which itself is a dot.
   returned: success
   type: dict
   contains:
@@ -218,7 +188,7 @@ sftp_sync:
       type: list
       elements: str
     updated:
-      description: Items that got different content, a different target, or different permissions.
+      description: Items with new content, target or permissions.
       type: list
       elements: str
     deleted:
@@ -226,15 +196,14 @@ sftp_sync:
       type: list
       elements: str
     unchanged:
-      description: Number of files, directories and links that were already correct.
+      description: Number of items that were already correct.
       type: int
     bytes:
       description: Total size of the copied files.
       type: int
     left_out:
-      description:
-        - Items of O(src) that were left out although no pattern excludes them. These are links that lead out of the
-          tree, links on a server without support for links, and items that are neither files, directories nor links.
+      description: Items of O(src) that were left out although no pattern excludes them, such as links out of the tree,
+        links on a server without support for links, and sockets.
       type: list
       elements: str
 would_delete:

@@ -19,21 +19,17 @@ options:
     required: true
   state:
     description:
-      - V(present) ensures that a snapshot with this name exists. It counts as complete once it is listed.
-      - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The platform does not
-        show whether a rollback is in progress, so it counts as done after O(quiet_time). If a service event reports a
-        failed rollback, the task fails. One that fails without such an event cannot be told from one that succeeded,
-        so check the files of the service.
-      - V(absent) ensures that no snapshot with this name exists, which is so where the service or the project is gone.
-      - The platform knows snapshots by name only, so if several have this name, V(rolled_back) and V(absent) are
-        refused.
+      - V(present) takes the snapshot if there is none of this name. It counts as complete once it is listed.
+      - V(rolled_back) rolls the service back. All changes since the snapshot are lost. The platform does not show a
+        rollback, so it counts as done after O(quiet_time), and fails only if a service event says so. Check the files.
+      - V(absent) deletes the snapshot, if it is there.
+      - If several snapshots have this name, V(rolled_back) and V(absent) are refused.
     type: str
     choices: [present, rolled_back, absent]
     default: present
   discard_newer:
-    description:
-      - Allow O(state=rolled_back) even if there are newer snapshots than the one to roll back to, which the platform
-        may delete. Without this option, the task fails and names them.
+    description: Whether to roll back even if there are newer snapshots, which the platform may delete. Otherwise, the
+      task fails and names them.
     type: bool
     default: false
 attributes:

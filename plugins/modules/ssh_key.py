@@ -11,41 +11,33 @@ short_description: Manage the SSH keys of the account
 version_added: 1.0.0
 description:
   - Registers and removes public SSH keys. A key opens SFTP on all services of the account, without a password.
-  - Refuses a private key, a damaged key, a key of a type that the platform does not accept, and an RSA key of less
-    than 2048 bits, before anything is sent.
-  - A key is recognized by its fingerprint, SHA256 or MD5. If the platform shows another one, O(state=absent) with a
-    key or a fingerprint that was not found fails, as the key may still be registered; give its O(name) alone.
+  - Refuses a private key, a damaged key, and a key of another type or size, before anything is sent.
+  - Recognizes a key by its fingerprint, SHA256 or MD5. If the platform shows another kind, O(state=absent) with a key
+    or a fingerprint fails, as the key may still be registered; give its O(name) alone.
 options:
   name:
-    description:
-      - Name of the key. Required to register one. With O(state=absent), it must match O(public_key),
-        O(public_key_file) or O(fingerprint), if one of them is also set.
+    description: Name of the key. Required to register one. With O(state=absent), the key given by other options must
+      have it.
     type: str
   public_key:
-    description:
-      - The key, as in a public-key file, of type C(ssh-ed25519), C(ecdsa-sha2-*), or C(ssh-rsa) of 2048 bits or more.
-        It is not shown in the task's output, in case it is a private key by mistake.
-      - Options in front of it, as in a file of authorized keys, are refused, because the platform would drop them, and
-        ignored with O(state=absent).
+    description: The key, as in a public-key file, of type C(ssh-ed25519), C(ecdsa-sha2-*), or C(ssh-rsa) of 2048 bits
+      or more. It is not shown, in case it is a private key by mistake. Options in front of it are refused, because the
+      platform would drop them.
     type: str
   public_key_file:
     description: File that contains the key, on the machine where the task runs, usually the controller.
     type: path
   fingerprint:
-    description:
-      - Fingerprint of a registered key to remove, in hexadecimal digits or base64, with or without the prefix, as
-        M(hosted.services.ssh_key_info) returns it.
+    description: Fingerprint of a key to remove, in hexadecimal digits or base64, with or without the prefix.
     type: str
   replace:
-    description:
-      - If one other key has this name, replace it. The new key is registered before the old one is removed. If several
-        other keys have this name, the task fails.
+    description: Replace another key of this name. The new key is registered before the old one is removed. If several
+      other keys have the name, the task fails.
     type: bool
     default: false
   state:
-    description:
-      - V(present) ensures that the key is registered, V(absent) that it is not. A removed key stops opening SFTP at
-        once; established sessions continue until they end.
+    description: V(present) registers the key, V(absent) removes it. A removed key stops opening SFTP at once;
+      established sessions continue until they end.
     type: str
     choices: [present, absent]
     default: present
