@@ -25,24 +25,24 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 52_940,
+    "plugins, lines": 52_520,
     "plugins, code lines": 27_415,
     "module_utils, files": 203,
     "roles and playbooks, lines": 9_388,
-    "unit tests, lines": 42_990,
-    "integration tests, lines": 23_700,
+    "unit tests, lines": 43_180,
+    "integration tests, lines": 23_690,
     "other tests, lines": 6_990,
     "sandbox, lines": 10_420,
     "scripts, lines": 2_195,
-    "docs, lines": 5_275,
+    "docs, lines": 5_300,
     "changelog fragments, files": 1,
     "gap points": 31,
     "order, calls": 10,
-    "order, functions": 267,
+    "order, functions": 278,
     "repeat, calls": 3,
-    "repeat, functions": 135,
+    "repeat, functions": 132,
     "delete, calls": 5,
-    "delete, functions": 185,
+    "delete, functions": 193,
 }
 JUDGES = ("attacks", "faults", "money", "calendars", "benchmarks")
 LINES = {
