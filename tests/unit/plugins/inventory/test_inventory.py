@@ -73,7 +73,7 @@ def test_what_can_be_filtered_by(name: str, known: list[str]) -> None:
     Ansible would compare ``choices`` with a template instead of its value.
     """
     option = yaml.safe_load(DOCUMENTATION)["options"][name]
-    assert re.findall(r"V\(([A-Z_]+)\)", option["description"][0]) == known == list(KNOWN[name])
+    assert re.findall(r"V\(([A-Z_]+)\)", "".join(option["description"])) == known == list(KNOWN[name])
     assert "choices" not in option
 
 
