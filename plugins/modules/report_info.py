@@ -746,7 +746,7 @@ report:
           type: str
           sample: service
         change:
-          description: The change, as C(actions) of the task named it.
+          description: The change, as C(actions) of the task named it, with the project of what is new.
           type: str
           sample: order minecraft as service 'survival' for 9.60 a month
         outcome:

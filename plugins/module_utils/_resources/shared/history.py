@@ -51,11 +51,12 @@ def writer(
 
     def note(client: Client, step: Step, outcome: str) -> None:
         made = step.commitment
+        where = f" in project {made.project_name!r}" if made and made.project_name else ""
         line = {
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "who": who(),
             "module": module,
-            "change": redact(step.summary),
+            "change": redact(f"{step.summary}{where}"),
             "outcome": outcome,
             "monthly_before": format_amount(made.before) if made else None,
             "monthly_after": format_amount(made.monthly) if made else None,

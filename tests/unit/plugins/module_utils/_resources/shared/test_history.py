@@ -55,8 +55,8 @@ def changes(folder: Path) -> list[str]:
 def test_a_report_tells_what_was_done_by_whom_and_what_it_costs(sandbox: Sandbox) -> None:
     run(sandbox, PROJECT, name="staging")
     run(sandbox, SERVICE, check_mode=True, **ORDER)
-    ordered = run(sandbox, SERVICE, **ORDER)
-    run(sandbox, SERVICE, **ORDER)
+    ordered = run(sandbox, SERVICE, **ORDER, project="staging")
+    run(sandbox, SERVICE, **ORDER, project="staging")
     made, order = told(sandbox)
     assert (made["module"], made["change"], made["outcome"]) == (
         "project",
@@ -64,7 +64,7 @@ def test_a_report_tells_what_was_done_by_whom_and_what_it_costs(sandbox: Sandbox
         "done",
     )
     assert "monthly_after" not in made and "@" in made["who"]
-    assert order["change"] == ordered["actions"][0]
+    assert order["change"] == f"{ordered['actions'][0]} in project 'staging'"
     assert order["monthly_after"] == ordered["cost"]["monthly_after"]
     assert told(sandbox, project="staging") is None
 
