@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +54,8 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def account(sandbox: Sandbox) -> Sandbox:
-    """An account whose services have run for a while, on a platform where nothing takes time."""
-    ago = datetime.now(UTC) - timedelta(minutes=1)  # or a stop counts as a start that is shown late
-    sandbox.reset(profile=PROFILE, seed=SEED, delays=NO_DELAYS, clock=ago.isoformat())
+    """An account with services, on a platform where nothing takes time."""
+    sandbox.reset(profile=PROFILE, seed=SEED, delays=NO_DELAYS)
     return sandbox
 
 
