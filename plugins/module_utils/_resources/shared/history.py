@@ -33,8 +33,6 @@ MOST_BYTES = 2 * 1024 * 1024
 """What a file may take. One that is full is put aside, and the one that was there before goes."""
 FULL = ".full"
 LOCK_SECONDS = 5.0
-
-
 CALL_SECONDS = 5.0
 """Seconds for asking whose account a token is of. A line is no reason to wait for longer, or to fail."""
 
