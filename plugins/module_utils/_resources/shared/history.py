@@ -117,7 +117,8 @@ def remove_old(folder: str, now: str) -> None:
     oldest = f"{year:04}-{month + 1:02}"
     for name in os.listdir(folder):
         if name[:7] <= oldest:
-            os.unlink(os.path.join(folder, name))
+            with suppress(OSError):  # another task may have removed it, and what cannot go costs no line
+                os.unlink(os.path.join(folder, name))
 
 
 def lines_between(client: Client, since: datetime, until: datetime) -> list[dict[str, str]]:

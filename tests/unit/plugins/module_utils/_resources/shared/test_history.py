@@ -106,6 +106,15 @@ def test_lines_of_old_months_go(tmp_path: Path) -> None:
     assert changes(folder) == ["2025-11-01T00:00:00Z", "2026-11-30T00:00:00Z"]
 
 
+def test_an_old_file_that_cannot_go_costs_no_line(tmp_path: Path) -> None:
+    """Nor does one that another task removes in the same moment."""
+    folder = tmp_path / "account"
+    (folder / "2020-01.jsonl").mkdir(parents=True)
+    folder.chmod(0o700)
+    history.add(str(folder), line("2026-11-30T00:00:00Z", "made"))
+    assert "made" in (folder / "2026-11.jsonl").read_text()
+
+
 def test_a_full_file_is_put_aside_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "MOST_BYTES", 2000)
     for number in range(100):
