@@ -36,7 +36,7 @@ class ReportInfoResource(Resource[ReportInfoOptions]):
         facts = read_facts(task.account, project)
         as_of = asked or task.platform_now() or datetime.now(UTC)
         as_of = as_of.astimezone(UTC).replace(microsecond=0)
-        # Which project a change was in is not noted.
+        # Most lines do not say in which project a change was.
         history = None if project else lines_between(task.client, as_of - HISTORY, as_of)
         return Plan(result=figures_of(facts, Measures(options, as_of), history))
 

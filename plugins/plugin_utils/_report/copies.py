@@ -220,7 +220,7 @@ def blocked_list(app: Data, blocked: Sequence[Data]) -> list[Content]:
     return [*found, note]
 
 
-# --- What could not be read -------------------------------------------------------------------------
+# --- What was changed -------------------------------------------------------------------------------
 
 
 def history_section(page: Page) -> Element:
@@ -252,6 +252,9 @@ def price_moved(page: Page, line: Data) -> str | None:
     """Say how a change moved a price; ``None`` if it did not."""
     before, after = line.get("monthly_before"), line.get("monthly_after")
     return f"{page.money(before)} {ARROW} {page.money(after)}" if before != after else None
+
+
+# --- What could not be read -------------------------------------------------------------------------
 
 
 def unread_section(page: Page) -> Element:

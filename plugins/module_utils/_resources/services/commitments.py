@@ -345,9 +345,10 @@ class BudgetGuard(Guard):
             with known_or_refused():
                 notes = Notes(client)
                 held.enter_context(notes.turn())
-                rates, before = self._rates(notes, [made]), notes.of_run().added
+                rates, attempts = self._rates(notes, [made])
+                before = notes.of_run().added
                 adds = rates.after([made]).added - rates.added
-                earlier = next((each for each in notes.open() if each.is_attempt_at(made)), None)
+                earlier = attempts[0] if attempts else None
                 entry = Entry(made.what, time.time(), commitment=made, known=namesakes(rates.listed, made))
                 record = journal.begin(None, notes.subject, entry, earlier.record if earlier else None)
             try:
@@ -426,7 +427,7 @@ class BudgetGuard(Guard):
             return []
         with nullcontext() if check_mode else notes.turn():
             commitments = [*would, *(made for step, _branch in branches for made in step.commits)]
-            rates = self._rates(notes, commitments)
+            rates, _attempts = self._rates(notes, commitments)
         planned = {each.id for each in self.task.account.services()} if rates.listed else set()
         new = {id: each for id, each in rates.listed.items() if id not in planned}
         rates = rates.after([made for made in would if made.id or not namesakes(new, made)])
@@ -442,10 +443,10 @@ class BudgetGuard(Guard):
             stopped.add(step)
         return would
 
-    def _rates(self, notes: Notes, commitments: Sequence[Commitment]) -> Rates:
-        """Return what the account costs, with the limits that hold for commitments.
+    def _rates(self, notes: Notes, commitments: Sequence[Commitment]) -> tuple[Rates, Sequence[Open]]:
+        """Return what the account costs, with the limits that hold for commitments, and attempts at these.
 
-        Earlier attempts at these count no more, and the entries of what the platform shows are closed. Where
+        These attempts count no more, and the entries of what the platform shows are closed. Where
         only a limit of the run holds, nothing is read of it.
         """
         check_mode = self.task.check_mode
@@ -463,7 +464,7 @@ class BudgetGuard(Guard):
         rates = Rates(listed, holdings, added, partial(format_price, self.task))
         for made in run.predicted if check_mode else ():
             rates = rates.after([made])
-        return replace(rates, limits=limits)
+        return replace(rates, limits=limits), attempts
 
     def _limits(self, account: Account, notes: Notes, commitments: Sequence[Commitment]) -> Iterator[Limit]:
         """Yield the limits of all options that hold for commitments.

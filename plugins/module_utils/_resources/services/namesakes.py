@@ -26,9 +26,9 @@ from ..._api.values import WITH_SETTINGS
 from ..shared import journal
 from ..shared.fingerprints import Written
 from ..shared.identify import existing, label, oldest_projects, with_name
-from ..shared.journal import run_id
 from ..shared.names import likely_meant, look_alike, same_name
 from ..shared.plan import Task
+from ..shared.run_memory import run_id
 from ..shared.secrets_file import ORDERED as ONE_TIME
 from ..shared.store import Kind
 from ..shared.task_errors import Invalid

@@ -39,6 +39,7 @@ from ..shared.money import (
 )
 from ..shared.names import same_name
 from ..shared.plan import Task
+from ..shared.run_memory import run_id
 from ..shared.runs import run_process
 from ..shared.store import one_at_a_time
 from ..shared.task_errors import EffectUnverified, Invalid
@@ -263,7 +264,7 @@ class Ordering:
         settings = Prints(id).written(used_once(self.task.options))
         with suppress(Invalid):
             record = ORDERED.of(self.task.options.base_url, id)
-            record.write(Ordered(self.project.name if self.project else None, journal.run_id(), settings))
+            record.write(Ordered(self.project.name if self.project else None, run_id(), settings))
 
     def _find_existing(self) -> ServiceSummary | Service | None:
         """Return the service of the name, where there is one by now."""

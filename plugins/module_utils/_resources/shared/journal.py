@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from .budget import Commitment
-from .store import RUN_FOLDER, Kind, Record, records_folder, state_key
+from .store import Kind, Record, records_folder, state_key
 from .task_errors import Invalid
 
 
@@ -104,9 +104,3 @@ def close(base_url: str | None, subject: str, *, but: Record[Entry] | None = Non
         if record != but and now - entry.at >= age:
             with suppress(OSError):
                 record.remove()
-
-
-def run_id() -> str | None:
-    """Return what tells this run from others, in each of its processes; ``None`` for a module elsewhere."""
-    folder = os.environ.get(RUN_FOLDER)
-    return state_key(None, folder) if folder else None

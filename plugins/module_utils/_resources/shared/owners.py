@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 
 from ..._api.client import Client
-from .store import Kind, normalized_url, records_folder
+from .store import Kind, records_folder, state_key
 from .task_errors import Invalid
 
 OWNERS = Kind("owners", str, "whose account a token is of", hint=True)
@@ -33,8 +33,7 @@ def account_of(client: Client, seconds: float | None = None) -> str:
     known = record.read()
     if not known:
         email = client.whoami(seconds).email
-        text = f"{normalized_url(client.connection.base_url)}\n{email or client.account_key}"
-        known = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        known = state_key(client.connection.base_url, email or client.account_key)
         with suppress(Invalid):
             record.write(known)
     return known

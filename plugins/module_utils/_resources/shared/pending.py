@@ -37,7 +37,8 @@ from typing import Any
 
 from ..._api.errors import Refused
 from .plan import Task
-from .store import RUN_FOLDER, Kind, Record
+from .run_memory import run_id
+from .store import Kind, Record
 from .task_errors import Invalid
 
 ENVIRONMENT = "environment"
@@ -63,7 +64,7 @@ Kinds = dict[str, dict[str, Any]]
 
 def is_of_this_run(note: Mapping[str, Any]) -> bool:
     """Tell whether a task of this run noted something, as far as its tasks share a folder."""
-    return note.get(RUN) is not None and note[RUN] == os.environ.get(RUN_FOLDER)
+    return note.get(RUN) is not None and note[RUN] == run_id()
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class Pending:
         noted = {
             "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             WRITE: secrets.token_hex(8),
-            RUN: os.environ.get(RUN_FOLDER),
+            RUN: run_id(),
             **details,
         }
 

@@ -21,12 +21,15 @@ NAMES = ("name", "slug", "path", "digest")
 """The keys of results that name things."""
 LOCK_SECONDS = 5.0
 """Seconds to wait for another task that reads the same."""
-
-
 SAID = Kind[list[Any]]("", list, "what a task of this run said", hint=True)
 """Holds what the first task said of a subject, which may be ``None``; nothing before that."""
 FORESEEN = Kind[dict[str, str]]("", dict, "what earlier tasks of this run planned", hint=True)
 """Holds the names of what tasks in check mode planned, each with what there is to know of it."""
+
+
+def run_id() -> str | None:
+    """Return what tells this run from others, in each of its processes; ``None`` for a module elsewhere."""
+    return os.environ.get(RUN_FOLDER)
 
 
 def run_record(kind: Kind[T], subject: str) -> Record[T] | None:

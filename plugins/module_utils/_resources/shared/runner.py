@@ -154,8 +154,9 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
     try:
         outcome = step.run()
     except HostedError as error:
-        note_failure(step, move, error, effects, effects.writes > before)
-        if effects.writes > before or error.effect_unknown:
+        wrote = effects.writes > before
+        note_failure(step, move, error, effects, wrote)
+        if wrote or error.effect_unknown:
             task.tell(client, step, "unknown" if error.effect_unknown else "begun")
         raise
     if step.commitment is not None:

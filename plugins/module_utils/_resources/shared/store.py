@@ -189,7 +189,7 @@ LONGEST_WRITE = 60.0
 
 
 def adapter_of(kind: type) -> Any:
-    """Return what turns records of a kind, which are dataclasses, into JSON and back."""
+    """Return what turns records of a kind into JSON and back."""
     return ADAPTERS.get(kind) or ADAPTERS.setdefault(kind, TypeAdapter(kind))
 
 
@@ -199,7 +199,7 @@ class Kind(Generic[T]):
 
     folder: str
     content: type[T]
-    """A dataclass. Without a file, a record holds what that holds by default."""
+    """A dataclass, or a plain type. Without a file, a record holds what that holds by default."""
     what: str
     mending: str = "Correct that, or remove the file to begin anew"
     """What to do about a damaged one."""
