@@ -117,7 +117,7 @@ def plan_and_apply(resource: Resource, task: Task, context: RunContext, result: 
     with task.closing:
         with task.planning():
             plan = resource.plan(task)
-            if plan.steps:
+            if plan.steps and guard.budgets:
                 guard.expect(plan)
         add_plan(resource, plan, task, context, result)
         if context.check_mode:

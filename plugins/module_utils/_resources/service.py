@@ -37,7 +37,7 @@ from .services.settings import (
 from .services.view import ENDED, View, billed_rate, check_not_terminal, is_never_deployed, wait_for_status
 from .shared.currency import format_price
 from .shared.identify import check_id_matches, only_service
-from .shared.money import Move, describe_monthly
+from .shared.money import describe_monthly
 from .shared.pending import Pending, is_of_this_run
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.relocation_record import check_not_stopped, successor_of
@@ -394,8 +394,7 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     cost = ordering.cost = replace(quoted, project=project.name if project else None)
 
     # A quote does not tell what the storage alone costs.
-    suspension = Move("suspend", None) if task.options.state == "suspended" else None
-    final = cost if suspension is None else replace(cost, after=None)
+    final = replace(cost, after=None) if task.options.state == "suspended" else cost
 
     def reread() -> dict[str, Any]:
         now = observe(task, str(ordering.id))
@@ -410,13 +409,11 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
         cost=final,
         subject=ordering.name,
     )
-    plan.steps = order_steps(task, ordering, plan, suspension)
+    plan.steps = order_steps(task, ordering, plan)
     return plan
 
 
-def order_steps(
-    task: Task[ServiceOptions], ordering: Ordering, plan: Plan, suspension: Move | None
-) -> Sequence[Step]:
+def order_steps(task: Task[ServiceOptions], ordering: Ordering, plan: Plan) -> Sequence[Step]:
     """Return the steps of an order. Where the service has appeared by then, ``plan`` becomes that for it."""
 
     def order() -> Any:
@@ -442,10 +439,11 @@ def order_steps(
 
     price = describe_monthly(format_price(task, ordering.cost.after))
     summary = f"order {task.options.product} as service {ordering.name!r} {price}"
-    later = set_later(task.options)
+    later, made = set_later(task.options), ordering.commitment
+    asleep = [replace(made, kind="suspension", monthly=None)] if task.options.state == "suspended" else []
     return (
-        Step(summary, order, move=Move("order", ordering.cost.after), commitment=ordering.commitment),
-        Expansion(describe_later(task.options, later), go_on, changes=bool(later), move=suspension),
+        Step(summary, order, commitment=made),
+        Expansion(describe_later(task.options, later), go_on, changes=bool(later), expects=asleep),
     )
 
 

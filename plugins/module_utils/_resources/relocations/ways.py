@@ -31,7 +31,7 @@ from ..shared.task_errors import Invalid
 from .dependents import check_not_referred_to
 from .options import RelocateOptions
 from .origin import asked_of, differing, find_made, of_order, told, wanted_order
-from .work import Work, costing, rescued
+from .work import Work, rescued
 
 NO_TIME = timedelta(0)
 
@@ -72,7 +72,7 @@ def plan_there(work: Work) -> Plan:
     sums = sums_of(work.old, there, rates_of(there) if there else Rates(price, None))
     steps: list[Step] = []
     if phase in (Phase.NONE, Phase.RETURNED, Phase.ORDERED):
-        steps += preparing_steps(work, there, order, sums)
+        steps += preparing_steps(work, there, order)
     if phase in BEFORE_SWITCH:
         steps += rescued(switching_steps(work), work.rescue)
         steps.append(work.note(Phase.SWITCHED, lambda: {"switched_at": work.now(), "newer": True}))
@@ -82,7 +82,7 @@ def plan_there(work: Work) -> Plan:
         f". {work.new_name} is in service in place of {work.origin.label}, which is kept. Run this again to "
         "complete it, or with state: returned to go back"
     )
-    steps += rescued(steps_in_service(work, sums), lambda error: error.append(both_ways))
+    steps += rescued(steps_in_service(work), lambda error: error.append(both_ways))
     steps += work.unpause_others()  # after all else: one that needs the old service does not run any more
     steps.append(work.note(Phase.RELOCATED, partial(left_over, work, work.old.id)))
     return Plan(
@@ -184,7 +184,7 @@ def state_while_copying(work: Work) -> str:
     return "started" if work.origin.data is Data.DATABASE else "stopped"
 
 
-def preparing_steps(work: Work, there: Service | None, order: Plan | None, sums: Sums) -> list[Step]:
+def preparing_steps(work: Work, there: Service | None, order: Plan | None) -> list[Step]:
     """Return the steps that order the new service, and copy to it while the old one runs."""
     record, ran = work.record, work.origin.running
     slugs = [each.slug for each in work.dependents]
@@ -194,12 +194,12 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None, sums:
         facts["asked"] = asked_of(wanted_order(work.task, work.origin))
     steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]
     if order is not None:
-        first, *later = costing(order.steps, sums.both)
+        first, *later = order.steps
         id_known = work.note(None, lambda: {"new_id": work.task.effects.facts.pop("service_id")})
         steps += [first, id_known, *later]
     elif there is not None:
         if there.status == ServiceStatus.SUSPENDED:
-            steps += costing(work.plan_service(id=there.id, state="resumed").steps, sums.both)
+            steps += work.plan_service(id=there.id, state="resumed").steps
         options = wanted_order(work.task, work.origin)
         asked = {name: getattr(work.task.options, name) for name in ("host", "product", "runtime")}
         kept = {each.name: options.get(each.name) for each in SETTINGS if each.carried and not each.ordered}
@@ -225,7 +225,7 @@ def switching_steps(work: Work) -> list[Step]:
     return [*steps, work.still_stopped_step()]
 
 
-def steps_in_service(work: Work, sums: Sums) -> list[Step]:
+def steps_in_service(work: Work) -> list[Step]:
     """Return the steps from the switch on: references lead to the new service, and the old one is suspended.
 
     Hours may have passed since the switch, or a deploy, in which somebody started the old one.
@@ -236,7 +236,7 @@ def steps_in_service(work: Work, sums: Sums) -> list[Step]:
         *work.dependent_steps(None, work.new_name),
         Step(f"check that {work.new_name} is in service", lambda: check_in_service(work), changes=False),
         *work.not_used_steps(),
-        work.suspend(work.old.id, work.origin.label, sums.after),
+        work.suspend(work.old.id, work.origin.label),
     ]
 
 
@@ -284,11 +284,11 @@ def plan_back(work: Work) -> Plan:
     since = (record.back_since or work.now()) if record.newer and not copies else None
     steps = [work.note(Phase.RETURNING, lambda: {"back_since": since, "running": work.ran_until_now()})]
     if work.old.status == ServiceStatus.SUSPENDED:
-        resuming = costing(work.plan_service(id=work.old.id, state="resumed").steps, sums.both)
+        resuming = work.plan_service(id=work.old.id, state="resumed").steps
         steps += rescued(resuming, partial(note_not_back, work, record.back_since))
     if new is not None and copies:
         if new.status == ServiceStatus.SUSPENDED:
-            steps += costing(work.plan_service(id=new.id, state="resumed").steps, sums.both)
+            steps += work.plan_service(id=new.id, state="resumed").steps
         steps += copying_back_steps(work)
     if work.record.phase is not Phase.ORDERED:  # before that, it was not stopped
         steps += as_before_steps(work)
@@ -302,7 +302,7 @@ def plan_back(work: Work) -> Plan:
     else:
         steps += work.unpause(record.running)
     if new is not None and (copies or new.status != ServiceStatus.SUSPENDED):
-        steps.append(work.suspend(new.id, work.new_name, sums.after))
+        steps.append(work.suspend(new.id, work.new_name))
     steps.append(work.note(Phase.RETURNED, partial(left_over, work, new.id if new else None)))
     warn_of_newer(work, new)
     return Plan(

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import partial
 from typing import Any, cast
 
@@ -22,7 +21,7 @@ from ..services.view import read_state
 from ..shared.aliases import aliases_of
 from ..shared.effects import Effects
 from ..shared.identify import label
-from ..shared.money import Move
+from ..shared.money import Commitment
 from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
 from ..shared.relocation_record import Phase, Relocation, written
 from ..shared.runner import perform_step
@@ -159,12 +158,12 @@ class Work:
         start = self.bring(self.old.id, self.origin.label, "started")
         return [Step(f"look whether {self.origin.label} is about to stop", look, changes=False), start]
 
-    def suspend(self, id: str | None, name: str, total: Decimal | None) -> Step:
-        """Return the step that suspends a service. ``total`` is what both cost a month after that."""
+    def suspend(self, id: str | None, name: str) -> Step:
+        """Return the step that suspends a service."""
         return Expansion(
             f"suspend {name}, and keep it",
-            lambda: costing(self.plan_service(id=id or self.new_id, state="suspended").steps, total),
-            move=Move("suspend", total),
+            lambda: self.plan_service(id=id or self.new_id, state="suspended").steps,
+            expects=[Commitment("suspension", name, None, id=id, name=name)],
         )
 
     def pair(self, back: bool) -> tuple[Service, str]:
@@ -437,17 +436,5 @@ def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], object]) -> l
             return [wrap(each) for each in outcome] if isinstance(step, Expansion) else outcome
 
         return replace(step, run=run)
-
-    return [wrap(step) for step in steps]
-
-
-def costing(steps: Iterable[Step], total: Decimal | None) -> list[Step]:
-    """Return steps whose moves tell what both services cost together after them."""
-
-    def wrap(step: Step) -> Step:
-        move = step.move and replace(step.move, monthly=total)
-        if isinstance(step, Expansion):
-            return replace(step, run=lambda: costing(step.run(), total), move=move)
-        return replace(step, move=move)
 
     return [wrap(step) for step in steps]

@@ -32,14 +32,13 @@ from ..shared.budget import (
     THE_BUDGET,
     THE_LIMIT,
     BudgetExceeded,
-    Commitment,
     Guard,
     read_budget,
 )
 from ..shared.currency import format_price
 from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
 from ..shared.journal import Entry
-from ..shared.money import format_amount, rate_from
+from ..shared.money import Commitment, format_amount, rate_from
 from ..shared.names import same_name
 from ..shared.owners import account_of
 from ..shared.plan import Branch, Plan, Step, Task
@@ -338,7 +337,7 @@ class BudgetGuard(Guard):
 
         :raises BudgetExceeded: if it does not fit, before anything is sent.
         """
-        if made.lowers or not self.budgets:
+        if not self.budgets or made.lowers:
             yield
             return
         with ExitStack() as held:
@@ -369,8 +368,6 @@ class BudgetGuard(Guard):
 
         Of what costs more, an entry whose response was lost is no attempt any more: it was carried out.
         """
-        if not self.budgets:
-            return
         with self._noting(commitment, "is done"):
             notes = Notes(self.task.client)
             for each in notes.open():
@@ -398,7 +395,7 @@ class BudgetGuard(Guard):
         :raises BudgetExceeded: if it does not fit.
         """
         check_mode, commitments = self.task.check_mode, [made for _step, made in plan.commitments]
-        if not self.budgets or not any(check_mode or not made.lowers for made in commitments):
+        if not any(check_mode or not made.lowers for made in commitments):
             return
         with known_or_refused():
             notes = Notes(self.task.client)

@@ -19,7 +19,6 @@ from ..._api.text import composed
 from ..._api.values import WITH_SETTINGS
 from ..shared import journal, secrets_file
 from ..shared.account import Account
-from ..shared.budget import Commitment
 from ..shared.change import BILLED_SECONDS, Change, call_once
 from ..shared.currency import format_price
 from ..shared.fingerprints import Prints
@@ -30,6 +29,7 @@ from ..shared.identify import (
     with_name,
 )
 from ..shared.money import (
+    Commitment,
     Cost,
     format_amount,
     from_cents,

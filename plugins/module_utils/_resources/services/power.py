@@ -13,10 +13,9 @@ from typing import Any
 from ..._api import routes as r
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.account import Account
-from ..shared.budget import Commitment
 from ..shared.change import Change, Gone, apply
 from ..shared.identify import check_service_offers
-from ..shared.money import Cost, Move
+from ..shared.money import Commitment, Cost
 from ..shared.options import WaitOptions, state_dir_of
 from ..shared.pending import Pending, until_start
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
@@ -96,7 +95,6 @@ def plan_waking(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
     changes.add(
         f"resume {view.label}",
         lambda: resume(task, view, commitment),
-        Move("resume", full),
         commitment,
         status=ServiceStatus.ACTIVE,
     )
@@ -182,13 +180,13 @@ def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges
     if view.service.status != ServiceStatus.ACTIVE:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be suspended")
     check_service_offers(view.service, "suspension", "cannot be suspended")
+    before = changes.rates.full if changes.rates else billed_rate(view.service)
     changes.rates = changes.rates or rates_of(view.service)
     changes.result["status"] = ServiceStatus.SUSPENDED
     changes.add(
         f"suspend {view.label}",
         lambda: suspend(task, view),
-        Move("suspend", changes.rates.storage),
-        commitment_of(view, "suspension", changes.rates.storage),
+        commitment_of(view, "suspension", changes.rates.storage, before),
         status=ServiceStatus.SUSPENDED,
     )
 

@@ -17,10 +17,9 @@ from ..._api.models import Backup, Project, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared import journal
 from ..shared.account import Account
-from ..shared.budget import Commitment
 from ..shared.change import BILLED_SECONDS, Change, Gone, apply, await_removal
 from ..shared.identify import existing, with_name
-from ..shared.money import Move
+from ..shared.money import Commitment
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS, was_complete
@@ -33,7 +32,7 @@ from .offers import forget_offers, offered_when_active
 from .options import ServiceOptions
 from .rates import cost_of
 from .settings import check_immutable, commitment_of
-from .view import View, is_never_deployed
+from .view import View, billed_rate, is_never_deployed
 
 NAMED_COPIES = 5
 """How many copies a refusal names."""
@@ -87,8 +86,7 @@ def plan_removal(
         f"delete {view.label} with its disk, its backups and its snapshots",
         lambda: delete_service(task, view, kept),
         needs=first or None,  # without a copy, what precedes it in a larger plan
-        move=Move("delete", Decimal(0)),
-        commitment=commitment_of(view, "deletion", Decimal(0)),
+        commitment=commitment_of(view, "deletion", Decimal(0), billed_rate(service)),
     )
     project = home.name if home and not task.composition.part else None
     return Plan(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any, Literal, cast
@@ -22,10 +22,9 @@ from ..._api.routes import Route
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.account import Account
 from ..shared.aliases import read_aliases, warn_of_clashes
-from ..shared.budget import Commitment, CommitmentKind
 from ..shared.change import Change, Shown, Unseen, call_once
 from ..shared.currency import format_price
-from ..shared.money import Cost, Move, format_amount
+from ..shared.money import Commitment, CommitmentKind, Cost, format_amount
 from ..shared.options import WaitOptions
 from ..shared.pending import NETWORK, Pending, write_recorded
 from ..shared.plan import Step, Task
@@ -47,7 +46,6 @@ from .view import (
     shows_start_since,
 )
 
-Effects = tuple[Move | None, Commitment | None]
 AT_ONCE: Literal["at once"] = "at once"
 NEXT_START: Literal["next start"] = "next start"
 SETTLE_SECONDS = 60.0
@@ -83,15 +81,10 @@ class ServiceChanges:
     """Whether this very task has ordered the service, so that nothing is used yet."""
 
     def add(
-        self,
-        summary: str,
-        run: Callable[[], Any],
-        move: Move | None = None,
-        commitment: Commitment | None = None,
-        **after: Any,
+        self, summary: str, run: Callable[[], Any], commitment: Commitment | None = None, **after: Any
     ) -> None:
         """Add a step, its effect on the price, and the values that it changes in the diff."""
-        self.steps.append(Step(summary, run, move=move, commitment=commitment))
+        self.steps.append(Step(summary, run, commitment=commitment))
         self.after.update(after)
 
 
@@ -121,8 +114,8 @@ class Setting:
     """Returns what the task asks for, as the platform would show it; if not said, its option."""
     check: Callable[[Task[Any], View, Any, ServiceChanges], None] | None = None
     """Refuses a change, before anything else is read for it."""
-    effects: Callable[[Task[Any], View, Any, ServiceChanges], Effects] | None = None
-    """Warns of what a change does, and returns what it moves and commits."""
+    effects: Callable[[Task[Any], View, Any, ServiceChanges], Commitment | None] | None = None
+    """Warns of what a change does, and returns what it commits."""
     billed: bool = False
     """Whether it decides on the price."""
     told: Callable[[Task[Any], Any, ServiceChanges], Any] | None = None
@@ -193,7 +186,7 @@ def plan_setting(
         setting.check(task, view, wanted, changes)
     if setting.section:
         check_editable(task, view, setting, changes)
-    effects = setting.effects(task, view, wanted, changes) if setting.effects else (None, None)
+    commits = setting.effects(task, view, wanted, changes) if setting.effects else None
     waits = setting.effect == NEXT_START and state_for_setting(task, view) != ContainerState.STOPPED
     if waits:
         changes.pending.add(setting.kind or setting.name)
@@ -204,8 +197,8 @@ def plan_setting(
     said = setting.say(view, told) if setting.say else f"set the {setting.label} of {view.label}"
     changes.add(
         said,
-        partial(write, task, view, setting, wanted, waits=waits, said=said, commitment=effects[1]),
-        *effects,
+        partial(write, task, view, setting, wanted, waits=waits, said=said, commitment=commits),
+        commits,
         **{setting.name: told},
     )
 
@@ -347,8 +340,6 @@ def commitment_of(
     monthly: Decimal | None,
     before: Decimal | None = None,
     project: Project | None = None,
-    *,
-    shrinks: bool = False,
 ) -> Commitment:
     """Return what a step on an existing service does to the running rate."""
     service = view.service
@@ -361,7 +352,6 @@ def commitment_of(
         project=(project.id if project else None) or service.project_id,
         project_name=project.name if project else None,
         before=before,
-        shrinks=shrinks,
     )
 
 
@@ -438,7 +428,7 @@ def check_resizable(task: Task[Any], view: View, wanted: Any, changes: ServiceCh
         raise Invalid(f"{view.label} is suspended, and a suspended service cannot be resized; start it first")
 
 
-def resizing(task: Task[Any], view: View, wanted: dict[str, Any], changes: ServiceChanges) -> Effects:
+def resizing(task: Task[Any], view: View, wanted: dict[str, Any], changes: ServiceChanges) -> Commitment:
     """Check a size against the bounds of the node, and return what it costs at the node's rates.
 
     :raises Invalid: if the size is out of the bounds, or costs more than ``max_monthly``.
@@ -452,7 +442,8 @@ def resizing(task: Task[Any], view: View, wanted: dict[str, Any], changes: Servi
     shrinks = all(known[name] is not None and wanted[name] <= known[name] for name in known)
     most = risen_rate(scale, wanted, before) if shrinks and full is None else full
     moved = changes.home if "project" in changes.written else None
-    return Move("resize", full), commitment_of(view, "new size", most, before, moved, shrinks=shrinks)
+    commits = commitment_of(view, "new size", most, before, moved)
+    return replace(commits, shrinks=shrinks, is_ceiling=full is None)
 
 
 def check_scale(view: View, scale: Scale, wanted: dict[str, Any]) -> None:
@@ -507,7 +498,7 @@ def describe_size(size: dict[str, Any]) -> str:
 # --- The project ------------------------------------------------------------------------------------
 
 
-def moving(task: Task[Any], view: View, wanted: str, changes: ServiceChanges) -> Effects:
+def moving(task: Task[Any], view: View, wanted: str, changes: ServiceChanges) -> Commitment:
     """Warn of what a move to another project does: its network is another one, and the alias goes along."""
     service, project = view.service, cast(Project, changes.home)
     if service.family not in WITH_SETTINGS:
@@ -517,7 +508,7 @@ def moving(task: Task[Any], view: View, wanted: str, changes: ServiceChanges) ->
     if own is not None:
         there = read_aliases(task.account, project.id)
         warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
-    return None, commitment_of(view, "move", billed_rate(service), billed_rate(service), project)
+    return commitment_of(view, "move", billed_rate(service), billed_rate(service), project)
 
 
 def name_of_project(task: Task[Any], id: str, changes: ServiceChanges) -> str:
@@ -529,12 +520,11 @@ def name_of_project(task: Task[Any], id: str, changes: ServiceChanges) -> str:
 # --- The network ------------------------------------------------------------------------------------
 
 
-def recreating(task: Task[Any], view: View, wanted: bool, changes: ServiceChanges) -> Effects:
+def recreating(task: Task[Any], view: View, wanted: bool, changes: ServiceChanges) -> None:
     """Warn of what a network change does to what runs."""
     task.warn(f"a network change recreates the container of {view.label}: if it runs, it is restarted")
     if task.options.state == "restarted":  # a restart does not read ports again, a start from stop does
         changes.pending.add(NETWORK)
-    return None, None
 
 
 @dataclass(frozen=True)

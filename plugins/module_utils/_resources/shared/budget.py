@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 from ..._api.libraries import yaml
-from .money import format_amount, read_amount
-from .names import same_name
+from .money import Commitment, format_amount, read_amount
 from .task_errors import Invalid
 
 VARIABLE = "hosted_budget"
@@ -28,9 +27,6 @@ THE_LIMIT = (
     f"the limit: the option budget, the variable {VARIABLE} and {ENVIRONMENT} in the environment all hold, "
     "and of each kind the lowest counts"
 )
-
-CommitmentKind = Literal["order", "creation", "new size", "resumption", "move", "suspension", "deletion"]
-LOWERING: tuple[CommitmentKind, ...] = ("suspension", "deletion")
 
 
 class BudgetExceeded(Invalid):
@@ -102,67 +98,6 @@ def read_project(name: Any, source: str) -> str:
             "key: write the whole mapping as one template"
         )
     return str(name)
-
-
-@dataclass(frozen=True)
-class Commitment:
-    """What a step does to the running rate: to what, and what that costs a month afterwards."""
-
-    kind: CommitmentKind
-    what: str
-    """The service or application, for messages."""
-    monthly: Decimal | None
-    """The rate once it is done, or what it may come to at most; ``None`` if unknown. A move leaves it."""
-    id: str | None = None
-    name: str | None = None
-    """The name or slug."""
-    project: str | None = None
-    """The id of the project that it is in afterwards. One that is created without it joins the default."""
-    project_name: str | None = None
-    before: Decimal | None = None
-    """The rate before, as the plan saw it."""
-    shrinks: bool = False
-    """Whether every part of its size stays or decreases."""
-
-    @property
-    def key(self) -> str:
-        """The id, or what is the same for each attempt to make it, also where its project has no id yet."""
-        return self.id or f"new {self.name} in {self.project_name or self.project or 'the default'}"
-
-    @property
-    def attempt(self) -> tuple[Any, ...]:
-        """What is the same for each attempt at it whose outcome is open."""
-        return self.kind, self.key, self.before
-
-    @property
-    def is_new(self) -> bool:
-        """Whether it is to something that is not there yet."""
-        return self.kind in ("order", "creation")
-
-    @property
-    def home(self) -> str:
-        """The project that it is in afterwards, by its id, or by its name if it has none yet, or neither."""
-        return self.project or self.project_name or ""
-
-    @property
-    def lowers(self) -> bool:
-        """Whether it adds nothing, as far as can be told, so that no budget has a say.
-
-        A smaller size counts as cheaper only if its price is not known, and that at the node's rates is not
-        above the present one: they may be higher than those that the service was ordered at.
-        """
-        if self.kind in LOWERING:
-            return True
-        if self.monthly is None or self.before is None:
-            return self.shrinks
-        return self.kind != "move" and self.monthly <= self.before
-
-    def ends(self, earlier: Commitment) -> bool:
-        """Tell whether what lowers the price of a service ends what was committed to it before."""
-        if earlier.id is not None:
-            return earlier.id == self.id and earlier.kind != "move"
-        there = self.kind in LOWERING and earlier.home in ("", self.home)
-        return there and same_name(earlier.name or "", self.name or "")
 
 
 @dataclass

@@ -31,7 +31,7 @@ from ..._api.errors import (
 from ..._api.routes import ACT, CREATE, One, Route
 from ..._api.values import ContainerState, ServiceStatus
 from .account import Account
-from .budget import Commitment
+from .money import Commitment
 from .names import same_name
 from .plan import NOTHING_DONE, Plan, Step, Task
 from .restore_points import any_in_motion

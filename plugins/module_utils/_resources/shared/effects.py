@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 from ..._api.errors import OF_A_CALL
-from .money import Cost, Move
+from .money import MOVES, Commitment, Cost
 
 
 @dataclass
@@ -24,9 +25,9 @@ class Effects:
     """Steps of which nobody knows whether they changed anything. They are not among the actions."""
     writes: int = 0
     """How many calls that may change something the platform said it had carried out."""
-    moves: list[Move] = field(default_factory=list)
+    moves: list[Commitment] = field(default_factory=list)
     """What was done that moves money, in its order."""
-    unsure_moves: list[Move] = field(default_factory=list)
+    unsure_moves: list[Commitment] = field(default_factory=list)
     """What may have been done that moves money."""
     billed: Cost | None = None
     """The price that the platform bills, where it is not the one that was announced."""
@@ -51,14 +52,14 @@ class Effects:
         """Record that the platform accepted a call that may change something."""
         self.writes += 1
 
-    def finish(self, summary: str, move: Move | None = None) -> None:
+    def finish(self, summary: str, made: Commitment | None = None) -> None:
         """Record a completed step and its effect on the price."""
         self.actions.append(summary)
-        self.moves += [move] if move else []
+        self.moves += [made] if made and made.kind in MOVES else []
 
-    def begin(self, summary: str, move: Move | None = None) -> None:
+    def begin(self, summary: str, made: Commitment | None = None) -> None:
         """Record a step that was started, and whose end was not waited for."""
-        self.finish(summary, move)
+        self.finish(summary, made)
         self.begun.append(summary)
 
     def cost(self, planned: Cost) -> Cost | None:
@@ -67,7 +68,11 @@ class Effects:
             return replace(planned, after=None)
         if self.billed is not None:
             return replace(planned, after=self.billed.after)
-        return replace(planned, after=self.moves[-1].monthly) if self.moves else None
+        if not self.moves:
+            return None
+        amounts = [planned.before, *(made.adds for made in self.moves)]
+        known = [amount for amount in amounts if amount is not None]
+        return replace(planned, after=sum(known, Decimal(0)) if len(known) == len(amounts) else None)
 
     def branch(self) -> Effects:
         """Return the effects for a part of the task. Facts are always recorded in the whole."""

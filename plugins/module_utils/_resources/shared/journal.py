@@ -17,7 +17,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 
-from .budget import Commitment
+from .money import Commitment
 from .store import Kind, Record, records_folder, state_key
 from .task_errors import Invalid
 

@@ -11,6 +11,7 @@ from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import Any, Literal
 
 from ..._api.text import describe_type
+from .names import same_name
 from .task_errors import Invalid
 
 MOST_DIGITS = 400
@@ -118,12 +119,91 @@ def read_amount(text: str | Decimal, option: str) -> Decimal:
     return amount
 
 
-@dataclass(frozen=True)
-class Move:
-    """What a step does to the price: a word for it, and the monthly rate once it is done."""
+CommitmentKind = Literal["order", "creation", "new size", "resumption", "move", "suspension", "deletion"]
+LOWERING: tuple[CommitmentKind, ...] = ("suspension", "deletion")
+MOVES: Mapping[CommitmentKind, str] = {
+    "order": "order",
+    "creation": "create",
+    "new size": "resize",
+    "resumption": "resume",
+    "suspension": "suspend",
+    "deletion": "delete",
+}
+"""What moves money, with the word for it in results. To be in another project costs the same."""
 
-    what: Literal["order", "create", "resize", "suspend", "resume", "delete"]
+
+@dataclass(frozen=True)
+class Commitment:
+    """What a step does to the running rate: to what, and what that costs a month afterwards."""
+
+    kind: CommitmentKind
+    what: str
+    """The service or application, for messages."""
     monthly: Decimal | None
+    """The rate once it is done; ``None`` if unknown. A move leaves it."""
+    id: str | None = None
+    name: str | None = None
+    """The name or slug."""
+    project: str | None = None
+    """The id of the project that it is in afterwards. One that is created without it joins the default."""
+    project_name: str | None = None
+    before: Decimal | None = None
+    """The rate before, as the plan saw it."""
+    shrinks: bool = False
+    """Whether every part of its size stays or decreases."""
+    is_ceiling: bool = False
+    """Whether the rate is only the most that it may come to."""
+
+    @property
+    def key(self) -> str:
+        """The id, or what is the same for each attempt to make it, also where its project has no id yet."""
+        return self.id or f"new {self.name} in {self.project_name or self.project or 'the default'}"
+
+    @property
+    def attempt(self) -> tuple[Any, ...]:
+        """What is the same for each attempt at it whose outcome is open."""
+        return self.kind, self.key, self.before
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is to something that is not there yet."""
+        return self.kind in ("order", "creation")
+
+    @property
+    def forecast(self) -> Decimal | None:
+        """The rate once it is done, as a result tells it."""
+        return None if self.is_ceiling else self.monthly
+
+    @property
+    def adds(self) -> Decimal | None:
+        """What it adds to the running rate, or less than nothing; ``None`` if unknown."""
+        before = Decimal(0) if self.is_new else self.before
+        return None if self.forecast is None or before is None else self.forecast - before
+
+    @property
+    def home(self) -> str:
+        """The project that it is in afterwards, by its id, or by its name if it has none yet, or neither."""
+        return self.project or self.project_name or ""
+
+    @property
+    def lowers(self) -> bool:
+        """Whether it adds nothing, as far as can be told, so that no budget has a say.
+
+        A smaller size counts as cheaper only if its price is not known, and that at the node's rates is not
+        above the present one: they may be higher than those that the service was ordered at.
+        """
+        if self.kind in LOWERING:
+            return True
+        if self.monthly is None or self.before is None:
+            return self.shrinks
+        return self.kind != "move" and self.monthly <= self.before
+
+    def ends(self, earlier: Commitment) -> bool:
+        """Tell whether what lowers the price of a service ends what was committed to it before."""
+        if earlier.id is not None:
+            return earlier.id == self.id and earlier.kind != "move"
+        there = self.kind in LOWERING and earlier.home in ("", self.home)
+        return there and same_name(earlier.name or "", self.name or "")
 
 
 BRIEF = ("monthly_before", "monthly_after", "monthly_change", "currency", "moves", "service", "service_id")
@@ -146,7 +226,7 @@ class Cost:
     days_covered: int | None = None
     """What a quote says of the balance."""
 
-    def as_dict(self, currency: str | None = None, moves: Iterable[Move] = ()) -> dict[str, Any]:
+    def as_dict(self, currency: str | None = None, moves: Iterable[Commitment] = ()) -> dict[str, Any]:
         """Return the amounts as strings, so that no digits are lost.
 
         ``moves`` are those that were made or, in check mode, would be.
@@ -159,7 +239,7 @@ class Cost:
             "monthly_change": format_amount(change),
             "currency": currency,
             "lines": self.lines,
-            "moves": [move.what for move in moves],
+            "moves": [MOVES[made.kind] for made in moves],
             "service": self.service,
             "service_id": self.service_id,
             "project": self.project,
@@ -168,7 +248,7 @@ class Cost:
             "days_covered": self.days_covered,
         }
 
-    def brief(self, currency: str | None, moves: Iterable[Move]) -> dict[str, Any]:
+    def brief(self, currency: str | None, moves: Iterable[Commitment]) -> dict[str, Any]:
         """Return the amounts without what is known of orders alone."""
         whole = self.as_dict(currency, moves)
         return {name: whole[name] for name in BRIEF}

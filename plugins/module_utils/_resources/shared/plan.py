@@ -18,10 +18,10 @@ from ..._api.errors import HostedError
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import printable
 from .account import Account, Reads
-from .budget import Commitment, Guard
+from .budget import Guard
 from .effects import Effects
 from .identify import as_sentence
-from .money import Cost, Move
+from .money import MOVES, Commitment, Cost
 from .options import (
     Options,
     WaitOptions,
@@ -177,15 +177,8 @@ class Step:
     changes: bool = True
     """Whether it changes anything. A step that only waits or reads does not make a task changed."""
     branch: Branch | None = None
-    move: Move | None = None
-    """What it does to the price, if it moves money. That of an expansion tells only what is expected."""
     commitment: Commitment | None = None
-    """What it does to the running rate, for the budget. A step that moves money has one."""
-
-    def __post_init__(self) -> None:
-        """Refuse a step that moves money and does not say what it commits: no budget would know of it."""
-        if self.move is not None and self.commitment is None and not isinstance(self, Expansion):
-            raise ValueError(f"the step {self.summary!r} moves money, so it needs a commitment")
+    """What it does to the running rate, for the budget and the result."""
 
     @property
     def commits(self) -> list[Commitment]:
@@ -202,7 +195,7 @@ class Expansion(Step):
 
     run: Callable[[], Sequence[Step]]
     expects: Sequence[Commitment] = ()
-    """What the further steps are expected to commit, for a budget that must hold the whole plan."""
+    """What the further steps are expected to commit."""
 
     @property
     def commits(self) -> list[Commitment]:
@@ -239,9 +232,9 @@ class Plan:
         return [(step, each) for step in self.steps for each in step.commits]
 
     @property
-    def moves(self) -> list[Move]:
+    def moves(self) -> list[Commitment]:
         """What is going to move money."""
-        return [step.move for step in self.steps if step.move]
+        return [made for step, made in self.commitments if step.changes and made.kind in MOVES]
 
     @property
     def actions(self) -> list[str]:

@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from .effects import Effects
-from .money import Move
+from .money import MOVES
 from .pace import Pace
 from .parallel import MOST_PARALLEL, clone_in_pace
 from .plan import NOTHING_DONE, Expansion, Plan, Step, Task
@@ -148,36 +148,36 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
     effects = task.effects
     if client is not None:  # there is none where the task calls nobody
         client.on_write = effects.wrote
-    before, move = effects.writes, None if isinstance(step, Expansion) else step.move
-    if move is not None:
+    before, made = effects.writes, step.commitment
+    if made is not None:
         effects.billed = None  # what the platform said of an earlier step
     try:
         outcome = step.run()
     except HostedError as error:
         wrote = effects.writes > before
-        note_failure(step, move, error, effects, wrote)
+        note_failure(step, error, effects, wrote)
         if wrote or error.effect_unknown:
             task.tell(client, step, "unknown" if error.effect_unknown else "begun")
         raise
-    if step.commitment is not None:
-        task.guard.succeeded(step.commitment)
+    if made is not None and task.guard.budgets:
+        task.guard.succeeded(made)
     if isinstance(step, Expansion):
         for follow_up in outcome:
             perform_step(follow_up, task, client)
     elif step.changes and outcome is not NOTHING_DONE:
-        effects.finish(step.summary, move)
+        effects.finish(step.summary, made)
         task.tell(client, step, "done")
 
 
-def note_failure(step: Step, move: Move | None, error: HostedError, effects: Effects, wrote: bool) -> None:
+def note_failure(step: Step, error: HostedError, effects: Effects, wrote: bool) -> None:
     """Note what a step did, or may have done, before it failed. ``wrote`` tells whether a call succeeded."""
     if isinstance(error, WaitEnded):
         if wrote:
-            effects.begin(step.summary, move)
+            effects.begin(step.summary, step.commitment)
         return
-    unknown = error.effect_unknown
+    unknown, made = error.effect_unknown, step.commitment
     effects.unknown += [step.summary] if unknown else []
-    effects.unsure_moves += [move] if move and (unknown or wrote) else []
+    effects.unsure_moves += [made] if made and made.kind in MOVES and (unknown or wrote) else []
 
 
 def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:

@@ -18,7 +18,7 @@ from ..services.rates import cost_of, rates_of
 from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
 from ..services.start_order import Order
 from ..services.view import View, billed_rate
-from ..shared.money import Move
+from ..shared.money import Commitment
 from ..shared.options import shared_arguments
 from ..shared.plan import NOTHING_DONE, Expansion, Plan, Step, Task
 from ..shared.time_zones import utc_text
@@ -82,13 +82,13 @@ def plan_sleeper(sleeper: Sleeper, currency: str | None, keep_by_now: Callable[[
     status = changes.result.get("status", service.status)
     rate = rates_of(service).of(status)
 
-    def result(now: str, moves: Iterable[Move]) -> dict[str, Any]:
+    def result(now: str, moves: Iterable[Commitment]) -> dict[str, Any]:
         done = list(moves)
         cost = cost_of(service, rate).brief(currency, done) if done else None
         return {**sleeper.facts, "status": now, "cost": cost}
 
     return Plan(
-        result=result(status, [step.move for step in changes.steps if step.move]),
+        result=result(status, [made for step in changes.steps for made in step.commits]),
         steps=steps,
         reread=lambda: result(job.task.account.existing_service(service.id).status, job.task.effects.moves),
         before={"status": service.status},
@@ -113,7 +113,7 @@ def unless_kept(sleeper: Sleeper, step: Step, keep_by_now: Callable[[], Keep | N
         plan.after = plan.before
         return []
 
-    return Expansion(step.summary, go_on, move=step.move, expects=step.commits)
+    return Expansion(step.summary, go_on, expects=step.commits)
 
 
 def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record: SleepRecord) -> None:
@@ -125,7 +125,6 @@ def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record
     changes.add(
         f"resume {view.label}",
         lambda: resume(task, view, commitment),
-        Move("resume", rates.full),
         commitment,
     )
     if record.ran is False:

@@ -37,8 +37,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.text import H
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost, Move
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Commitment, Cost
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options, option
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Plan,
@@ -150,11 +149,11 @@ def test_a_change_is_made_and_read_again() -> None:
 
 def priced(runs: dict[str, Callable[[], Any]]) -> Plan:
     """Return a plan that goes from 1.00 to 3.00 a month, by way of 2.00."""
-    rates = {"resume": Move("resume", Decimal(2)), "resize": Move("resize", Decimal(3)), "tell": None}
-    made = [
-        Step(name, run, move=rates[name], commitment=Commitment("resumption", name, Decimal(3)))
-        for name, run in runs.items()
-    ]
+    commits = {
+        "resume": Commitment("resumption", "s", Decimal(2), id="s", before=Decimal(1)),
+        "resize": Commitment("new size", "s", Decimal(3), id="s", before=Decimal(2)),
+    }
+    made = [Step(name, run, commitment=commits.get(name)) for name, run in runs.items()]
     return Plan(result={"id": "s"}, steps=made, cost=Cost(Decimal(1), Decimal(3)))
 
 

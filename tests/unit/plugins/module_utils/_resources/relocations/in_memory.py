@@ -32,8 +32,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.relocat
     wanted_order,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import Modules, Work
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost, Move
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import (
+    Commitment,
+    CommitmentKind,
+    Cost,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import SHARED_OPTIONS
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
@@ -149,13 +152,9 @@ class Module:
 
         is_order = self.name == "service" and "id" not in options
         moves = is_order or options.get("state") in ("suspended", "resumed", "absent")
-        move = Move("order" if is_order else "suspend", Decimal(9)) if moves else None
-        step = Step(
-            f"{self.name} {what_of(options)}",
-            run,
-            move=move,
-            commitment=Commitment("order", "service", Decimal(0)) if move else None,
-        )
+        kind: CommitmentKind = "order" if is_order else "suspension"
+        made = Commitment(kind, "service", Decimal(4), before=Decimal(0)) if moves else None
+        step = Step(f"{self.name} {what_of(options)}", run, commitment=made)
         return Plan(result=None, steps=[step], cost=Cost(Decimal(0), Decimal(5)) if is_order else GONE)
 
     def change(self, task: Task[Any], options: Mapping[str, Any]) -> None:

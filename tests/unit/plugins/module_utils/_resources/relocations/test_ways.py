@@ -301,7 +301,7 @@ def test_the_old_service_is_in_service_before_the_new_one_is_suspended(tmp_path:
         "returning: app_deploy acme-web v1",
         "returning: service new suspended",
     ]
-    assert [move.monthly for move in plan.moves] == [Decimal(16), Decimal(9)]
+    assert [made.kind for made in plan.moves] == ["suspension", "suspension"]
     assert plan.cost is not None and (plan.cost.before, plan.cost.after) == (Decimal(9), Decimal(9))
     content = found.content
     assert (content.phase, content.newer, content.keep_days) == (Phase.RETURNED, True, 7)

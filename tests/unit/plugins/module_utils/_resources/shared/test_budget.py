@@ -13,9 +13,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
     Budget,
-    Commitment,
     read_budget,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 

@@ -5,14 +5,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
-import pytest
-
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Step, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from unit.plugins.fakes import FakeClient
 
 
@@ -33,8 +29,3 @@ def test_each_warning_is_shown_once_and_cannot_steer_a_terminal() -> None:
         task.warn(message)
     assert task.warnings[::2] == ["late", "soon"]
     assert len(task.warnings) == 3 and "\x1b" not in task.warnings[1]
-
-
-def test_a_step_that_moves_money_says_what_it_commits() -> None:
-    with pytest.raises(ValueError, match="'order web' moves money, so it needs a commitment"):
-        Step("order web", nothing, move=Move("order", Decimal(2)))

@@ -20,8 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Move
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Branch,
@@ -197,17 +196,17 @@ def test_a_step_that_fails_may_have_moved_money_once_a_call_of_it_was_sent(
     error: HostedError, wrote: bool, unsure: bool
 ) -> None:
     """One of several calls may be done, or its outcome unknown."""
-    task, move = new_task(), Move("order", Decimal(2))
+    task, made = new_task(), Commitment("order", "service 'web'", Decimal(2))
 
     def give_up() -> None:
         if wrote:
             task.client.on_write()
         raise error
 
-    order = Step("order", give_up, move=move, commitment=Commitment("order", "service 'web'", Decimal(2)))
+    order = Step("order", give_up, commitment=made)
     with pytest.raises(HostedError):
         runner.apply_plan(Plan(None, [order]), task)
-    assert task.effects.unsure_moves == ([move] if unsure else [])
+    assert task.effects.unsure_moves == ([made] if unsure else [])
 
 
 def test_a_step_cannot_need_what_comes_after_it(diary: Diary) -> None:

@@ -52,12 +52,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
     relocation_record,
     run_memory,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     ENVIRONMENTS,
     Written,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.journal import ENTRIES, Entry
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import OWNERS
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING, Notes
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Kind
