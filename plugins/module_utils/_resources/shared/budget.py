@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Budgets: what an account, a project and a run may cost at most, and what a step commits.
+"""Budgets: what an account, a project and a run may cost at most, as users write it.
 
 Every limit that is given anywhere holds, and of each kind the lowest counts: a guard that a nearer setting
 could raise is none.
@@ -66,7 +66,12 @@ def read_budget(value: Any, source: str) -> Budget:
     for kind, most in value.items():
         if kind == PROJECTS and isinstance(most, Mapping) and most:
             for name, limit in most.items():
-                found[kind, read_project(name, source)] = read_limit(limit, f"project {name!r} of {source}")
+                if name is None or isinstance(name, bool) or not str(name).strip() or "{{" in str(name):
+                    raise Invalid(
+                        f"a project of {source} is {name!r}; give its id or its name. Ansible renders no "
+                        "template in a key: write the whole mapping as one template"
+                    )
+                found[kind, str(name)] = read_limit(limit, f"project {name!r} of {source}")
         elif kind in (ACCOUNT, RUN):
             found[kind, ""] = read_limit(most, f"{kind} of {source}")
         else:
@@ -78,26 +83,10 @@ def read_budget(value: Any, source: str) -> Budget:
 
 
 def read_limit(value: Any, source: str) -> Decimal:
-    """Return one limit.
-
-    :raises Invalid: if it is not an amount.
-    """
+    """Return one limit, which has to be an amount."""
     if value is None or not str(value).strip(" []{}\t\r\n"):
         raise Invalid(f"{source} is empty; give {FORM}, or leave it out")
     return read_amount(str(value).strip(), source)
-
-
-def read_project(name: Any, source: str) -> str:
-    """Return the id or the name of a project.
-
-    :raises Invalid: if it holds nothing, or a template.
-    """
-    if name is None or isinstance(name, bool) or not str(name).strip() or "{{" in str(name):
-        raise Invalid(
-            f"a project of {source} is {name!r}; give its id or its name. Ansible renders no template in a "
-            "key: write the whole mapping as one template"
-        )
-    return str(name)
 
 
 @dataclass
