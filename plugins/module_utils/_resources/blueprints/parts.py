@@ -116,9 +116,8 @@ class Part(Branch):
         if plan is None:
             return ()
         if self.foreseen:
-            commitments = [commitment for _step, commitment in plan.commitments]
             summary = "; ".join(plan.actions) or f"look at {self.label} again"
-            return [Expansion(summary, self.plan_in_turn, changes=plan.changed, expects=commitments)]
+            return [Expansion(summary, self.plan_in_turn, changes=plan.changed, expects=plan.commitments)]
         return [*plan.steps, self.read_step(plan)] if plan.steps else ()
 
     def plan_in_turn(self) -> Sequence[Step]:

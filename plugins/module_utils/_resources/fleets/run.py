@@ -277,7 +277,7 @@ class FleetRun:
             partial(self.begin, member),
             changes=plan.changed,
             branch=member.job,
-            expects=[commitment for _step, commitment in plan.commitments],
+            expects=plan.commitments,
         )
 
     def begin(self, member: Member) -> Sequence[Step]:

@@ -394,8 +394,8 @@ class BudgetGuard(Guard):
 
         :raises BudgetExceeded: if it does not fit.
         """
-        check_mode, commitments = self.task.check_mode, [made for _step, made in plan.commitments]
-        if not any(check_mode or not made.lowers for made in commitments):
+        check_mode = self.task.check_mode
+        if not any(check_mode or not made.lowers for made in plan.commitments):
             return
         with known_or_refused():
             notes = Notes(self.task.client)

@@ -174,20 +174,6 @@ def warn_of_slip(task: Task[ServiceOptions], services: list[ServiceSummary], the
             task.warn(f"there is no service named {name!r}{then}; did you mean {meant!r}{alike}?")
 
 
-def check_name_kept(task: Task[ServiceOptions], service: Service | ServiceSummary) -> None:
-    """Check that the platform gave a new service the name that the task did.
-
-    :raises Invalid: if the next run would not find the service by it. The journal has it, so none is ordered.
-    """
-    wanted = task.options.wanted_name
-    if not same_name(service.name, wanted):
-        raise Invalid(
-            f"the platform named the new service {service.name!r}, not {wanted!r}. Use that name or its id, "
-            f"{service.id}, from now on: tasks that use the other name will not find it. This controller "
-            "does not order it again, but another controller would"
-        )
-
-
 # --- Where there is nothing to delete ---------------------------------------------------------------
 
 

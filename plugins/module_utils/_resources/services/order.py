@@ -44,7 +44,7 @@ from ..shared.runs import run_process
 from ..shared.store import one_at_a_time
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import poll_for
-from .namesakes import ORDERED, ORDERING, Ordered, check_name_kept, check_namesakes
+from .namesakes import ORDERED, ORDERING, Ordered, check_namesakes
 from .options import OrderOptions, ServiceOptions
 from .rates import compare_rate
 from .settings import check_max_monthly, differing_fact, later_settings
@@ -270,8 +270,8 @@ class Ordering:
         """Return the service of the name, where there is one by now."""
         account = self.task.account
         self.listed = account.services()
-        named = with_name(self.listed, self.name, self.task.options.family)
-        return only_service(account.in_default_project(account.within(named, self.project)), self.name)
+        named = account.within(with_name(self.listed, self.name, self.task.options.family), self.project)
+        return only_service(account.in_default_project(named) if len(named) > 1 else named, self.name)
 
     def _await_lost_order(self) -> ServiceSummary | Service | None:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
@@ -326,7 +326,12 @@ class Ordering:
 
         :raises Invalid: if the platform gave it another one. The entry stays, so that none is ordered again.
         """
-        check_name_kept(self.task, service)
+        if not same_name(service.name, self.name):
+            raise Invalid(
+                f"the platform named the new service {service.name!r}, not {self.name!r}. Use that name or "
+                f"its id, {service.id}, from now on: tasks that use the other name will not find it. This "
+                "controller does not order it again, but another controller would"
+            )
         if self.kept is not None:
             self.kept.confirm()
 

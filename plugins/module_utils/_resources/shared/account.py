@@ -153,13 +153,14 @@ class Account:
 
     def metrics_of(self, id: str) -> m.Metrics | None:
         """Return the live metrics of one service; ``None`` if its node cannot be reached."""
-        return self.metrics([id])[id]
+        return self.reads.once(("metrics", id), lambda: self.client.metrics([id])[id])
 
     def named(
         self, name: str, project: m.Project | None = None, family: str | None = None
     ) -> Sequence[m.Service | m.ServiceSummary]:
         """Return the services with this name that are not being deleted, as :meth:`within` a project."""
-        return self.within(with_name(self.services(), name, family), project)
+        found = with_name(self.services(), name, family)
+        return self.within(found, project) if project else found
 
     def within(self, services: Sequence[S], project: m.Project | None) -> Sequence[S | m.Service]:
         """Return the services that are in a project, in full form; all of them if none is named.
@@ -173,8 +174,6 @@ class Account:
 
     def in_default_project(self, services: Sequence[S]) -> Sequence[S | m.Service]:
         """Return those of several services of a name that are in the default project; all if none is."""
-        if len(services) < 2:
-            return services
         defaults = self.default_projects()
         return [each for each in self.read_staying(services) if each.project_id in defaults] or services
 

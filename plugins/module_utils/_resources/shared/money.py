@@ -170,15 +170,11 @@ class Commitment:
         return self.kind in ("order", "creation")
 
     @property
-    def forecast(self) -> Decimal | None:
-        """The rate once it is done, as a result tells it."""
-        return None if self.is_ceiling else self.monthly
-
-    @property
     def adds(self) -> Decimal | None:
         """What it adds to the running rate, or less than nothing; ``None`` if unknown."""
         before = Decimal(0) if self.is_new else self.before
-        return None if self.forecast is None or before is None else self.forecast - before
+        unknown = self.is_ceiling or self.monthly is None or before is None
+        return None if unknown else self.monthly - before  # type: ignore[operator]
 
     @property
     def home(self) -> str:

@@ -227,14 +227,15 @@ class Plan:
     """Whether nothing is begun unless a budget holds all of it. Otherwise each branch is refused alone."""
 
     @property
-    def commitments(self) -> list[tuple[Step, Commitment]]:
-        """What the plan is going to commit, as far as that is known, and the step that does."""
-        return [(step, each) for step in self.steps for each in step.commits]
+    def commitments(self) -> list[Commitment]:
+        """What the plan is going to commit, as far as that is known."""
+        return [made for step in self.steps for made in step.commits]
 
     @property
     def moves(self) -> list[Commitment]:
         """What is going to move money."""
-        return [made for step, made in self.commitments if step.changes and made.kind in MOVES]
+        steps = (step for step in self.steps if step.changes)
+        return [made for step in steps for made in step.commits if made.kind in MOVES]
 
     @property
     def actions(self) -> list[str]:
