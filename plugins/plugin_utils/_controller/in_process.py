@@ -55,6 +55,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import connect_to_broker
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import with_budget
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.collector import freeze_imports
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
     URL,
@@ -231,6 +232,7 @@ def action_for(
 ) -> type[InProcessAction]:
     """Return the action of a module; its argument spec is made here, before Ansible forks its workers."""
     argument_spec(resource)
+    freeze_imports()
     own = {"resource": resource, "read_source": staticmethod(read_source)}
     return type("ActionModule", (InProcessAction,), own)
 
