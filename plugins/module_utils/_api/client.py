@@ -23,7 +23,7 @@ from . import routes as r
 from .connection import Connection
 from .http_transport import HttpTransport, Request, Transport
 from .platform_clock import PlatformClock
-from .text import Redactor, tell_secrets
+from .text import Redactor, describe_type, tell_secrets
 
 MIN_TIME_TO_WRITE = 5.0
 """The seconds that must be left to retry a call that cannot be resent: cut off, its outcome is unknown."""
@@ -185,7 +185,8 @@ class Client:
             response = self._transport.exchange(request, seconds)
             outcome = str(response.status)
             self.received_bytes += len(response.body)
-            self.clock.set(response.date)
+            if response.date:
+                self.clock.last = response.date, time.monotonic()
             return responses.read_response(route, response, self.redact)
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no complete response within {seconds:.3g} seconds") from None
@@ -212,17 +213,28 @@ class Client:
         return found
 
     def pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
-        """Yield the items of all pages."""
+        """Yield the items of all pages.
+
+        A page is a bare array, or an object with ``items`` and an optional ``nextCursor``.
+        """
         query, seen = dict(query or {}), set()
         count, begun = 0, self.received_bytes
         for _page in range(MAX_PAGES):
-            items, cursor = responses.read_page(route, self.send(route, query=query, **ids))
+            cursor, items = None, self.send(route, query=query, **ids)
+            if isinstance(items, dict):
+                cursor, items = items.get("nextCursor"), items.get("items")
+            if not isinstance(items, list):
+                said = f"{route}: expected a list of items, got {describe_type(items)}"
+                raise errors.UnexpectedAnswer(said)
+            if not isinstance(cursor, (str, int, type(None))):
+                said = f"{route}: expected nextCursor to be a string, got {describe_type(cursor)}"
+                raise errors.UnexpectedAnswer(said)
             count += len(items)
             if count > MAX_ENTRIES or self.received_bytes - begun > MAX_LIST:
                 most = f"{MAX_ENTRIES} entries or {MAX_LIST // 1024 // 1024} MB"
                 raise errors.UnexpectedAnswer(f"{route}: the list has more than {most}; stopped")
-            yield from items
-            if not cursor:
+            yield from [responses.read_model(route, route.answer.model, item) for item in items]
+            if cursor in (None, ""):
                 return
             if cursor in seen:
                 raise errors.UnexpectedAnswer(f"{route}: the platform repeats the cursor {cursor!r}; stopped")

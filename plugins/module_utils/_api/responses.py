@@ -20,7 +20,7 @@ from . import models as m
 from .http_transport import Response
 from .libraries import ValidationError
 from .platform_clock import parse_http_date
-from .routes import Many, Route, Undocumented
+from .routes import Route, Undocumented
 from .text import clean, describe_type
 
 MAX_DEPTH = 100
@@ -85,23 +85,6 @@ def read_model(route: Route[Any], model: type[M], value: Any) -> M:
         raise errors.UnexpectedAnswer(f"{route}: {said}") from None
 
 
-def read_page(route: Route[Many[M]], value: Any) -> tuple[list[M], str | None]:
-    """Return a page's items, and the next cursor or ``None``.
-
-    A page is a bare array, or an object with ``items`` and an optional ``nextCursor``.
-    """
-    cursor = None
-    if isinstance(value, dict):
-        cursor, value = value.get("nextCursor"), value.get("items")
-    if not isinstance(value, list):
-        raise errors.UnexpectedAnswer(f"{route}: expected a list of items, got {describe_type(value)}")
-    if cursor is not None and not isinstance(cursor, (str, int)):
-        said = f"{route}: expected nextCursor to be a string, got {describe_type(cursor)}"
-        raise errors.UnexpectedAnswer(said)
-    found = [read_model(route, route.answer.model, item) for item in value]
-    return found, None if cursor is None else str(cursor)
-
-
 class Excessive(ValueError):
     """JSON that is too large or too deeply nested to be genuine."""
 
@@ -115,8 +98,8 @@ def parse(body: bytes) -> Any:
     if len(body) > SMALL and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise Excessive(f"the response holds more than {MAX_VALUES} values")
     # The codec utf-8-sig strips the BOM, too, but each Ansible worker would have to import it.
-    text = body.removeprefix(codecs.BOM_UTF8).decode()
-    value = json.loads(text, **STRICT) if LONG_NUMBER.search(body) else json.loads(text)
+    body = body.removeprefix(codecs.BOM_UTF8)
+    value = json.loads(body.decode(), **(STRICT if LONG_NUMBER.search(body) else {}))
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH and not is_shallow(value):
         raise Excessive(f"the response is nested more than {MAX_DEPTH} levels deep")
     if HALF_CHARACTER.search(body):
@@ -136,8 +119,9 @@ def bounded_number(text: str) -> float:
     return value if set(text) & set(".eE") else int(text)
 
 
-LONG_NUMBER = re.compile(rb"\d(?<!\d\d)\d{199}|[eE]\+?\d{3}|NaN|Infinity")
-"""200 digits and an exponent of two are the most that is finite. Digits are looked at once."""
+LONG_NUMBER = re.compile(rb"\d(?<!\d\d)\d{199}|(?<![^\s:,\[])-?\d[\d.]*[eE]\+?\d{3}|NaN|Infinity")
+"""200 digits and an exponent of two are the most that is finite. Digits are looked at once, and ids
+are no numbers."""
 STRICT: dict[str, Any] = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), bounded_number)
 """To read all numbers in Python takes twice as long."""
 

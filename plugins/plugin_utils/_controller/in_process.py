@@ -43,7 +43,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
     Transport,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import read_token
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
+    token_in_file,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     SERVICE_ID,
     Resource,
@@ -396,7 +398,7 @@ def with_readable_token(
         read = with_token_decrypted(named, loader)
         if of_controller and not here and read["token"] is None:
             path = os.path.join(loader.get_basedir(), os.path.expanduser(str(read["token_file"])))
-            read["token"] = read_token(None, path)
+            read["token"] = token_in_file(path)
         if read["token"] != named["token"]:
             return {**arguments, "token": read["token"], "token_file": None}
     return arguments

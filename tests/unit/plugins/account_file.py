@@ -20,6 +20,7 @@ objects of the specification as well. `answers` has whatever else is read, by me
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from email.utils import formatdate
 from typing import Any
@@ -74,7 +75,7 @@ class AccountFile(Client):
 
     def __init__(self, account: Mapping[str, Any]) -> None:
         super().__init__(Connection("https://account.example", "t-4711"))
-        self.clock.set(formatdate(usegmt=True))
+        self.clock.last = formatdate(usegmt=True), time.monotonic()
         given = account.get("services", ())
         if isinstance(given, Mapping):
             given = [{"id": id, **each} for id, each in given.items() if each is not None]

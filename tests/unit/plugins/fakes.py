@@ -112,7 +112,7 @@ class FakeClient(Readable):
         self.account_key = "account"
         self.connection = SimpleNamespace(base_url="https://api.example.com")
         self.clock = PlatformClock()
-        self.clock.set(formatdate(usegmt=True))
+        self.clock.last = formatdate(usegmt=True), time.monotonic()
         self.add_project("prj_default", "default")
 
     def clone(self) -> FakeClient:

@@ -115,6 +115,42 @@ def event(id: str, second: int = 0) -> dict[str, str]:
     return {"id": id, "type": "POWER_START", "at": f"2026-11-01T10:00:{second:02}.000Z"}
 
 
+BACKUP = {"id": "bk_1", "name": "nightly", "status": "COMPLETED"}
+
+
+@pytest.mark.parametrize(
+    ("pages", "queries"),
+    [
+        ([[BACKUP]], [{}]),
+        ([{"items": [BACKUP]}], [{}]),
+        ([{"items": [BACKUP], "nextCursor": None}], [{}]),
+        ([{"items": [BACKUP], "nextCursor": "c2"}, {"items": []}], [{}, {"cursor": "c2"}]),
+        ([{"items": [BACKUP], "nextCursor": 0}, []], [{}, {"cursor": 0}]),
+    ],
+)
+def test_a_list_is_an_array_or_an_object_with_items(pages: list[Any], queries: list[Any]) -> None:
+    reader, script = client(*pages)
+    assert [item.id for item in reader.pages(r.BACKUPS, id="s")] == ["bk_1"]
+    assert [query for _line, query, _body in script.sent] == queries
+
+
+@pytest.mark.parametrize(
+    "answer", [None, "text", 5, {}, {"items": None}, {"items": {"a": BACKUP}}, {"data": []}]
+)
+def test_what_is_no_list_is_an_error_and_not_an_empty_list(answer: Any) -> None:
+    reader, _script = client(answer)
+    with pytest.raises(
+        errors.UnexpectedAnswer, match=r"GET /api/resources/\{id\}/backups: expected a list of items"
+    ):
+        list(reader.pages(r.BACKUPS, id="s"))
+
+
+def test_a_cursor_of_another_kind_is_an_error() -> None:
+    reader, _script = client({"items": [], "nextCursor": {"at": 1}})
+    with pytest.raises(errors.UnexpectedAnswer, match="nextCursor to be a string, got an object"):
+        list(reader.pages(r.BACKUPS, id="s"))
+
+
 def test_pages_are_followed_to_the_end() -> None:
     reader, script = client(
         {"items": [event("1")], "nextCursor": "a"},
