@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from itertools import islice, takewhile
@@ -61,9 +61,9 @@ class Client:
         """The size of all responses so far."""
         self.attempts_of_call = 0
         """The number of requests that the last call took, retries included."""
-        self.secrets: Callable[[], Iterable[str]] = tuple
-        """Returns what is redacted from all messages, besides the token. Called for the first message."""
-        self._redactor: Redactor | None = None
+        # Made for a message only: most tasks have none.
+        self.redact: Callable[[str], str] = lambda said: Redactor([connection.token])(said)  # noqa: PLW0108
+        """Returns a message without the secrets in it: the token, and those of a task."""
         self.on_write: Callable[[], None] = lambda: None
         """Told of each call that may change something, once the platform said that it had carried it out."""
         self.on_commit: Callable[[Client, Any], AbstractContextManager[None]] = lambda *_call: nullcontext()
@@ -84,7 +84,7 @@ class Client:
     def clone(self) -> Client:
         """Return a client with the same settings and its own connections, for another thread."""
         clone = Client(self.connection, self.log, self._transport.clone())
-        clone.secrets, clone.clock = self.secrets, self.clock
+        clone.redact, clone.clock = self.redact, self.clock
         clone.on_commit, clone.on_pause = self.on_commit, self.on_pause
         return clone
 
@@ -198,12 +198,6 @@ class Client:
         finally:
             took = (time.monotonic() - begun) * 1000
             self.log(f"{route.method} {url.partition('?')[0]} -> {outcome} in {took:.0f} ms")
-
-    def redact(self, said: str) -> str:
-        """Return a message with its secrets redacted."""
-        if self._redactor is None:
-            self._redactor = Redactor([self.connection.token, *self.secrets()])
-        return self._redactor(said)
 
     def one(self, route: r.Route[r.One[M]], **call: Any) -> M:
         """Make a call as :meth:`send` does; return the object in its response."""
