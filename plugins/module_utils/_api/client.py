@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import islice, takewhile
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from . import routes as r
 from .connection import Connection
 from .http_transport import HttpTransport, Request, Transport
 from .platform_clock import PlatformClock
+from .responses import ABSENT
 from .text import Redactor, describe_type, tell_secrets
 
 MIN_TIME_TO_WRITE = 5.0
@@ -142,8 +143,10 @@ class Client:
         query: Any = None,
         body: Any = None,
         seconds: float | None = None,
+        *,
+        or_absent: bool = False,
     ) -> Any:
-        """Make a call, with retries.
+        """Make a call, with retries. It may return :data:`ABSENT`, if that is asked for.
 
         By default, its deadline is the connection's timeout or, if longer, the route's; an attempt that can
         be retried then uses at most half of it. A call that cannot be resent is retried only while there is
@@ -163,7 +166,7 @@ class Client:
                 deadline += turn
             try:
                 left = min(deadline - time.monotonic(), longest)
-                return self._attempt(route, url, body, max(left, 0.001))
+                return self._attempt(route, url, body, max(left, 0.001), or_absent)
             except errors.HostedError as error:
                 again = isinstance(error, retried) and self.attempts_of_call <= self.connection.retries
                 pause = responses.pause_before_retry(error, self.attempts_of_call) if again else 0.0
@@ -176,7 +179,7 @@ class Client:
                 reason = error.message
             responses.wait_for_retry(pause, reason, self.on_pause)
 
-    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float, or_absent: bool) -> Any:
         begun, outcome = time.monotonic(), "no answer"
         self.attempts_of_call += 1
         connection, fresh = self.connection, not route.idempotency.resendable
@@ -187,7 +190,7 @@ class Client:
             self.received_bytes += len(response.body)
             if response.date:
                 self.clock.last = response.date, time.monotonic()
-            return responses.read_response(route, response, self.redact)
+            return responses.read_response(route, response, self.redact, or_absent)
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no complete response within {seconds:.3g} seconds") from None
         except errors.HostedError as error:
@@ -238,9 +241,8 @@ class Client:
 
     def if_any(self, route: r.Route[r.One[M]], id: str) -> M | None:
         """Return the item on a route; ``None`` if it does not exist."""
-        with suppress(errors.NotFoundResponse):
-            return self.one(route, id=id)
-        return None
+        answer = self.call(route, {"id": id}, or_absent=True)
+        return None if answer is ABSENT else responses.read_model(route, route.answer.model, answer)
 
     # --- Calls ------------------------------------------------------------------------------------
 
@@ -260,9 +262,8 @@ class Client:
 
         :raises Interrupted: if it does.
         """
-        with suppress(errors.NotFoundResponse):
-            return self.one(r.RELEASE_SCAN, seconds=seconds, slug=slug, tag=tag)
-        return None
+        answer = self.call(r.RELEASE_SCAN, {"slug": slug, "tag": tag}, seconds=seconds, or_absent=True)
+        return None if answer is ABSENT else responses.read_model(r.RELEASE_SCAN, m.ScanReport, answer)
 
     def app_logs(self, slug: str) -> list[str]:
         """Return the last lines of an application's log, oldest first."""

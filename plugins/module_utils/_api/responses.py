@@ -38,18 +38,24 @@ SENTENCES = ("message", "detail", "error_description", "error", "title", "errors
 """The keys of the message in an error's body. The specification shows the first one."""
 TAG = re.compile(r"<(style|script)\b.*?(?:</\1>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 """Matches a tag. Those without an end are not searched for it again and again."""
+ABSENT: Any = object()
+"""What a response means that a single item is not there, for a caller who asks whether it is."""
 M = TypeVar("M", bound=m.Model)
 
 
 # --- 2xx --------------------------------------------------------------------------------------------
 
 
-def read_response(route: Route[Any], response: Response, redact: Callable[[str], str]) -> Any:
+def read_response(
+    route: Route[Any], response: Response, redact: Callable[[str], str], or_absent: bool = False
+) -> Any:
     """Return the JSON of a 2xx response; ``None`` if nothing depends on its body, which is not JSON.
 
     :raises UnexpectedAnswer: if it is too large or too deeply nested.
     :raises HostedError: what any other response means.
     """
+    if or_absent and errors.REFUSALS.get(response.status) is errors.NotFoundResponse:
+        return ABSENT
     if not 200 <= response.status < 300:
         raise error_for_response(route, response, redact)
     if not response.body.strip():

@@ -9,6 +9,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable
 from typing import Any, get_args, get_type_hints
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import models
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Response
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import Route
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 
@@ -38,6 +40,8 @@ class Script(Client):
         query: Any = None,
         body: Any = None,
         seconds: float | None = None,
+        *,
+        or_absent: bool = False,
     ) -> Any:
         self.sent.append((f"{route.method} {route.url(ids)}", None if query is None else dict(query), body))
         answer = next(self.answers)
@@ -214,8 +218,9 @@ ABSENT: list[Callable[[Client], Any]] = [
 def test_404_means_absent_where_one_item_is_read_or_deleted(
     call: Callable[[Client], Any], status: int
 ) -> None:
-    reader, script = client(errors.error_for_status("gone", status))
-    assert call(reader) is None and len(script.sent) == 1
+    transport = mock.Mock(exchange=mock.Mock(return_value=Response(status, None, b"gone")))
+    assert call(Client(Connection("https://api.example.com", "token"), transport=transport)) is None
+    assert transport.exchange.call_count == 1
 
 
 PRESENT: list[Callable[[Client], Any]] = [
