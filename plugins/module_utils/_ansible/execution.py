@@ -143,23 +143,10 @@ def add_plan(
         result["diff"] = as_diff(plan, subject, partial(format_price, task))
 
 
-def add_cost(plan: Plan, task: Task[Any], state: Any, result: dict[str, Any]) -> None:
-    """Put into ``result`` what was done to the price, if anything was, also when a later step failed."""
-    effects = task.effects
-    cost = None if plan.cost is None else effects.cost(plan.cost)
-    if cost is None and plan.moves:
-        result.pop("cost", None)
-    elif cost is not None:
-        shown = state.get("id") if isinstance(state, dict) else None
-        id = cost.service_id or effects.facts.get("service_id") or shown
-        done = [*effects.moves, *effects.unsure_moves]
-        result["cost"] = replace(cost, service_id=id).as_dict(currency_of(task), done)
-
-
 def apply_and_report(
     resource: Resource, plan: Plan, task: Task, context: RunContext, result: dict[str, Any]
 ) -> None:
-    """Apply the plan. If a step raises, ``result`` holds the steps done and the state that they left."""
+    """Apply the plan. If a step raises, ``result`` holds what was done, its cost and the state after it."""
     effects, now, failed = task.effects, None, None
     try:
         runner.apply_plan(plan, task)
@@ -173,7 +160,14 @@ def apply_and_report(
             with suppress(Exception):  # which must not replace the error that is being reported
                 now = plan.reread()
     result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
-    add_cost(plan, task, now, result)
+    cost = None if plan.cost is None else effects.cost(plan.cost)
+    if cost is not None:
+        shown = now.get("id") if isinstance(now, dict) else None
+        id = cost.service_id or effects.facts.get("service_id") or shown
+        done = [*effects.moves, *effects.unsure_moves]
+        result["cost"] = replace(cost, service_id=id).as_dict(currency_of(task), done)
+    elif plan.moves:  # none of which was made
+        result.pop("cost", None)
     if failed is not None:
         raise failed
 

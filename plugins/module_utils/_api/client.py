@@ -205,8 +205,8 @@ class Client:
     def one(self, route: r.Route[r.One[M]], **call: Any) -> M:
         """Make a call as :meth:`send` does; return the object in its response."""
         found = responses.read_model(route, route.answer.model, self.send(route, **call))
-        if found.secret_fields:
-            tell_secrets(m.secrets_in(found))
+        for value in (getattr(found, name) for name in found.secret_fields):
+            tell_secrets([each.value for each in value] if isinstance(value, list) else [value])
         return found
 
     def pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
