@@ -251,7 +251,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.connec
     PASSED_VARIABLES,
     SETTINGS,
     UNPASSED_VARIABLES,
-    check_one_token,
+    token_in,
     token_in_environment,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
@@ -372,7 +372,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             # Tasks on the hosts would act with another token than the one that listed them.
             raise ConfigurationError(f"{' and '.join(named)} each name a token; name one of them")
         if not named:
-            check_one_token("the environment", os.environ, ENVIRONMENT)
+            token_in("the environment", os.environ, ENVIRONMENT)
         if named not in (["token_env"], ["token_variable"]):
             return options
         source = str(self.get_option(named[0]))

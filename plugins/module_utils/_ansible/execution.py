@@ -75,7 +75,7 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
     if warnings:
         result["warnings"] = secrets.without(warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
-    shown: dict[str, Any] = map_strings(result, secrets.hide)
+    shown: dict[str, Any] = secrets.hide(result)
     return shown
 
 
@@ -98,7 +98,7 @@ def open_task(
         settings = connection(given, resource.name)
         warnings += settings.warnings
         client = context.connect(settings, context.log)
-        client.secrets = secrets.values
+        client.redact, secrets.token = secrets.without, settings.token
     if redacted := resource.redacted_values(options):
         secrets.redact = Redactor(texts_in(redacted))
     task: Task = Task(client, given, context.check_mode, warnings=warnings)
@@ -143,23 +143,10 @@ def add_plan(
         result["diff"] = as_diff(plan, subject, partial(format_price, task))
 
 
-def add_cost(plan: Plan, task: Task[Any], state: Any, result: dict[str, Any]) -> None:
-    """Put into ``result`` what was done to the price, if anything was, also when a later step failed."""
-    effects = task.effects
-    cost = None if plan.cost is None else effects.cost(plan.cost)
-    if cost is None and plan.moves:
-        result.pop("cost", None)
-    elif cost is not None:
-        shown = state.get("id") if isinstance(state, dict) else None
-        id = cost.service_id or effects.facts.get("service_id") or shown
-        done = [*effects.moves, *effects.unsure_moves]
-        result["cost"] = replace(cost, service_id=id).as_dict(currency_of(task), done)
-
-
 def apply_and_report(
     resource: Resource, plan: Plan, task: Task, context: RunContext, result: dict[str, Any]
 ) -> None:
-    """Apply the plan. If a step raises, ``result`` holds the steps done and the state that they left."""
+    """Apply the plan. If a step raises, ``result`` holds what was done, its cost and the state after it."""
     effects, now, failed = task.effects, None, None
     try:
         runner.apply_plan(plan, task)
@@ -173,7 +160,14 @@ def apply_and_report(
             with suppress(Exception):  # which must not replace the error that is being reported
                 now = plan.reread()
     result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
-    add_cost(plan, task, now, result)
+    cost = None if plan.cost is None else effects.cost(plan.cost)
+    if cost is not None:
+        shown = now.get("id") if isinstance(now, dict) else None
+        id = cost.service_id or effects.facts.get("service_id") or shown
+        done = [*effects.moves, *effects.unsure_moves]
+        result["cost"] = replace(cost, service_id=id).as_dict(currency_of(task), done)
+    elif plan.moves:  # none of which was made
+        result.pop("cost", None)
     if failed is not None:
         raise failed
 
@@ -201,32 +195,40 @@ class Secrets:
 
     def __init__(self, resource: Resource, options: Mapping[str, Any]) -> None:
         """Tell Ansible of what is secret by its name: of other options, most values are common words."""
-        self.resource, self.options = resource, options
+        self.resource, self.options, self.token = resource, options, ""
         hidden = {name for name, option in argument_spec(resource).items() if option.get("no_log")}
         self.no_log = [options.get(name) for name in hidden - resource.secret_options]
         self.never_shown = sorted(texts_in(self.no_log), key=len, reverse=True)
         """What no result holds, the longest first."""
         self.redact: Redactor | None = None
         """Redacts other values that no key of a result hides."""
+        self._redact_all: Redactor | None = None
         named = [options.get(name) for name in resource.secret_options if name.startswith("secret_")]
         tell_secrets([*self.never_shown, *texts_in(named, shortest=1)])
 
-    def hide(self, text: str) -> str:
-        """Return a text without what is never shown."""
-        text = self.redact(text) if self.redact else text  # first, as these values may hold the others
+    def hide(self, said: Any) -> Any:
+        """Return text or nested data without what is never shown."""
+        if isinstance(said, dict):
+            return {key: self.hide(item) for key, item in said.items()}
+        if isinstance(said, list):
+            return [self.hide(item) for item in said]
+        if not isinstance(said, str):
+            return said
+        said = self.redact(said) if self.redact else said  # first, as these values may hold the others
         for value in self.never_shown:
-            text = text.replace(value, HIDDEN)
-        return text
-
-    def values(self) -> set[str]:
-        """Return all of them that are long enough to be redacted."""
-        pasted = [value for value in self.options.values() if isinstance(value, str) and PRIVATE_KEY in value]
-        return texts_in([*self.no_log, self.resource.secret_values(self.options), *pasted])
+            said = said.replace(value, HIDDEN)
+        return said
 
     def without(self, said: Any) -> Any:
-        """Return ``said``, text or nested data for the user, without any of them in any encoding."""
-        values = self.values()
-        return map_strings(said, Redactor(values)) if values else said
+        """Return text or nested data for the user without any secret, in any encoding.
+
+        They are collected for the first message: most tasks have none.
+        """
+        if self._redact_all is None:
+            plain = [each for each in self.options.values() if isinstance(each, str) and PRIVATE_KEY in each]
+            found = texts_in([*self.no_log, self.resource.secret_values(self.options), *plain])
+            self._redact_all = Redactor([self.token, *found])
+        return self._redact_all(said)
 
 
 def texts_in(value: Any, shortest: int = SHORTEST_SECRET) -> set[str]:
@@ -241,15 +243,6 @@ def texts_in(value: Any, shortest: int = SHORTEST_SECRET) -> set[str]:
         elif each is not None and not isinstance(each, bool) and len(text := str(each)) >= shortest:
             found.add(text)
     return found
-
-
-def map_strings(value: Any, redact: Callable[[str], str]) -> Any:
-    """Return ``value`` with ``redact`` applied to every string in it."""
-    if isinstance(value, dict):
-        return {key: map_strings(item, redact) for key, item in value.items()}
-    if isinstance(value, list):
-        return [map_strings(item, redact) for item in value]
-    return redact(value) if isinstance(value, str) else value
 
 
 def shown_options(resource: Resource, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from ansible.module_utils.errors import AnsibleFallbackNotFound
 
 from .._api.errors import ConfigurationError
 from .._api.text import LISTENERS
-from .._resources.shared.connecting import with_selected_token
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
 from .._resources.shared.plan import Resource
 from .._resources.shared.selectors import check_one_pattern, check_path, check_selector, check_text
@@ -95,7 +94,8 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
         if entry is None:  # which Ansible refuses
             continue
         selects = name in resource.selectors
-        check_kind(name, value, entry, is_name=selects and name not in AMOUNTS)
+        if not isinstance(value, str) or "options" in entry:
+            check_kind(name, value, entry, is_name=selects and name not in AMOUNTS)
         if selects:
             check_selector(name, value)
         elif name in resource.filled_options and value is not None:
@@ -106,7 +106,9 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
         if name in local and isinstance(value, str):
             check_path(name, value, of_file=name in FILES_TO_WRITE)
     resource.check_written(written)
-    return with_selected_token(checked, written)
+    if written.get("token_file") is not None and written.get("token") is None:
+        checked["token"] = None
+    return checked
 
 
 def check_kind(name: str, value: Any, entry: Mapping[str, Any], *, is_name: bool) -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import islice, takewhile
 from typing import Any, TypeVar
@@ -23,7 +23,8 @@ from . import routes as r
 from .connection import Connection
 from .http_transport import HttpTransport, Request, Transport
 from .platform_clock import PlatformClock
-from .text import Redactor, tell_secrets
+from .responses import ABSENT
+from .text import Redactor, describe_type, tell_secrets
 
 MIN_TIME_TO_WRITE = 5.0
 """The seconds that must be left to retry a call that cannot be resent: cut off, its outcome is unknown."""
@@ -61,9 +62,9 @@ class Client:
         """The size of all responses so far."""
         self.attempts_of_call = 0
         """The number of requests that the last call took, retries included."""
-        self.secrets: Callable[[], Iterable[str]] = tuple
-        """Returns what is redacted from all messages, besides the token. Called for the first message."""
-        self._redactor: Redactor | None = None
+        # Made for a message only: most tasks have none.
+        self.redact: Callable[[str], str] = lambda said: Redactor([connection.token])(said)  # noqa: PLW0108
+        """Returns a message without the secrets in it: the token, and those of a task."""
         self.on_write: Callable[[], None] = lambda: None
         """Told of each call that may change something, once the platform said that it had carried it out."""
         self.on_commit: Callable[[Client, Any], AbstractContextManager[None]] = lambda *_call: nullcontext()
@@ -84,7 +85,7 @@ class Client:
     def clone(self) -> Client:
         """Return a client with the same settings and its own connections, for another thread."""
         clone = Client(self.connection, self.log, self._transport.clone())
-        clone.secrets, clone.clock = self.secrets, self.clock
+        clone.redact, clone.clock = self.redact, self.clock
         clone.on_commit, clone.on_pause = self.on_commit, self.on_pause
         return clone
 
@@ -142,8 +143,10 @@ class Client:
         query: Any = None,
         body: Any = None,
         seconds: float | None = None,
+        *,
+        or_absent: bool = False,
     ) -> Any:
-        """Make a call, with retries.
+        """Make a call, with retries. It may return :data:`ABSENT`, if that is asked for.
 
         By default, its deadline is the connection's timeout or, if longer, the route's; an attempt that can
         be retried then uses at most half of it. A call that cannot be resent is retried only while there is
@@ -163,7 +166,7 @@ class Client:
                 deadline += turn
             try:
                 left = min(deadline - time.monotonic(), longest)
-                return self._attempt(route, url, body, max(left, 0.001))
+                return self._attempt(route, url, body, max(left, 0.001), or_absent)
             except errors.HostedError as error:
                 again = isinstance(error, retried) and self.attempts_of_call <= self.connection.retries
                 pause = responses.pause_before_retry(error, self.attempts_of_call) if again else 0.0
@@ -176,7 +179,7 @@ class Client:
                 reason = error.message
             responses.wait_for_retry(pause, reason, self.on_pause)
 
-    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float, or_absent: bool) -> Any:
         begun, outcome = time.monotonic(), "no answer"
         self.attempts_of_call += 1
         connection, fresh = self.connection, not route.idempotency.resendable
@@ -185,8 +188,9 @@ class Client:
             response = self._transport.exchange(request, seconds)
             outcome = str(response.status)
             self.received_bytes += len(response.body)
-            self.clock.set(response.date)
-            return responses.read_response(route, response, self.redact)
+            if response.date:
+                self.clock.last = response.date, time.monotonic()
+            return responses.read_response(route, response, self.redact, or_absent)
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no complete response within {seconds:.3g} seconds") from None
         except errors.HostedError as error:
@@ -198,31 +202,36 @@ class Client:
             took = (time.monotonic() - begun) * 1000
             self.log(f"{route.method} {url.partition('?')[0]} -> {outcome} in {took:.0f} ms")
 
-    def redact(self, said: str) -> str:
-        """Return a message with its secrets redacted."""
-        if self._redactor is None:
-            self._redactor = Redactor([self.connection.token, *self.secrets()])
-        return self._redactor(said)
-
     def one(self, route: r.Route[r.One[M]], **call: Any) -> M:
         """Make a call as :meth:`send` does; return the object in its response."""
         found = responses.read_model(route, route.answer.model, self.send(route, **call))
-        if found.secret_fields:
-            tell_secrets(m.secrets_in(found))
+        for value in (getattr(found, name) for name in found.secret_fields):
+            tell_secrets([each.value for each in value] if isinstance(value, list) else [value])
         return found
 
     def pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
-        """Yield the items of all pages."""
+        """Yield the items of all pages.
+
+        A page is a bare array, or an object with ``items`` and an optional ``nextCursor``.
+        """
         query, seen = dict(query or {}), set()
         count, begun = 0, self.received_bytes
         for _page in range(MAX_PAGES):
-            items, cursor = responses.read_page(route, self.send(route, query=query, **ids))
+            cursor, items = None, self.send(route, query=query, **ids)
+            if isinstance(items, dict):
+                cursor, items = items.get("nextCursor"), items.get("items")
+            if not isinstance(items, list):
+                said = f"{route}: expected a list of items, got {describe_type(items)}"
+                raise errors.UnexpectedAnswer(said)
+            if not isinstance(cursor, (str, int, type(None))):
+                said = f"{route}: expected nextCursor to be a string, got {describe_type(cursor)}"
+                raise errors.UnexpectedAnswer(said)
             count += len(items)
             if count > MAX_ENTRIES or self.received_bytes - begun > MAX_LIST:
                 most = f"{MAX_ENTRIES} entries or {MAX_LIST // 1024 // 1024} MB"
                 raise errors.UnexpectedAnswer(f"{route}: the list has more than {most}; stopped")
-            yield from items
-            if not cursor:
+            yield from [responses.read_model(route, route.answer.model, item) for item in items]
+            if cursor in (None, ""):
                 return
             if cursor in seen:
                 raise errors.UnexpectedAnswer(f"{route}: the platform repeats the cursor {cursor!r}; stopped")
@@ -232,15 +241,10 @@ class Client:
 
     def if_any(self, route: r.Route[r.One[M]], id: str) -> M | None:
         """Return the item on a route; ``None`` if it does not exist."""
-        with suppress(errors.NotFoundResponse):
-            return self.one(route, id=id)
-        return None
+        answer = self.call(route, {"id": id}, or_absent=True)
+        return None if answer is ABSENT else responses.read_model(route, route.answer.model, answer)
 
     # --- Calls ------------------------------------------------------------------------------------
-
-    def whoami(self, seconds: float | None = None) -> m.Whoami:
-        """Return the account that the token belongs to (Authentication)."""
-        return self.one(r.WHOAMI, seconds=seconds)
 
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
         """Return the monthly price of an application in millicents, without creating it."""
@@ -258,9 +262,8 @@ class Client:
 
         :raises Interrupted: if it does.
         """
-        with suppress(errors.NotFoundResponse):
-            return self.one(r.RELEASE_SCAN, seconds=seconds, slug=slug, tag=tag)
-        return None
+        answer = self.call(r.RELEASE_SCAN, {"slug": slug, "tag": tag}, seconds=seconds, or_absent=True)
+        return None if answer is ABSENT else responses.read_model(r.RELEASE_SCAN, m.ScanReport, answer)
 
     def app_logs(self, slug: str) -> list[str]:
         """Return the last lines of an application's log, oldest first."""
@@ -302,14 +305,6 @@ class Client:
         query = {"hourStart": hour, "dayStart": day, "weekStart": week, "monthStart": month}
         return self.one(r.BILLED_TOTALS, query=query, id=id)
 
-    def billing_overview(self) -> m.BillingOverview:
-        """Return the account's balance, spend and forecast in cents."""
-        return self.one(r.BILLING_OVERVIEW)
-
-    def wallet(self, seconds: float | None = None) -> m.Wallet:
-        """Return the account's balance in cents and its currency."""
-        return self.one(r.WALLET, seconds=seconds)
-
     def entries(self, route: r.Route[r.Entries[m.Entry]]) -> list[dict[str, Any]]:
         """Return the entries of a list whose fields are not shown, as undocumented JSON."""
         return [entry.model_extra or {} for entry in self.pages(route)]
@@ -317,10 +312,6 @@ class Client:
     def statement(self, period: str) -> Any:
         """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
         return self.send(r.STATEMENT, period=period)
-
-    def quote(self, order: dict[str, Any]) -> m.Quote:
-        """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
-        return self.one(r.QUOTE, body=order)
 
     def database_rows(self, id: str, schema: str, table: str, page: int = 0) -> m.QueryResult:
         """Return a page of 50 rows of a table. The first page is 0."""

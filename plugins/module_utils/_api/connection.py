@@ -19,6 +19,8 @@ UNCHECKED = (
     "validate_certs is off: no certificate was checked, so anybody on the way to the server could read the "
     "token and change what was sent and received"
 )
+TOKEN = re.compile(r"[!-~]+")
+"""Matches one line of printable ASCII without spaces."""
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
@@ -51,7 +53,8 @@ class Connection:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", check_base_url(self.base_url, self.allow_http_hosts))
-        check_token(self.token)
+        if not TOKEN.fullmatch(self.token):
+            raise ConfigurationError(fault_of_token(self.token))
         # Here, because requests would show the token in its error.
         if not HEADER_NAME.fullmatch(self.auth_header):
             raise ConfigurationError(
@@ -81,17 +84,13 @@ class Connection:
         object.__setattr__(self, "warnings", [UNCHECKED] if unchecked else [])
 
 
-def check_token(token: str) -> None:
-    """Reject an invalid token without showing it."""
+def fault_of_token(token: str) -> str:
+    """Return what is wrong with an invalid token, without showing it."""
     if not token:
-        raise ConfigurationError("token is empty; set token, token_file or HOSTED_SERVICES_TOKEN")
-    if len(token.splitlines()) > 1:
-        raise ConfigurationError(
-            f"token has {len(token.splitlines())} lines; a token is a single line. "
-            "Does its file contain something else?"
-        )
-    if not token.isascii() or not token.isprintable() or " " in token:
-        raise ConfigurationError("token holds a space, a control character or a character that is not ASCII")
+        return "token is empty; set token, token_file or HOSTED_SERVICES_TOKEN"
+    if (lines := len(token.splitlines())) > 1:
+        return f"token has {lines} lines; a token is a single line. Does its file contain something else?"
+    return "token holds a space, a control character or a character that is not ASCII"
 
 
 def check_base_url(url: str, allow_http_hosts: Iterable[str] = ()) -> str:

@@ -11,7 +11,6 @@ Timestamps are strings, as received.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -60,13 +59,6 @@ class LateModel(Model):
     """A model that few tasks use. pydantic builds its validator on first use, which saves start-up time."""
 
     model_config = ConfigDict(defer_build=True)
-
-
-def secrets_in(model: Model) -> Iterator[Any]:
-    """Yield the secrets that an object of the platform holds."""
-    for name in model.secret_fields:
-        value = getattr(model, name)
-        yield from (secret.value for secret in value or ()) if isinstance(model, Order) else [value]
 
 
 def plain(value: Any) -> Any:

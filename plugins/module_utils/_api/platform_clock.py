@@ -18,17 +18,12 @@ CLOCKS_DIFFER = timedelta(minutes=1)
 class PlatformClock:
     """The platform's clock, as far as its responses show it. Threads may share one."""
 
-    _last: tuple[str, float] | None = None
+    last: tuple[str, float] | None = None
     """The ``Date`` of the last response that had one, and when that arrived, by the monotonic clock."""
-
-    def set(self, date: str) -> None:
-        """Set the clock to the ``Date`` header of a response that has just arrived, if it has one."""
-        if date:
-            self._last = date, time.monotonic()
 
     def shown(self) -> datetime | None:
         """Return the platform's time, in UTC; ``None`` until a response shows it."""
-        date, at = self._last or ("", 0.0)
+        date, at = self.last or ("", 0.0)
         moment = parse_http_date(date)
         try:
             return moment and moment + timedelta(seconds=time.monotonic() - at)

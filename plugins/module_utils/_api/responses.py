@@ -20,7 +20,7 @@ from . import models as m
 from .http_transport import Response
 from .libraries import ValidationError
 from .platform_clock import parse_http_date
-from .routes import Many, Route, Undocumented
+from .routes import Route, Undocumented
 from .text import clean, describe_type
 
 MAX_DEPTH = 100
@@ -38,18 +38,24 @@ SENTENCES = ("message", "detail", "error_description", "error", "title", "errors
 """The keys of the message in an error's body. The specification shows the first one."""
 TAG = re.compile(r"<(style|script)\b.*?(?:</\1>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 """Matches a tag. Those without an end are not searched for it again and again."""
+ABSENT: Any = object()
+"""What a response means that a single item is not there, for a caller who asks whether it is."""
 M = TypeVar("M", bound=m.Model)
 
 
 # --- 2xx --------------------------------------------------------------------------------------------
 
 
-def read_response(route: Route[Any], response: Response, redact: Callable[[str], str]) -> Any:
+def read_response(
+    route: Route[Any], response: Response, redact: Callable[[str], str], or_absent: bool = False
+) -> Any:
     """Return the JSON of a 2xx response; ``None`` if nothing depends on its body, which is not JSON.
 
     :raises UnexpectedAnswer: if it is too large or too deeply nested.
     :raises HostedError: what any other response means.
     """
+    if or_absent and errors.REFUSALS.get(response.status) is errors.NotFoundResponse:
+        return ABSENT
     if not 200 <= response.status < 300:
         raise error_for_response(route, response, redact)
     if not response.body.strip():
@@ -85,23 +91,6 @@ def read_model(route: Route[Any], model: type[M], value: Any) -> M:
         raise errors.UnexpectedAnswer(f"{route}: {said}") from None
 
 
-def read_page(route: Route[Many[M]], value: Any) -> tuple[list[M], str | None]:
-    """Return a page's items, and the next cursor or ``None``.
-
-    A page is a bare array, or an object with ``items`` and an optional ``nextCursor``.
-    """
-    cursor = None
-    if isinstance(value, dict):
-        cursor, value = value.get("nextCursor"), value.get("items")
-    if not isinstance(value, list):
-        raise errors.UnexpectedAnswer(f"{route}: expected a list of items, got {describe_type(value)}")
-    if cursor is not None and not isinstance(cursor, (str, int)):
-        said = f"{route}: expected nextCursor to be a string, got {describe_type(cursor)}"
-        raise errors.UnexpectedAnswer(said)
-    found = [read_model(route, route.answer.model, item) for item in value]
-    return found, None if cursor is None else str(cursor)
-
-
 class Excessive(ValueError):
     """JSON that is too large or too deeply nested to be genuine."""
 
@@ -115,8 +104,8 @@ def parse(body: bytes) -> Any:
     if len(body) > SMALL and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise Excessive(f"the response holds more than {MAX_VALUES} values")
     # The codec utf-8-sig strips the BOM, too, but each Ansible worker would have to import it.
-    text = body.removeprefix(codecs.BOM_UTF8).decode()
-    value = json.loads(text, **STRICT) if LONG_NUMBER.search(body) else json.loads(text)
+    body = body.removeprefix(codecs.BOM_UTF8)
+    value = json.loads(body.decode(), **(STRICT if LONG_NUMBER.search(body) else {}))
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH and not is_shallow(value):
         raise Excessive(f"the response is nested more than {MAX_DEPTH} levels deep")
     if HALF_CHARACTER.search(body):
@@ -136,8 +125,9 @@ def bounded_number(text: str) -> float:
     return value if set(text) & set(".eE") else int(text)
 
 
-LONG_NUMBER = re.compile(rb"\d(?<!\d\d)\d{199}|[eE]\+?\d{3}|NaN|Infinity")
-"""200 digits and an exponent of two are the most that is finite. Digits are looked at once."""
+LONG_NUMBER = re.compile(rb"\d(?<!\d\d)\d{199}|(?<![^\s:,\[])-?\d[\d.]*[eE]\+?\d{3}|NaN|Infinity")
+"""200 digits and an exponent of two are the most that is finite. Digits are looked at once, and ids
+are no numbers."""
 STRICT: dict[str, Any] = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), bounded_number)
 """To read all numbers in Python takes twice as long."""
 

@@ -120,7 +120,9 @@ def tell_secrets(values: Iterable[Any]) -> None:
 
 
 class Redactor:
-    """Replaces known secrets in text, raw or in a common encoding, with :data:`HIDDEN`.
+    """Replaces known secrets in text, also inside lists and dictionaries, with :data:`HIDDEN`.
+
+    They are found raw and in the common encodings.
 
     So is the beginning of one that was cut off: where at least :data:`LEAST_BEGINNING` characters of it stand
     before a :data:`CUT`. Words as in any message are left, and a text that is nothing else, as it may be a
@@ -140,7 +142,13 @@ class Redactor:
                 self._beginnings.setdefault(form[:LEAST_BEGINNING], []).append(form)
         self._forms = sorted(forms | pieces, key=len, reverse=True)
 
-    def __call__(self, text: str) -> str:
+    def __call__(self, text: Any) -> Any:
+        if isinstance(text, dict):
+            return {key: self(item) for key, item in text.items()}
+        if isinstance(text, list):
+            return [self(item) for item in text]
+        if not isinstance(text, str):
+            return text
         for form in self._forms:
             text = text.replace(form, HIDDEN)
         for beginning, forms in self._beginnings.items():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing.connection import Client, Connection
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
@@ -16,12 +17,11 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
     Response,
     Transport,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import (
-    socket_address,
-    start_broker,
-)
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import start_broker
 
 SOCKET = "hosted.services"
+MAX_ADDRESS = 100
+"""The longest address of a socket that every system allows, in bytes."""
 
 
 def connect_to_broker(run_folder: str) -> Transport:
@@ -32,24 +32,31 @@ def connect_to_broker(run_folder: str) -> Transport:
     """
     path = os.path.join(run_folder, SOCKET)
     try:
+        address = path if len(os.fsencode(path)) <= MAX_ADDRESS else short_address(run_folder)
         if not os.path.exists(path):
-            start_broker(path)
-        return BrokerClient(path, open_socket(path))
+            start_broker(address)
+        return BrokerClient(address, Client(address))
     except OSError:  # no sockets here, no more processes, or somebody killed the broker
         return HttpTransport()
 
 
+@cache
+def short_address(run_folder: str) -> str:
+    """Return a short address of the socket in a deep folder, which this process keeps open for it."""
+    return f"/dev/fd/{os.open(run_folder, os.O_RDONLY)}/{SOCKET}"
+
+
 @dataclass
 class BrokerClient:
-    """Sends requests through the broker that listens at ``path``."""
+    """Sends requests through the broker that listens at ``address``."""
 
-    path: str
+    address: str
     _broker: Connection | None = None
 
     def clone(self) -> Transport:
         """Return another one, for another thread; without the broker, a transport of its own."""
         try:
-            return BrokerClient(self.path, open_socket(self.path))
+            return BrokerClient(self.address, Client(self.address))
         except OSError:
             return HttpTransport()
 
@@ -62,7 +69,7 @@ class BrokerClient:
     def exchange(self, request: Request, seconds: float) -> Response:
         """Send a request through the broker and return its response, within so many seconds."""
         try:
-            broker = self._broker or open_socket(self.path)
+            broker = self._broker or Client(self.address)
         except OSError as error:
             raise errors.ConnectionFailed(f"the connection broker is gone: {error}") from None
         # A late response must not be taken for that of the next request, whatever ends the wait for it.
@@ -81,12 +88,3 @@ class BrokerClient:
             raise answer
         response: Response = answer
         return response
-
-
-def open_socket(path: str) -> Connection:
-    """Connect to the broker.
-
-    :raises OSError: if nobody listens there.
-    """
-    with socket_address(path) as address:
-        return Client(address)

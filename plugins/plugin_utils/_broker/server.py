@@ -22,8 +22,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -31,8 +30,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
 
 BACKLOG = 128
-MAX_ADDRESS = 100
-"""The longest address of a socket that every system allows, in bytes."""
 MAX_IDLE_SECONDS = 30.0
 """The broker closes its idle connections if no task connects for so long. Many servers do after a minute."""
 LIFELINE, _LIFELINE_WRITER = os.pipe()
@@ -44,50 +41,31 @@ class BrokerDefect(Exception):
     """A defect in the broker. Names the class of the error only, because its text may hold secrets."""
 
 
-def start_broker(path: str) -> None:
+def start_broker(address: str) -> None:
     """Fork the broker: no terminal, no signals of the run, only the files it needs. It can be reached now.
 
     :raises OSError: if it cannot listen, for example because another worker was quicker.
     """
     with socket.socket(socket.AF_UNIX) as listener:
-        with socket_address(path) as address:
-            listener.bind(address)
+        listener.bind(address)
         listener.listen(BACKLOG)
-        if os.fork() == 0:
-            try:
-                os.setsid()
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
-                signal.signal(signal.SIGTERM, signal.SIG_DFL)
-                close_files_except({listener.fileno(), LIFELINE})
-                serve(listener, LIFELINE)
-            finally:
-                os._exit(0)
-
-
-@contextmanager
-def socket_address(path: str) -> Iterator[str]:
-    """Yield a name of the socket at ``path`` that is short enough for an address, however deep it is."""
-    if len(os.fsencode(path)) <= MAX_ADDRESS:
-        yield path
-        return
-    folder, name = os.path.split(path)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        yield f"/dev/fd/{handle}/{name}"
-    finally:
-        os.close(handle)
-
-
-def close_files_except(needed: set[int]) -> None:
-    """Close all files of this process, and connect the standard streams to nothing."""
-    for number in map(int, os.listdir("/dev/fd")):
-        if number > 2 and number not in needed:
-            with suppress(OSError):  # the listing itself was one of them
-                os.close(number)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):
-        os.dup2(nowhere, number)
-    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - Ansible's own are locked in a fork
+        if os.fork():
+            return
+        try:
+            os.setsid()
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            for number in map(int, os.listdir("/dev/fd")):
+                if number > 2 and number not in (listener.fileno(), LIFELINE):
+                    with suppress(OSError):  # the listing itself was one of them
+                        os.close(number)
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for number in range(3):
+                os.dup2(nowhere, number)
+            sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - Ansible's own are locked in a fork
+            serve(listener, LIFELINE)
+        finally:
+            os._exit(0)
 
 
 def serve(listener: socket.socket, lifeline: int, idle_seconds: float = MAX_IDLE_SECONDS) -> None:

@@ -43,6 +43,7 @@ VARIABLES = (ACCOUNT_OF, *ACCOUNT_VARIABLES, *SETTINGS.values())
 ENVIRONMENT = {option: spec["fallback"][1][0] for option, spec in CONNECTION_SPEC.items()}
 MAY_BE_EMPTY = {"auth_scheme": SETTINGS["auth_scheme"]}
 IDENTIFYING = ("base_url", "token", "token_file")
+AS_OPTIONS = {name: name for name in OWN_TOKENS}
 
 Template = Callable[[Any], Any]
 
@@ -69,19 +70,22 @@ def complete_arguments(
 ) -> CompletedArguments:
     """Return ``arguments`` with the connection that the variables of a host name, where that is nearest.
 
-    ``environment`` is what the task's own keyword sets. The controller's comes last and is left to others.
+    ``environment`` is what the task's own keyword sets. The controller's comes last, and is checked only.
+
+    :raises ConfigurationError: when one of these names two tokens, or the host's lead to nothing.
     """
     for name in IDENTIFYING:  # another one would be used in its place
         if name in arguments and arguments[name] is None:
             raise ConfigurationError(
                 f"{name} is null; give it a value, or leave it out, as default(omit) does in a template"
             )
-    own_token = token_of_task(arguments, environment)
+    own_token = token_in("the task or its module_defaults", arguments, AS_OPTIONS)
+    own_token = own_token or token_in("the environment of the task", environment, ENVIRONMENT)
     filled = {**arguments, **own_token}
     if any(name in variables for name in VARIABLES):
         return completed_by_host(filled, own_token, environment, variables, template)
     if not own_token:
-        check_one_token("the environment", os.environ, ENVIRONMENT)
+        token_in("the environment", os.environ, ENVIRONMENT)
     return CompletedArguments(filled)
 
 
@@ -117,7 +121,7 @@ def completed_by_host(
                 "the one in the environment. Name it with token_env, token_file or token_variable in the "
                 "inventory file, or set it on the task"
             )
-        check_one_token("the environment", os.environ, ENVIRONMENT)
+        token_in("the environment", os.environ, ENVIRONMENT)
         foreign = warning_of_foreign_token(urls[0]) if own_url is None and urls else ""
     return CompletedArguments(
         {**filled, **from_host},
@@ -153,31 +157,23 @@ def plain_url(url: Any) -> str:
 # --- The token ----------------------------------------------------------------------------------------
 
 
-def token_of_task(arguments: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the token, or its file, that the task itself names: as an option, else in its environment.
+def token_in(place: str, settings: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the token of one place, or its file, as an option; nothing if it has neither.
 
-    :raises ConfigurationError: when one of these names both.
+    ``names`` are what the place calls the two.
+
+    :raises ConfigurationError: when it has both: Ansible does not say which is nearer to a task.
     """
-    as_options = {name: name for name in OWN_TOKENS}
-    for place, settings, names in (
-        ("the task or its module_defaults", arguments, as_options),
-        ("the environment of the task", environment, ENVIRONMENT),
-    ):
-        check_one_token(place, settings, names)
-        for name in OWN_TOKENS:
-            if settings.get(names[name]) is not None:
-                return {name: settings[names[name]]}
-    return {}
-
-
-def check_one_token(place: str, settings: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    """Refuse a token and a token file in one place: Ansible does not say which is nearer to a task."""
-    token, file = names["token"], names["token_file"]
-    if settings.get(token) not in (None, "") and settings.get(file) not in (None, ""):
+    token, file = settings.get(names["token"]), settings.get(names["token_file"])
+    if token not in (None, "") and file not in (None, ""):
         raise ConfigurationError(
-            f"{place} has both {token} and {file}, which may belong to two accounts; keep only one of them. "
-            "A default for many tasks or an outer block must be of the same kind as what replaces it"
+            f"{place} has both {names['token']} and {names['token_file']}, which may belong to two accounts; "
+            "keep only one of them. A default for many tasks or an outer block must be of the same kind as "
+            "what replaces it"
         )
+    if token is not None:
+        return {"token": token}
+    return {} if file is None else {"token_file": file}
 
 
 def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, Any]:

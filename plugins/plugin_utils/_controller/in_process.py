@@ -43,7 +43,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
     Transport,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import read_token
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
+    token_in_file,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     SERVICE_ID,
     Resource,
@@ -142,7 +144,8 @@ class InProcessAction(ActionBase):
             arguments = with_budget(arguments, task, environments, variables, template)
         here = self._connection.transport == "local"
         is_elsewhere = task.delegate_to and not here
-        as_module = task.async_val or is_elsewhere or not self._is_on(IN_PROCESS, variables)
+        in_process = boolean(template(variables.get(IN_PROCESS, True)))
+        as_module = task.async_val or is_elsewhere or not in_process
         carried: dict[str, Any] = {}
         if here or not as_module:
             folder = self._loader.get_basedir()
@@ -157,10 +160,6 @@ class InProcessAction(ActionBase):
         if completed.warnings or completed.elsewhere:
             add_warnings(resource, completed, result)
         return result
-
-    def _is_on(self, name: str, variables: Mapping[str, Any]) -> bool:
-        """Tell whether a variable that steers how tasks run is on, as it is if nobody sets it."""
-        return name not in variables or bool(boolean(self._templar.template(variables[name])))
 
     def _run_as_module(
         self, arguments: dict[str, Any], here: bool, variables: Mapping[str, Any]
@@ -193,7 +192,8 @@ class InProcessAction(ActionBase):
                 message = f"Unsupported parameters for ({task.action}) module: {message}"
             return self._failed_result(message, validation.validated_parameters)
         # The broker has the environment of the run: another proxy needs connections of the task's own.
-        self._uses_broker = not self._own_environment and self._is_on(KEEP_CONNECTIONS, variables)
+        keeps = boolean(self._templar.template(variables.get(KEEP_CONNECTIONS, True)))
+        self._uses_broker = keeps and not self._own_environment
         context = RunContext(task.check_mode, task.diff, connect=self._connect)
         if not task.no_log:
             host = task.delegate_to or self._play_context.remote_addr
@@ -400,7 +400,7 @@ def with_readable_token(
         read = with_token_decrypted(named, loader)
         if of_controller and not here and read["token"] is None:
             path = os.path.join(loader.get_basedir(), os.path.expanduser(str(read["token_file"])))
-            read["token"] = read_token(None, path)
+            read["token"] = token_in_file(path)
         if read["token"] != named["token"]:
             return {**arguments, "token": read["token"], "token_file": None}
     return arguments

@@ -15,7 +15,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     is_encrypted,
-    read_token,
+    token_in_file,
 )
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ def with_token_decrypted(options: Mapping[str, Any], loader: DataLoader) -> dict
     path = os.path.join(loader.get_basedir(), os.path.expanduser(str(options["token_file"])))
     if not is_encrypted(path):
         return dict(options)
-    token = with_decrypted("token_file", path, loader, lambda plain: read_token(None, plain))
+    token = with_decrypted("token_file", path, loader, token_in_file)
     return {**options, "token": token, "token_file": None}
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     AccessDenied,
@@ -153,7 +154,7 @@ class Poller:
         """Find out whom the token belongs to."""
         if self.checked:
             return
-        owner = owner_of(self.observer.account.client.whoami().email)
+        owner = owner_of(self.observer.account.client.one(r.WHOAMI).email)
         if owner and self.owner and owner != self.owner:
             raise ConfigurationError(
                 "the token belongs to another account than the one that the state file is about: to it, all "

@@ -20,6 +20,7 @@ objects of the specification as well. `answers` has whatever else is read, by me
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from email.utils import formatdate
 from typing import Any
@@ -33,6 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     ServerFailure,
     error_for_status,
 )
+from ansible_collections.hosted.services.plugins.module_utils._api.responses import ABSENT
 
 SERVICE: dict[str, Any] = {
     "name": "web",
@@ -74,7 +76,7 @@ class AccountFile(Client):
 
     def __init__(self, account: Mapping[str, Any]) -> None:
         super().__init__(Connection("https://account.example", "t-4711"))
-        self.clock.set(formatdate(usegmt=True))
+        self.clock.last = formatdate(usegmt=True), time.monotonic()
         given = account.get("services", ())
         if isinstance(given, Mapping):
             given = [{"id": id, **each} for id, each in given.items() if each is not None]
@@ -101,6 +103,8 @@ class AccountFile(Client):
         query: dict[str, Any] | None = None,
         body: Any = None,
         seconds: float | None = None,
+        *,
+        or_absent: bool = False,
     ) -> Any:
         """Answer a read.
 
@@ -117,11 +121,13 @@ class AccountFile(Client):
         if answer is None and route in (r.FILES, r.FILE_CONTENTS):
             return read_files(self.services[ids["id"]].get("files", {}), **(query or {}))
         if answer is None and route in (r.SERVICE, r.PROJECT):
-            raise error_for_status(f"{asked}: not found", 404)
+            answer = {"message": "not found", "status": 404}
         if answer is None:
             pytest.fail(f"the account of the file has no answer to {asked}")
         if isinstance(answer, dict) and "message" in answer:
             message, status = f"{asked}: {answer['message']}", answer["status"]
+            if or_absent and status == 404:
+                return ABSENT
             raise ServerFailure(message) if status >= 500 else error_for_status(message, status)
         if isinstance(answer, dict) and body != answer.get("asks", body):
             pytest.fail(f"{asked} is sent with {body}")

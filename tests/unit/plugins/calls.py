@@ -15,7 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import routes
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 
-NO_ROUTES = ("call", "clone", "close", "entries", "if_any", "one", "pages", "redact", "send", "set_pace")
+NO_ROUTES = ("call", "clone", "close", "entries", "if_any", "one", "pages", "send", "set_pace")
 """The methods of the client that are about no route."""
 READS = [
     name

@@ -33,12 +33,14 @@ READS = {
     r.APPS: "apps",
     r.APP_NODES: "app_nodes",
     r.BACKUPS: "backups",
+    r.BILLING_OVERVIEW: "billing_overview",
     r.CONNECTION: "database_connection",
     r.DATABASE: "database",
     r.FILES: "files",
     r.PROJECT: "project",
     r.PROJECTS: "projects",
     r.PROJECT_GRAPH: "project_graph",
+    r.QUOTE: "quote",
     r.RELEASES: "releases",
     r.SERVICE: "service",
     r.SERVICES: "services",
@@ -46,6 +48,8 @@ READS = {
     r.SFTP: "sftp",
     r.SNAPSHOTS: "snapshots",
     r.SSH_KEYS: "ssh_keys",
+    r.WALLET: "wallet",
+    r.WHOAMI: "whoami",
 }
 
 
@@ -70,8 +74,9 @@ CHANGES = {
 class Readable:
     """A client that answers what is read on a route with its method for that."""
 
-    def one(self, route: Any, *, query: Any = None, **ids: str) -> Any:
-        return getattr(self, READS[route])(*ids.values(), *(query or {}).values())
+    def one(self, route: Any, *, query: Any = None, body: Any = None, **ids: str) -> Any:
+        bodies = [] if body is None else [body]
+        return getattr(self, READS[route])(*ids.values(), *(query or {}).values(), *bodies)
 
     def pages(self, route: Any, query: Any = None, **ids: str) -> Any:
         return self.one(route, query=query, **ids)
@@ -112,7 +117,7 @@ class FakeClient(Readable):
         self.account_key = "account"
         self.connection = SimpleNamespace(base_url="https://api.example.com")
         self.clock = PlatformClock()
-        self.clock.set(formatdate(usegmt=True))
+        self.clock.last = formatdate(usegmt=True), time.monotonic()
         self.add_project("prj_default", "default")
 
     def clone(self) -> FakeClient:
@@ -121,7 +126,7 @@ class FakeClient(Readable):
     def one(
         self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
     ) -> Any:
-        return self.order(body) if route is r.ORDER else super().one(route, query=query, **ids)
+        return self.order(body) if route is r.ORDER else super().one(route, query=query, body=body, **ids)
 
     def whoami(self, seconds: float | None = None) -> m.Whoami:
         return m.Whoami(email="me@example.com")

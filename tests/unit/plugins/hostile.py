@@ -162,7 +162,7 @@ class HostileClient(Client):
         """Return itself: there is no server to have several connections to."""
         return self
 
-    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float, or_absent: bool) -> Any:
         self.left -= 1
         self.attempts_of_call += 1  # or the call would be made again until its deadline
         assert self.left > 0, "it would go on for ever"
@@ -175,7 +175,7 @@ class HostileClient(Client):
         content = b"" if status == 204 else body_of(route, draw, self.wildness)
         try:
             response = Response(status, draw.choice([None, *map(str, NUMBERS), *STRINGS]), content)
-            return read_response(route, response, self.redact)
+            return read_response(route, response, self.redact, or_absent)
         except errors.HostedError as error:
             error.message = f"{route}: {self.redact(error.message)}"
             raise

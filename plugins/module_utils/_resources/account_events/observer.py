@@ -12,6 +12,7 @@ from datetime import datetime
 from itertools import islice
 
 from ..._api import models as m
+from ..._api import routes as r
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import AccessDenied, HostedError, Refused
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
@@ -66,7 +67,7 @@ class Observer:
         with self._noting():
             apps = self.account.apps_by_id()
         with self._noting():
-            overview = self.account.client.billing_overview()
+            overview = self.account.client.one(r.BILLING_OVERVIEW)
         states = self._states(services)
         entries, restoring = self._explained(before, services, states, apps)
         return Observation(
@@ -95,7 +96,7 @@ class Observer:
         try:
             found = {service.id: service for service in self.account.services()}
         except AccessDenied as error:
-            self.account.client.whoami()
+            self.account.client.one(r.WHOAMI)
             if self.listed:
                 raise
             self.problems.append(error)

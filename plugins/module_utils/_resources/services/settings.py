@@ -398,7 +398,8 @@ def wanted_size(task: Task[Any], view: View, changes: ServiceChanges) -> dict[st
     }
     why = "the quote names no dimensions"
     try:
-        size = task.client.quote({key: value for key, value in body.items() if value}).dimensions
+        named = {key: value for key, value in body.items() if value}
+        size = task.client.one(r.QUOTE, body=named).dimensions
         if size is not None:
             return size.as_size()
     except AccessDenied:

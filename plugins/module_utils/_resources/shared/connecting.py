@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..._api.connection import Connection, check_token
+from ..._api.connection import TOKEN, Connection, fault_of_token
 from ..._api.errors import ConfigurationError
 from .options import Options
 
@@ -22,11 +22,14 @@ def connection(given: Options, caller: str = "") -> Connection:
 
     :raises ConfigurationError: if an option is missing or invalid.
     """
+    token, file = given.token, given.token_file
     if not given.base_url:
         raise ConfigurationError("base_url is not set; set it, or HOSTED_SERVICES_URL in the environment")
+    if token is None and file is None:
+        raise ConfigurationError("token is not set; set token, token_file or HOSTED_SERVICES_TOKEN")
     return Connection(
         base_url=given.base_url.rstrip("\r\n"),
-        token=read_token(given.token, given.token_file),
+        token=token_in_file(str(file)) if token is None else token.rstrip("\r\n"),
         auth_header=given.auth_header,
         auth_scheme=given.auth_scheme,
         validate_certs=given.validate_certs,
@@ -48,15 +51,11 @@ def with_selected_token(options: Mapping[str, Any], given: Mapping[str, Any]) ->
     return {**options, "token": None} if by_file else dict(options)
 
 
-def read_token(token: str | None, token_file: str | None) -> str:
-    """Return ``token``, or else the content of ``token_file``, without its trailing line break.
+def token_in_file(token_file: str) -> str:
+    """Return the token in a file, without the line break at its end.
 
-    :raises ConfigurationError: if there is neither, or the file is unreadable, encrypted or not a token.
+    :raises ConfigurationError: if the file is unreadable, encrypted or not a token.
     """
-    if token is not None:
-        return token.rstrip("\r\n")
-    if token_file is None:
-        raise ConfigurationError("token is not set; set token, token_file or HOSTED_SERVICES_TOKEN")
     try:
         if is_encrypted(os.path.expanduser(token_file)):
             raise ConfigurationError(
@@ -67,10 +66,8 @@ def read_token(token: str | None, token_file: str | None) -> str:
             token = file.read().strip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"token_file {token_file!r} cannot be read: {error}") from None
-    try:
-        check_token(token)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"token_file {token_file!r}: {error.message}") from None
+    if not TOKEN.fullmatch(token):
+        raise ConfigurationError(f"token_file {token_file!r}: {fault_of_token(token)}")
     return token
 
 

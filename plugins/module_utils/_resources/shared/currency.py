@@ -8,6 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from ..._api import routes as r
 from ..._api.errors import HostedError
 from .money import format_amount
 from .plan import Task
@@ -43,7 +44,7 @@ def currency_of(task: Task[Any]) -> str | None:
 def read_currency(task: Task[Any]) -> str | None:
     """Read the wallet. Which scope it requires is not shown, so a refusal leaves the currency out."""
     try:
-        return checked_currency(task.client.wallet(CALL_SECONDS).currency)
+        return checked_currency(task.client.one(r.WALLET, seconds=CALL_SECONDS).currency)
     except HostedError:
         return None
 

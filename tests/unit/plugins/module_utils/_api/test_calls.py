@@ -26,7 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import routes
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
-from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
+from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN, Redactor
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import BrokerClient
 
 TOKEN = "tok-4f/9a+77"
@@ -411,7 +411,7 @@ def test_a_pause_is_reported_every_second(
     first = connect()
     lines: list[str] = []
     first.on_pause = lines.append
-    first.secrets = lambda: ["T0KEN"]
+    first.redact = Redactor(["T0KEN"])
     first.clone().call(*ROUTE_OF[r.Idempotency.READ])
     assert slept == [1.0, 1.0, 0.5]
     assert [line.partition(": ")[0] for line in lines] == [f"retrying in {left} s" for left in (2, 2, 0)]

@@ -9,6 +9,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable
 from typing import Any, get_args, get_type_hints
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import models
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Response
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import Route
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 
@@ -38,6 +40,8 @@ class Script(Client):
         query: Any = None,
         body: Any = None,
         seconds: float | None = None,
+        *,
+        or_absent: bool = False,
     ) -> Any:
         self.sent.append((f"{route.method} {route.url(ids)}", None if query is None else dict(query), body))
         answer = next(self.answers)
@@ -115,6 +119,42 @@ def event(id: str, second: int = 0) -> dict[str, str]:
     return {"id": id, "type": "POWER_START", "at": f"2026-11-01T10:00:{second:02}.000Z"}
 
 
+BACKUP = {"id": "bk_1", "name": "nightly", "status": "COMPLETED"}
+
+
+@pytest.mark.parametrize(
+    ("pages", "queries"),
+    [
+        ([[BACKUP]], [{}]),
+        ([{"items": [BACKUP]}], [{}]),
+        ([{"items": [BACKUP], "nextCursor": None}], [{}]),
+        ([{"items": [BACKUP], "nextCursor": "c2"}, {"items": []}], [{}, {"cursor": "c2"}]),
+        ([{"items": [BACKUP], "nextCursor": 0}, []], [{}, {"cursor": 0}]),
+    ],
+)
+def test_a_list_is_an_array_or_an_object_with_items(pages: list[Any], queries: list[Any]) -> None:
+    reader, script = client(*pages)
+    assert [item.id for item in reader.pages(r.BACKUPS, id="s")] == ["bk_1"]
+    assert [query for _line, query, _body in script.sent] == queries
+
+
+@pytest.mark.parametrize(
+    "answer", [None, "text", 5, {}, {"items": None}, {"items": {"a": BACKUP}}, {"data": []}]
+)
+def test_what_is_no_list_is_an_error_and_not_an_empty_list(answer: Any) -> None:
+    reader, _script = client(answer)
+    with pytest.raises(
+        errors.UnexpectedAnswer, match=r"GET /api/resources/\{id\}/backups: expected a list of items"
+    ):
+        list(reader.pages(r.BACKUPS, id="s"))
+
+
+def test_a_cursor_of_another_kind_is_an_error() -> None:
+    reader, _script = client({"items": [], "nextCursor": {"at": 1}})
+    with pytest.raises(errors.UnexpectedAnswer, match="nextCursor to be a string, got an object"):
+        list(reader.pages(r.BACKUPS, id="s"))
+
+
 def test_pages_are_followed_to_the_end() -> None:
     reader, script = client(
         {"items": [event("1")], "nextCursor": "a"},
@@ -178,8 +218,9 @@ ABSENT: list[Callable[[Client], Any]] = [
 def test_404_means_absent_where_one_item_is_read_or_deleted(
     call: Callable[[Client], Any], status: int
 ) -> None:
-    reader, script = client(errors.error_for_status("gone", status))
-    assert call(reader) is None and len(script.sent) == 1
+    transport = mock.Mock(exchange=mock.Mock(return_value=Response(status, None, b"gone")))
+    assert call(Client(Connection("https://api.example.com", "token"), transport=transport)) is None
+    assert transport.exchange.call_count == 1
 
 
 PRESENT: list[Callable[[Client], Any]] = [

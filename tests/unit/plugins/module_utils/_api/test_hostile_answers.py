@@ -55,11 +55,11 @@ class Answering(HostileClient):
         self.reply = Response(status, retry_after, body)
         self.called: r.Route[Any] | None = None
 
-    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float, or_absent: bool) -> Any:
         self.attempts_of_call += 1
         self.called = route
         self.attempts_of_call += 1
-        return responses.read_response(route, self.reply, self.redact)
+        return responses.read_response(route, self.reply, self.redact, or_absent)
 
 
 def call(name: str, sender: Client) -> Any:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import (
@@ -46,15 +47,13 @@ def test_a_date_is_read_in_each_of_its_forms(header: str, moment: datetime | Non
 
 
 def test_the_time_runs_on_after_a_response(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A response without a date leaves it as it is."""
     clock, seconds = PlatformClock(), [5.0]
     monkeypatch.setattr(time, "monotonic", lambda: seconds[0])
     assert abs(clock.now() - datetime.now(UTC)) < timedelta(minutes=1), "this machine's, until one came"
-    clock.set("Thu, 20 Nov 2031 03:00:00 GMT")
+    clock.last = "Thu, 20 Nov 2031 03:00:00 GMT", seconds[0]
     seconds[0] += 90
-    clock.set("")
     assert clock.now() == THREE + timedelta(seconds=90)
-    clock.set("Fri, 31 Dec 9999 23:59:59 GMT")
+    clock.last = "Fri, 31 Dec 9999 23:59:59 GMT", seconds[0]
     seconds[0] += 90
     assert clock.now() == datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
@@ -64,6 +63,6 @@ def test_the_clock_of_the_platform_counts_in_every_thread(sandbox: Sandbox) -> N
     sandbox.clock(set="2031-11-20T03:00:00Z")
     client = Client(Connection(sandbox.base_url, sandbox.token))
     other = client.clone()
-    client.whoami()
+    client.one(r.WHOAMI)
     for each in (client, other):
         assert THREE <= each.clock.now() < THREE + timedelta(minutes=1)

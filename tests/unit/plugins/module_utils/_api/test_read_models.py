@@ -11,41 +11,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
-from ansible_collections.hosted.services.plugins.module_utils._api.responses import read_model, read_page
+from ansible_collections.hosted.services.plugins.module_utils._api.responses import read_model
 
-BACKUP = {"id": "bk_1", "name": "nightly", "status": "COMPLETED"}
 HIDE = "hunter2-hunter2"
-
-
-@pytest.mark.parametrize(
-    ("answer", "cursor"),
-    [
-        ([BACKUP], None),
-        ({"items": [BACKUP]}, None),
-        ({"items": [BACKUP], "nextCursor": None}, None),
-        ({"items": [BACKUP], "nextCursor": "c2"}, "c2"),
-        ({"items": [BACKUP], "nextCursor": 42}, "42"),
-    ],
-)
-def test_a_list_is_an_array_or_an_object_with_items(answer: Any, cursor: str | None) -> None:
-    items, found = read_page(r.BACKUPS, answer)
-    assert [item.id for item in items] == ["bk_1"]
-    assert found == cursor
-
-
-@pytest.mark.parametrize(
-    "answer", [None, "text", 5, {}, {"items": None}, {"items": {"a": BACKUP}}, {"data": []}]
-)
-def test_what_is_no_list_is_an_error_and_not_an_empty_list(answer: Any) -> None:
-    with pytest.raises(
-        UnexpectedAnswer, match=r"GET /api/resources/\{id\}/backups: expected a list of items"
-    ):
-        read_page(r.BACKUPS, answer)
-
-
-def test_a_cursor_of_another_kind_is_an_error() -> None:
-    with pytest.raises(UnexpectedAnswer, match="nextCursor to be a string, got an object"):
-        read_page(r.BACKUPS, {"items": [], "nextCursor": {"at": 1}})
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     connection,
-    read_token,
+    token_in_file,
     with_selected_token,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
@@ -24,6 +25,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 def test_a_connection_needs_an_address() -> None:
     with pytest.raises(ConfigurationError, match="base_url is not set"):
         connection(Options(token="tok"))
+    with pytest.raises(ConfigurationError, match="token is not set"):
+        connection(Options(base_url="https://api.example.com"))
 
 
 def test_a_file_that_is_named_wins_over_a_token_of_the_environment() -> None:
@@ -37,8 +40,9 @@ def test_a_file_that_is_named_wins_over_a_token_of_the_environment() -> None:
 def test_a_token_file_may_end_in_a_line_break(tmp_path: Path, text: str) -> None:
     path = tmp_path / "token"
     path.write_bytes(text.encode())
-    assert read_token(None, str(path)) == "tok"
-    assert read_token("given", str(path)) == "given"
+    own = Options(base_url="https://api.example.com", token_file=FilePath(str(path)))
+    assert connection(own).token == "tok"
+    assert connection(replace(own, token="given\n")).token == "given"
 
 
 def test_a_token_file_of_something_else_is_refused_and_not_shown(tmp_path: Path) -> None:
@@ -49,5 +53,5 @@ def test_a_token_file_of_something_else_is_refused_and_not_shown(tmp_path: Path)
     assert "hunter" not in caught.value.message
     path.write_bytes(b"\xff\xfehunter2")
     with pytest.raises(ConfigurationError, match="cannot be read") as caught:
-        read_token(None, str(path))
+        token_in_file(str(path))
     assert "hunter" not in caught.value.message
