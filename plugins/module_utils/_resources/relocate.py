@@ -128,7 +128,7 @@ def start_over(record: Relocation) -> Relocation:
             f"service {record.new_name!r} ({record.new_id}) is about to be deleted. Nothing was done. "
             "Complete that with state: finished first"
         )
-    return Relocation(record.platform, record.old_id, path=record.path)
+    return Relocation(record.old_id, path=record.path)
 
 
 def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:

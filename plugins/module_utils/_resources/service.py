@@ -40,7 +40,7 @@ from .shared.identify import check_id_matches, only_service
 from .shared.money import Move, describe_monthly
 from .shared.pending import Pending, is_of_this_run
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
-from .shared.relocation_record import check_not_stopped, successor_of
+from .shared.relocation_record import successor_of
 from .shared.secrets_file import ORDERED, warn_of_lost_secrets
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .shared.waiting import QUIET_SECONDS, poll_for
@@ -163,9 +163,8 @@ def led(task: Task[ServiceOptions], target: Target) -> Target:
     """
     if task.options.id or task.options.allow_duplicate_name or task.composition.copies:
         return target
-    check_not_stopped(task.options, target.id)
     project, name = target.project.id if target.project else None, task.options.wanted_name
-    found = successor_of(task.options, task.account.stays, target.id, name, project)
+    found = successor_of(task.options, task.account.stays, target.id, name, project, in_use=True)
     if found is None:
         return target
     if task.options.state == "absent":

@@ -182,7 +182,8 @@ class SftpRecords:
     @property
     def record(self) -> Record[Accesses]:
         """What is kept of the account."""
-        return ACCESSES.at(os.path.join(records_folder(ACCESSES.folder), f"sftp-{self.account[:32]}.json"))
+        name = f"sftp-{self.account[:32]}.json"
+        return Record(ACCESSES, os.path.join(records_folder(ACCESSES.folder), name))
 
     def fill(self, services: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Put what is remembered into the services; return those whose access has to be read."""

@@ -305,7 +305,7 @@ class Ordering:
             order: Order | None = outcome.response
             if order is None:
                 adopted = outcome.found[0]
-                kept.discard()
+                kept.close()
                 self.task.warn(
                     f"the one-time secrets of {self.what}, if any, were in the lost response and are lost "
                     f"too. If it has any: {kept.remedy}"
@@ -328,7 +328,7 @@ class Ordering:
         """
         check_name_kept(self.task, service)
         if self.kept is not None:
-            self.kept.confirm()
+            self.kept.close()
 
     def _check_placed(self, order: Order, arrived: Arrived) -> None:
         """Tell of another price than was quoted, and of services of the name that came up at the same time.

@@ -95,7 +95,7 @@ class Fingerprints(Prints):
     def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
         """Read the file of an application."""
         file = f"{slug}-{state_key(base_url, slug)}.json"
-        return cls.at(ENVIRONMENTS.at(os.path.join(folder, file)), app_id)
+        return cls.at(Record(ENVIRONMENTS, os.path.join(folder, file)), app_id)
 
     @classmethod
     def at(cls, record: Record[Written], id: str) -> Fingerprints:

@@ -35,7 +35,7 @@ def run_id() -> str | None:
 def run_record(kind: Kind[T], subject: str) -> Record[T] | None:
     """Return a record that ends with the run; ``None`` for a module elsewhere, and once the run has ended."""
     folder = os.environ.get(RUN_FOLDER, "")
-    return kind.at(os.path.join(folder, f"hosted.services.{subject}")) if os.path.isdir(folder) else None
+    return Record(kind, os.path.join(folder, f"hosted.services.{subject}")) if os.path.isdir(folder) else None
 
 
 def first_said(subject: str, read: Callable[[], str | None]) -> str | None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -17,9 +16,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     PLAYBOOK_FOLDER,
+    atomic_file,
     records_folder,
     state_key,
-    write_json,
 )
 
 
@@ -52,10 +51,13 @@ def test_the_environment_names_another_folder(own: str, folder: str, monkeypatch
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    write_json(str(path), {"a": 1})
-    with pytest.raises(TypeError):
-        write_json(str(path), {"a": object()})
-    assert json.loads(path.read_text()) == {"a": 1}
+    for content in ("first", "second"):
+        with atomic_file(str(path)) as file:
+            file.write(content)
+    with pytest.raises(RuntimeError), atomic_file(str(path)) as file:
+        file.write("third")
+        raise RuntimeError
+    assert path.read_text() == "second"
     assert os.listdir(tmp_path) == ["a.json"]
     assert path.stat().st_mode & 0o777 == 0o600
 

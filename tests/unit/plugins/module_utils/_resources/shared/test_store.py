@@ -83,7 +83,7 @@ KINDS: list[tuple[Kind[Any], Any]] = [
     (HISTORY, History(["sha256:0"], id="svc_1")),
     (CloneRecord.kind(), CloneRecord(names={"svc_1": "web"}, ids={"svc_1": "svc_2"})),
     (RecoveryRecord.kind(), RecoveryRecord(drill=True, touched={"web": datetime(2026, 1, 31, tzinfo=UTC)})),
-    (relocation_record.RELOCATIONS, relocation_record.Relocation("https://a", "svc_1", running=["svc_2"])),
+    (relocation_record.RELOCATIONS, relocation_record.Relocation("svc_1", running=["svc_2"])),
     (OFFERS, Offers(["backups"])),
     (FLEETS, FleetRecord({"svc_1": True}, {"svc_2"}, since=datetime(2026, 1, 31, tzinfo=UTC))),
     (SLEEP, SleepRecord(settled=Due(True, "2026-01-31"), plan="nights", service="svc_1")),
