@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from ..._api import routes as r
@@ -33,7 +34,6 @@ from ..shared.money import (
     Cost,
     format_amount,
     from_cents,
-    from_millicents,
     rate_from,
     to_decimal,
 )
@@ -167,7 +167,7 @@ def cost_of_quote(quote: Quote) -> Cost:
         for line in quote.lines or []
     ]
     return Cost(
-        from_millicents(0),
+        Decimal(0),
         monthly,
         lines,
         balance=None if quote.balance_cents is None else from_cents(quote.balance_cents),
@@ -335,10 +335,10 @@ class Ordering:
 
         :raises EffectUnverified: if the list does not show what was ordered.
         """
-        told = to_decimal(order.monthly_millicents)
+        told = rate_from(to_decimal(order.monthly_millicents))
         if told is not None and self.cost.after is not None:
             advice = "It is ordered; delete it with state: absent if that is too much"
-            compare_rate(self.task, self.what, from_millicents(told), self.cost, advice)
+            compare_rate(self.task, self.what, told, self.cost, advice)
         id = order.instance_id
         try:
             services = self.task.account.services()

@@ -8,7 +8,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from ..._api.errors import HostedError
 from .money import format_amount
 from .plan import Task
 from .run_memory import first_said
@@ -30,22 +29,16 @@ def format_price(task: Task[Any], amount: Decimal | None) -> str | None:
 
 
 def currency_of(task: Task[Any]) -> str | None:
-    """Return the currency of the account; ``None`` where the platform does not name it to this token."""
-    if CURRENCY not in task.memory:
-        client = task.client
-        task.memory[CURRENCY] = (
-            first_said(f"{CURRENCY}.{client.account_key}", lambda: read_currency(task)) if client else None
+    """Return the currency of the account; ``None`` where the platform does not name it to this token.
+
+    Which scope the wallet requires is not shown.
+    """
+    client = task.client
+    if CURRENCY not in task.memory and client:
+        task.memory[CURRENCY] = first_said(
+            f"{CURRENCY}.{client.account_key}", lambda: checked_currency(client.wallet(CALL_SECONDS).currency)
         )
-    currency: str | None = task.memory[CURRENCY]
-    return currency
-
-
-def read_currency(task: Task[Any]) -> str | None:
-    """Read the wallet. Which scope it requires is not shown, so a refusal leaves the currency out."""
-    try:
-        return checked_currency(task.client.wallet(CALL_SECONDS).currency)
-    except HostedError:
-        return None
+    return task.memory.get(CURRENCY)
 
 
 def checked_currency(said: Any) -> str | None:

@@ -146,11 +146,6 @@ class StateDirOptions(Options):
     state_dir: FilePath | None = None
 
 
-def state_dir_of(options: Options) -> str | None:
-    """Return the folder for records that the user chose; ``None`` if there is no such option."""
-    return options.state_dir if isinstance(options, StateDirOptions) else None
-
-
 SHARED_OPTIONS = frozenset(
     each.name for kind in (Options, WaitOptions, StateDirOptions) for each in fields(kind)
 )
@@ -179,29 +174,21 @@ def hints_of(options: Any) -> Mapping[str, Any]:
 
 def argument_spec_of(options: Any) -> Mapping[str, dict[str, Any]]:
     """Return Ansible's argument spec for an options class, without environment variables."""
-    hints = hints_of(options)
-    return {
-        each.name: spec_entry(each, hints[each.name]) for each in fields(options) if not is_carried(each.name)
-    }
-
-
-def spec_entry(declaration: Field[Any], hint: Any) -> dict[str, Any]:
-    """Return one option's entry in Ansible's argument spec."""
-    entry = ansible_type(hint)
-    about = declaration.metadata
-    for key in ("choices", "aliases"):
-        if about.get(key):
-            entry[key] = list(about[key])
-    if about.get("no_log") is not None:
-        entry["no_log"] = about["no_log"]
-    default = declaration.default
-    if declaration.default_factory is not MISSING:
-        default = declaration.default_factory()
-    if default is MISSING:
-        entry["required"] = True
-    elif default is not None:
-        entry["default"] = str(default) if without_none(hint) is MaxParallel else default
-    return entry
+    spec = dict[str, dict[str, Any]]()
+    for each in fields(options):
+        if is_carried(each.name):
+            continue
+        hint, about = hints_of(options)[each.name], each.metadata
+        spec[each.name] = entry = ansible_type(hint)
+        entry.update({key: list(about[key]) for key in ("choices", "aliases") if about.get(key)})
+        if about.get("no_log") is not None:
+            entry["no_log"] = about["no_log"]
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        if default is MISSING:
+            entry["required"] = True
+        elif default is not None:
+            entry["default"] = str(default) if without_none(hint) is MaxParallel else default
+    return spec
 
 
 def ansible_type(hint: Any) -> dict[str, Any]:
@@ -265,6 +252,7 @@ def converter_of(hint: Any) -> Converter | None:
             return list
         return lambda values: [None if value is None else inner(value) for value in values]
     if isinstance(hint, type) and is_dataclass(hint):
+        converters_of(hint)  # now, so that Ansible's workers inherit these as well
         return partial(read_as, hint)
     return None
 
