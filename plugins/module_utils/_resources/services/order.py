@@ -23,7 +23,7 @@ from ..shared.account import Account
 from ..shared.budget import Commitment
 from ..shared.change import BILLED_SECONDS, Change, call_once
 from ..shared.currency import format_price
-from ..shared.fingerprints import Prints
+from ..shared.fingerprints import Prints, prints_of
 from ..shared.identify import (
     close_name,
     near_miss,
@@ -261,7 +261,7 @@ class Ordering:
 
     def _remember(self, id: str) -> None:
         """Remember how a service was ordered. Without that, later tasks warn of less."""
-        settings = Prints(id).written(used_once(self.task.options))
+        settings = prints_of(id, used_once(self.task.options))
         with suppress(Invalid):
             record = ORDERED.of(self.task.options.base_url, id)
             record.write(Ordered(self.project.name if self.project else None, run_id(), settings))
@@ -366,8 +366,9 @@ class Ordering:
 def ordered_with(task: Task, id: str) -> Prints:
     """Return what is known of the settings that a service was ordered with."""
     with suppress(Invalid):
-        return Prints.of_written(ORDERED.of(task.options.base_url, id).read().settings, id)
-    return Prints(id)
+        found = ORDERED.of(task.options.base_url, id).read().settings
+        return found if found.id == id else Prints()
+    return Prints()
 
 
 def used_once(options: ServiceOptions) -> dict[str, str]:

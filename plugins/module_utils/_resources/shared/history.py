@@ -19,11 +19,12 @@ from datetime import datetime
 from operator import itemgetter
 
 from ..._api.client import Client
+from ..._api.private_folder import make_folder_of
 from .money import format_amount
 from .owners import account_of
 from .plan import Step
 from .run_memory import first_said
-from .store import lock_file, make_folder_of, records_folder
+from .store import lock_file, records_folder
 
 FOLDER = "history"
 MONTHS = 13

@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api.errors import undone_if_nothing_happened
+from ..._api.private_folder import make_folder_of
 from ..._api.text import harmless
 from . import journal
 from .journal import Entry
@@ -38,7 +39,6 @@ from .store import (
     UNFINISHED,
     Record,
     atomic_file,
-    make_folder_of,
     one_at_a_time,
     records_folder,
 )

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from ..._api.connection import is_loopback
 from ..._api.libraries import TypeAdapter
-from ..._api.private_folder import make_private_folder, refuse_strangers
+from ..._api.private_folder import make_folder_of
 from ..._api.text import composed
 from .task_errors import Invalid
 
@@ -57,16 +57,6 @@ def records_folder(name: str, state_dir: str | None = None) -> str:
         return os.path.join(os.environ.get(PLAYBOOK_FOLDER, ""), os.path.expanduser(own), name)
     home = os.environ.get(HOME_VARIABLE) or os.path.join("~", ".ansible")
     return os.path.join(os.path.expanduser(home), "hosted_services", name)
-
-
-def make_folder_of(path: str) -> None:
-    """Make the folder of a file, and those above it that are missing, for this user alone.
-
-    :raises OSError: if that is not possible, or any of them, or the file, may be a trap of another user.
-    """
-    make_private_folder(os.path.dirname(path))
-    with suppress(FileNotFoundError):
-        refuse_strangers(path)
 
 
 def state_key(base_url: str | None, subject: str) -> str:

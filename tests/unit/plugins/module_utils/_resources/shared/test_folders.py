@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
-    fingerprints,
-    secrets_file,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secrets_file
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     PLAYBOOK_FOLDER,
     atomic_file,
@@ -32,7 +29,6 @@ def test_it_is_in_the_home_of_ansible(home: str | None, folder: str, monkeypatch
     if home is not None:
         monkeypatch.setenv("ANSIBLE_HOME", home)
     assert records_folder("x") == f"{folder}/hosted_services/x"
-    assert fingerprints.state_folder(None) == f"{folder}/hosted_services/environments"
     assert secrets_file.default_path("svc_1") == f"{folder}/hosted_services/secrets/svc_1.json"
 
 
@@ -45,7 +41,6 @@ def test_the_environment_names_another_folder(own: str, folder: str, monkeypatch
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HOSTED_SERVICES_HOME", own)
     assert records_folder("x") == f"{folder}/x"
-    assert fingerprints.state_folder(None) == f"{folder}/environments"
     assert secrets_file.default_path("svc_1") == f"{folder}/secrets/svc_1.json"
 
 

@@ -55,11 +55,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     ENVIRONMENTS,
-    Written,
+    Prints,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.journal import ENTRIES, Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import OWNERS
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING, Notes
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Kind
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
@@ -74,10 +74,10 @@ from unit.plugins.module_utils._resources.platform import id_of, run
 
 __all__ = ["plain", "platform", "server"]
 
-WRITTEN = Written("app_1", "00" * 32, {"A": "00"})
+WRITTEN = Prints("app_1", "00" * 32, {"A": "00"})
 COMMITTED = Commitment("order", "it", Decimal("1.5"))
 KINDS: list[tuple[Kind[Any], Any]] = [
-    (PENDING, Notes("svc_1", {"command": [{"since": "2026-01-31T12:00:00Z"}]})),
+    (PENDING, {"command": [{"since": "2026-01-31T12:00:00Z"}]}),
     (ENVIRONMENTS, WRITTEN),
     (APPLIED, WRITTEN),
     (HISTORY, History(["sha256:0"], id="svc_1")),
