@@ -24,7 +24,7 @@ from .shared.account import Account
 from .shared.budget import Commitment
 from .shared.change import Change, Outcome, apply
 from .shared.currency import format_price
-from .shared.money import Cost, Move, describe_monthly, format_amount, rate_from
+from .shared.money import PRICE_UNKNOWN, Cost, Move, format_amount, rate_from
 from .shared.names import likely_meant
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
@@ -117,7 +117,8 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
     )
     expected = App.model_construct(id=None, name=slug, slug=slug, status=ServiceStatus.ACTIVE)
     plan = Plan(result=expected.as_dict(), after=to_diff(task, quote, cost), cost=cost)
-    summary = f"create {what} {describe_monthly(format_price(task, cost.after))}"
+    monthly = format_price(task, cost.after)
+    summary = f"create {what} {f'for {monthly} a month' if monthly else PRICE_UNKNOWN}"
     move = Move("create", cost.after)
     steps = [Step(summary, lambda: make(task, create, plan, size), move=move, commitment=adds)]
 

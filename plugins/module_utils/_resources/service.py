@@ -37,10 +37,11 @@ from .services.settings import (
 from .services.view import ENDED, View, billed_rate, check_not_terminal, is_never_deployed, wait_for_status
 from .shared.currency import format_price
 from .shared.identify import check_id_matches, only_service
-from .shared.money import Move, describe_monthly
-from .shared.pending import Pending, is_of_this_run
+from .shared.money import PRICE_UNKNOWN, Move
+from .shared.pending import RUN, Pending
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.relocation_record import successor_of
+from .shared.run_memory import run_id
 from .shared.secrets_file import ORDERED, warn_of_lost_secrets
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .shared.waiting import QUIET_SECONDS, poll_for
@@ -365,7 +366,7 @@ def warn_of_pending(
     for setting in SETTINGS:
         kind = setting.kind or setting.name
         waits = kind in waiting and setting.name not in changes.written
-        if waits and not is_of_this_run(noted.get(kind, {})):
+        if waits and noted.get(kind, {}).get(RUN) != (run_id() or ""):
             task.warn(
                 f"the {setting.label} of {view.label} was changed earlier and is not in effect, as far as "
                 "this controller knows: it takes effect at the next start from stop; "
@@ -439,7 +440,8 @@ def order_steps(
         plan.become(later)
         return later.steps
 
-    price = describe_monthly(format_price(task, ordering.cost.after))
+    monthly = format_price(task, ordering.cost.after)
+    price = f"for {monthly} a month" if monthly else PRICE_UNKNOWN
     summary = f"order {task.options.product} as service {ordering.name!r} {price}"
     later = set_later(task.options)
     return (

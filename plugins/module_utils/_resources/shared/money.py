@@ -31,9 +31,7 @@ def rate_from(millicents: int | Decimal | None) -> Decimal | None:
     return None if millicents is None or millicents < 0 else Decimal(millicents) / UNITS["_millicents"]
 
 
-def describe_monthly(price: str | None) -> str:
-    """Describe a monthly price as the end of a sentence, even if the quote does not show it."""
-    return "at a price that the quote does not show" if price is None else f"for {price} a month"
+PRICE_UNKNOWN = "at a price that the quote does not show"
 
 
 def format_amount(amount: Decimal | None) -> str | None:

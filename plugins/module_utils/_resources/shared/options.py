@@ -82,29 +82,27 @@ class OptionAttributes(TypedDict, total=False):
 
 
 def option(default: T, **about: Unpack[OptionAttributes]) -> T:
-    """Declare an option with its default and the attributes that its type hint cannot express."""
-    declaration: Any = _field(default, about)
-    return cast(T, declaration)
+    """Declare an option with its default and the attributes that its type hint cannot express.
 
-
-def names_given(**options: Any) -> list[str]:
-    """Return the names of the options that are set."""
-    return [name for name, value in options.items() if value is not None]
-
-
-def required(**about: Unpack[OptionAttributes]) -> Any:
-    """Declare a required option, with the attributes that its type hint cannot express."""
-    return _field(MISSING, about)
-
-
-def _field(default: Any, about: OptionAttributes) -> Any:
-    """Return the field of a dataclass for an option. The value of a secret stays out of its `repr`."""
+    The value of a secret stays out of its `repr`.
+    """
     settings: dict[str, Any] = {"default": default}
     if isinstance(default, (list, dict)):
         settings = {"default_factory": lambda: copy.deepcopy(default)}
     shown = not (about.get("secret") or about.get("no_log"))
     # pylint expects it in the body of a dataclass, where `option` and `required` are called.
-    return field(metadata=about, repr=shown, **settings)  # pylint: disable=invalid-field-call
+    declaration: Any = field(metadata=about, repr=shown, **settings)  # pylint: disable=invalid-field-call
+    return cast(T, declaration)
+
+
+def required(**about: Unpack[OptionAttributes]) -> Any:
+    """Declare a required option, with the attributes that its type hint cannot express."""
+    return option(MISSING, **about)
+
+
+def names_given(**options: Any) -> list[str]:
+    """Return the names of the options that are set."""
+    return [name for name, value in options.items() if value is not None]
 
 
 @dataclass(frozen=True, kw_only=True)

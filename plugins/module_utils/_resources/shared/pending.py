@@ -4,25 +4,16 @@
 """What is written on the platform and not in effect yet, remembered on the controller until it is.
 
 The platform shows what is written, not what a container runs with. Without a record, a run whose second half
-failed leaves nothing that the next run could see: the next run finds the setting as wanted and does nothing.
+failed leaves nothing that the next run could see: it finds the setting as wanted and does nothing. So a
+change is noted before the write, taken back if that is refused, and cleared once a start or a deploy that
+brings it into effect was seen.
 
-How to use it::
+An application is a service like any other, so its ``id`` in the list of applications is the same id: a task
+with a token for applications alone finds what a task with a full token has noted, and the other way round.
+Ids are never used again, so an application created anew under the same slug starts with nothing outstanding.
 
-    pending = Pending.of(task, service.id)
-    take_back = pending.note(COMMAND)    # before the write, so that a run that dies in between is covered
-    task.client.send(...)                # refused: take_back()
-    ...
-    if pending.outstanding(): ...        # {"command": {"since": "2026-01-31T12:00:00Z", "write": "5f2c"}}
-    clear = pending.clearing([COMMAND, NETWORK])
-    task.client.send(...)                # clear() once the start was seen
-
-The key is the address of the platform and the id of the service. An application is a service like any other,
-so its ``id`` in the list of applications is the same id: a task with a token for applications alone finds
-what a task with a full token has noted, and the other way round. Ids are never used again, so an application
-created anew under the same slug starts with nothing outstanding.
-
-The record holds kinds and times. ``details`` are for what else a kind needs, such as keyed fingerprints;
-never put a value of a setting there, because a command or a variable may hold a password.
+``details`` of a note are for what a kind needs besides its time, such as keyed fingerprints; never put a
+value of a setting there, because a command or a variable may hold a password.
 """
 
 from __future__ import annotations
@@ -30,7 +21,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -65,11 +56,6 @@ Kinds = dict[str, dict[str, Any]]
 """The last note of each kind."""
 
 PENDING = Kind[Notes]("pending", Notes, "the record of changes that are not in effect yet")
-
-
-def is_of_this_run(note: Mapping[str, Any]) -> bool:
-    """Tell whether a task of this run noted something, as far as its tasks share a folder."""
-    return note.get(RUN) is not None and note[RUN] == run_id()
 
 
 @dataclass(frozen=True)

@@ -157,21 +157,6 @@ RELOCATIONS = Kind(
 )
 
 
-def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
-    """Return the relocation of a service that may be gone, or that made a service, by id or name."""
-    found = known_relocations(options, [options.state_dir]).relocations
-    exact = [each for each in found if wanted in (each.old_id, each.new_id)]
-    fitting = exact or [each for each in found if wanted in (each.old_name, each.new_name)]
-    unfinished = [each for each in fitting if not each.gone]
-    fitting = unfinished or fitting
-    if len(fitting) > 1:
-        ids = [each.old_id for each in fitting]
-        raise Ambiguous(
-            f"{wanted!r} names the relocations of services {', '.join(ids)}; name one by id", ids=ids
-        )
-    return fitting[0] if fitting else None
-
-
 class LeftOver(NamedTuple):
     """What relocations left over: by the id of a service, the name of what was relocated."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import find_relocation
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
     RelocateOptions,
 )
@@ -18,7 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     LeftOver,
     Phase,
     Relocation,
-    find_relocation,
     known_relocations,
     left_over,
     successor_of,
