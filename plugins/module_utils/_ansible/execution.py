@@ -105,7 +105,7 @@ def open_task(
     task.progress = lambda line: context.progress(secrets.hide(line))
     if client is not None:
         client.on_pause = task.progress
-        task.tell = history.writer(resource.name, secrets.without, task.warn)
+        task.tell = partial(history.note, module=resource.name, redact=secrets.without, warn=task.warn)
     return task
 
 

@@ -19,7 +19,8 @@ from .._api.errors import ConfigurationError
 from .._api.text import LISTENERS
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
 from .._resources.shared.plan import Resource
-from .._resources.shared.selectors import check_one_pattern, check_path, check_selector, check_text
+from .._resources.shared.selectors import check_path, check_selector, check_text
+from .._resources.shared.task_errors import Invalid
 
 try:
     from ansible.module_utils.secrets import register_secrets  # type: ignore[import-not-found]
@@ -72,6 +73,8 @@ def argument_spec(resource: Resource) -> dict[str, Any]:
 
 FILES_TO_WRITE = frozenset({"secrets_dest", "csv_dest"})
 """Options that name a file which is written as a whole."""
+PATTERNS = frozenset({"include", "exclude"})
+"""Lists of patterns for the names of files. As a string with a comma, nobody can tell one from several."""
 AMOUNTS = frozenset({"max_monthly"})
 """Selectors that may be numbers with a fraction."""
 
@@ -134,6 +137,16 @@ def check_kind(name: str, value: Any, entry: Mapping[str, Any], *, is_name: bool
             raise ConfigurationError(
                 f"{name} holds a string; it must be {wanted} with {', '.join(entry['options'])}"
             )
+
+
+def check_one_pattern(name: str, value: str) -> None:
+    """Refuse several patterns in one text: taken for one, they would match, and protect, nothing."""
+    if name in PATTERNS and "," in value:
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        raise Invalid(
+            f"{name} is {value!r}, a string with a comma, which may be one pattern or several; write a list: "
+            f"{parts!r}, or {[value]!r} if the comma is part of a name"
+        )
 
 
 def is_dictionary(text: str) -> bool:

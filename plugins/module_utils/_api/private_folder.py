@@ -9,24 +9,25 @@ import errno
 import os
 import stat
 from contextlib import suppress
+from pathlib import PurePath
 
 PRIVATE_FOLDER = 0o700
 
 
-def make_private_folder(path: str) -> None:
-    """Make a folder, and those above it that are missing, each for this user alone, whatever the umask.
+def make_folder_of(path: str) -> None:
+    """Make the folder of a file, and those above it, where they are missing, for this user alone.
 
-    :raises OSError: if that is not possible, or as :func:`refuse_strangers` of each of them.
+    :raises OSError: if that is not possible, or as :func:`refuse_strangers` of each of them and of the file.
     """
     path = os.path.abspath(path)
-    parent = os.path.dirname(path)
-    if parent != path:
-        make_private_folder(parent)
-    if not os.path.isdir(path):
-        with suppress(FileExistsError):  # another task was quicker, or it is a file
-            os.mkdir(path, PRIVATE_FOLDER)
-        os.stat(os.path.join(path, ""))
-    refuse_strangers(path)
+    for folder in reversed(PurePath(path).parents):
+        if not os.path.isdir(folder):
+            with suppress(FileExistsError):  # another task was quicker, or it is a file
+                os.mkdir(folder, PRIVATE_FOLDER)
+            os.stat(os.path.join(folder, ""))
+        refuse_strangers(str(folder))
+    with suppress(FileNotFoundError):
+        refuse_strangers(path)
 
 
 def refuse_strangers(path: str) -> None:

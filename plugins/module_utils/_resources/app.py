@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Literal
 
 from .._api import routes as r
@@ -22,7 +23,7 @@ from .services.settings import check_max_monthly, describe_size
 from .shared.account import Account
 from .shared.change import Change, Outcome, apply
 from .shared.currency import format_price
-from .shared.money import Commitment, Cost, describe_monthly, format_amount, from_millicents, rate_from
+from .shared.money import Commitment, Cost, describe_monthly, format_amount, rate_from
 from .shared.names import likely_meant
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
@@ -231,7 +232,7 @@ def cost_of_app_quote(quote: AppQuote) -> Cost:
     monthly = rate_from(quote.monthly_millicents)
     detail = describe_size(quote.dimensions.as_dict()) if quote.dimensions else None
     line = {"label": quote.host_label or quote.host_id, "detail": detail, "monthly": format_amount(monthly)}
-    return Cost(from_millicents(0), monthly, [line])
+    return Cost(Decimal(0), monthly, [line])
 
 
 def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, Any]:

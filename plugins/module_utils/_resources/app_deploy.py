@@ -40,7 +40,7 @@ from .applications.rollout import (
 )
 from .shared.change import under_way
 from .shared.limits import check_log_lines
-from .shared.money import Cost, from_millicents
+from .shared.money import Cost, rate_from
 from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
@@ -235,7 +235,7 @@ def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
     except HostedError:
         return None
     rates = [each.monthly_millicents for each in (project.resources if project else ()) if each.id == app.id]
-    return from_millicents(rates[0]) if rates and rates[0] is not None else None
+    return rate_from(rates[0]) if rates else None
 
 
 # --- The deploy -------------------------------------------------------------------------------------

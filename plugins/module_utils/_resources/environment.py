@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +20,13 @@ from .applications.lookup import OnAppOptions, resolve_app
 from .applications.records import AppRecords
 from .shared.aliases import aliases_of, duplicate_aliases
 from .shared.change import Change, Unseen, apply
-from .shared.fingerprints import Fingerprints, lock_environment, state_folder
+from .shared.fingerprints import Fingerprints, Prints, record_of
 from .shared.identify import near_miss
 from .shared.options import StateDirOptions, names_given, option
 from .shared.pending import ENVIRONMENT as PENDING
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.relocation_record import successor_of
+from .shared.store import Record
 from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem
 
 ANOTHER = "(another value)"
@@ -59,14 +61,34 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
         graphs = graphs_around(task, app) if aliases_used(environment) else None
         if app.id and graphs:
             environment = led(task, app, environment, graphs[0])
-        folder = state_folder(options.state_dir)
+        record = record_of(options, app.slug)
         if not task.check_mode:
-            task.closing.enter_context(lock_environment(folder, app.slug, options.timeout))
-        last = Fingerprints.read(folder, options.base_url, app.slug, app.id)
+            task.closing.enter_context(in_turn(record, app.slug, options.timeout))
+        last = Fingerprints.at(record, app.id)
         return plan_replacement(task, app, environment, last, graphs)
 
 
 ENVIRONMENT = EnvironmentResource()
+
+
+@contextmanager
+def in_turn(record: Record[Prints], slug: str, seconds: float) -> Iterator[None]:
+    """Keep other runs from changing the environment of an application.
+
+    :raises Invalid: if the folder is not writable, or another run holds the lock for ``seconds``.
+    """
+    folder = os.path.dirname(record.path)
+    with ExitStack() as held:
+        try:
+            held.enter_context(record.held(seconds))
+        except TimeoutError:
+            raise Invalid(
+                f"another run is still changing the environment of {slug!r} (lock in {folder!r}); run this "
+                "again when it has ended"
+            ) from None
+        except OSError as error:
+            raise Invalid(f"state_dir {folder!r} cannot be used: {error.strerror or error}") from None
+        yield
 
 
 def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

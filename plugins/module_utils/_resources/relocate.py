@@ -43,9 +43,9 @@ from .services.order import MAX_SERVICE_NAME, ordered_with
 from .shared.identify import existing, label
 from .shared.names import same_name
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.relocation_record import Phase, Relocation, find_relocation
+from .shared.relocation_record import Phase, Relocation, known_relocations
 from .shared.store import one_at_a_time, state_key
-from .shared.task_errors import Invalid, NoSuchItem
+from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 
 MODULES = Modules(SERVICE, ENVIRONMENT, APP_DEPLOY, FilesResource(SERVICE), DATABASE)
 NUMBER = re.compile(r"^(.*?)-(\d+)$")
@@ -92,6 +92,21 @@ def find_record(task: Task[RelocateOptions]) -> Relocation:
     return record
 
 
+def find_relocation(options: RelocateOptions, wanted: str) -> Relocation | None:
+    """Return the relocation of a service that may be gone, or that made a service, by id or name."""
+    found = known_relocations(options, [options.state_dir]).relocations
+    exact = [each for each in found if wanted in (each.old_id, each.new_id)]
+    fitting = exact or [each for each in found if wanted in (each.old_name, each.new_name)]
+    unfinished = [each for each in fitting if not each.gone]
+    fitting = unfinished or fitting
+    if len(fitting) > 1:
+        ids = [each.old_id for each in fitting]
+        raise Ambiguous(
+            f"{wanted!r} names the relocations of services {', '.join(ids)}; name one by id", ids=ids
+        )
+    return fitting[0] if fitting else None
+
+
 # --- There --------------------------------------------------------------------------------------------
 
 
@@ -128,7 +143,7 @@ def start_over(record: Relocation) -> Relocation:
             f"service {record.new_name!r} ({record.new_id}) is about to be deleted. Nothing was done. "
             "Complete that with state: finished first"
         )
-    return Relocation(record.platform, record.old_id, path=record.path)
+    return Relocation(record.old_id, path=record.path)
 
 
 def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:

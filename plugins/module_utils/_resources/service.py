@@ -38,9 +38,10 @@ from .services.view import ENDED, View, billed_rate, check_not_terminal, is_neve
 from .shared.currency import format_price
 from .shared.identify import check_id_matches, only_service
 from .shared.money import describe_monthly
-from .shared.pending import Pending, is_of_this_run
+from .shared.pending import RUN, Pending
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
-from .shared.relocation_record import check_not_stopped, successor_of
+from .shared.relocation_record import successor_of
+from .shared.run_memory import run_id
 from .shared.secrets_file import ORDERED, warn_of_lost_secrets
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .shared.waiting import QUIET_SECONDS, poll_for
@@ -163,9 +164,8 @@ def led(task: Task[ServiceOptions], target: Target) -> Target:
     """
     if task.options.id or task.options.allow_duplicate_name or task.composition.copies:
         return target
-    check_not_stopped(task.options, target.id)
     project, name = target.project.id if target.project else None, task.options.wanted_name
-    found = successor_of(task.options, task.account.stays, target.id, name, project)
+    found = successor_of(task.options, task.account.stays, target.id, name, project, in_use=True)
     if found is None:
         return target
     if task.options.state == "absent":
@@ -366,7 +366,7 @@ def warn_of_pending(
     for setting in SETTINGS:
         kind = setting.kind or setting.name
         waits = kind in waiting and setting.name not in changes.written
-        if waits and not is_of_this_run(noted.get(kind, {})):
+        if waits and noted.get(kind, {}).get(RUN) != (run_id() or ""):
             task.warn(
                 f"the {setting.label} of {view.label} was changed earlier and is not in effect, as far as "
                 "this controller knows: it takes effect at the next start from stop; "

@@ -28,7 +28,6 @@ from .services.start_order import Order, explicit_references, read_order
 from .shared.account import Account
 from .shared.currency import currency_of
 from .shared.identify import find_service, with_name
-from .shared.options import state_dir_of
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.relocation_record import LeftOver, left_over
 from .shared.restore_points import BACKUPS, IN_MOTION
@@ -136,7 +135,7 @@ class Run:
         options, service = self.task.options, read_job(job)
         if job.skipped:
             return None
-        memory = Memory.of(state_dir_of(options), options.base_url, options.name, job.id)
+        memory = Memory.of(getattr(options, "state_dir", None), options.base_url, options.name, job.id)
         record = memory.read()
         if reason := self.reason_to_leave_alone(job, service, record):
             job.skipped, self.left_alone[job.id] = f"skipped: {reason}", job

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from .._api.errors import ConfigurationError
-from .._api.private_folder import make_private_folder, refuse_strangers
+from .._api.private_folder import make_folder_of, refuse_strangers
 from .._api.text import clean
 from .errors import ConnectionBroken, HostKeyRefused
 from .library import asyncssh
@@ -146,7 +146,7 @@ class HostKeys:
             return
         line = f"{self.name} {self.offered.export_public_key().decode().strip()}\n".encode()
         try:
-            make_private_folder(os.path.dirname(self.path))
+            make_folder_of(self.path)
             with open(self.path, "ab+", buffering=0, opener=partial(os.open, mode=0o600)) as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.seek(0)

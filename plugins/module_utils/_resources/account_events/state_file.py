@@ -36,7 +36,8 @@ STATE = Kind(
 def record_of(options: SourceOptions) -> Record[State]:
     """Return the state file: the one that the user chose, or one for the address and the name."""
     if options.state_file:
-        return STATE.at(os.path.realpath(expanded(options.state_file)))  # a link to a locked file is locked
+        path = os.path.realpath(expanded(options.state_file))  # a link to a locked file is locked
+        return Record(STATE, path)
     return STATE.of(options.base_url, f"events {options.state_name}" if options.state_name else "events")
 
 

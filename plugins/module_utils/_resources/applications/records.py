@@ -176,4 +176,4 @@ def call_each(calls: Sequence[Callable[[], None]]) -> None:
 
 def history_of(record: Pending) -> Record[History]:
     """Return the history beside a record."""
-    return HISTORY.at(f"{record.record.path.removesuffix('.json')}.record_deploy")
+    return Record(HISTORY, f"{record.record.path.removesuffix('.json')}.record_deploy")

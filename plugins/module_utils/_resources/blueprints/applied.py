@@ -13,7 +13,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 
 from ..._api.values import ServiceStatus
-from ..shared.fingerprints import Fingerprints, Written
+from ..shared.fingerprints import Fingerprints, Prints
 from ..shared.identify import label
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
@@ -24,7 +24,7 @@ from .document import Entry
 from .members import needed_by_relocations
 from .parts import Part, service_ids
 
-APPLIED = Kind("blueprints", Written, "the record of what a blueprint said", hint=True)
+APPLIED = Kind("blueprints", Prints, "the record of what a blueprint said", hint=True)
 NAMES = "names."
 """Followed by a name, whatever key it had in the file."""
 ENTRY = "entry"

@@ -16,10 +16,8 @@ from ..shared.identify import Named, existing, near_miss, oldest_projects, proje
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.relocation_record import (
-    MENDING,
     Phase,
     Relocation,
-    damage_of,
     known_relocations,
 )
 from ..shared.task_errors import Ambiguous, Invalid
@@ -184,7 +182,7 @@ def needed_by_relocations(
     known, found = known_relocations(options), dict[str, str]()
     described = {entry.name for entry in described_entries(contents)}
     if known.damaged:
-        raise Invalid(f"{damage_of(known.damaged[0])}, so which services it needs is not known. {MENDING}")
+        raise Invalid(f"which services a relocation needs is not known: {known.damaged[0]}")
     for service in services:
         naming = [each for each in reversed(known.relocations) if names(each, service)]
         naming.sort(key=lambda each: each.old_id != service.id)  # it was relocated once more

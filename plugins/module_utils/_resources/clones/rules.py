@@ -21,7 +21,7 @@ from ..applications.lookup import check_slug
 from ..blueprints.contents import Contents
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member
-from ..shared.fingerprints import Fingerprints, state_folder
+from ..shared.fingerprints import Fingerprints, record_of
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
@@ -309,5 +309,5 @@ def check_given(task: Task[CloneOptions], source: SourceProject, environments: M
 
 def known_names(options: StateDirOptions, app: App, referring: Iterable[str]) -> set[str]:
     """Return the variables that an application is known to have: these refer, or were written from here."""
-    last = Fingerprints.read(state_folder(options.state_dir), options.base_url, app.slug, app.id)
+    last = Fingerprints.at(record_of(options, app.slug), app.id)
     return {*referring, *last.prints}

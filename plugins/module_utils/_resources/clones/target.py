@@ -25,7 +25,7 @@ from ..shared.identify import came_up, label, project_with_name
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
-from ..shared.store import Kind, one_at_a_time, state_key
+from ..shared.store import Kind, Record, one_at_a_time, state_key
 from ..shared.task_errors import Ambiguous, Invalid
 from .options import CloneOptions
 from .source import SourceProject, Wanted
@@ -94,7 +94,7 @@ class MadeRecord:
 
         :raises Invalid: if it cannot be written: without it, the next run could not tell what is its own.
         """
-        self.kind().at(self.path).write(self)
+        Record(self.kind(), self.path).write(self)
 
     @contextmanager
     def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:

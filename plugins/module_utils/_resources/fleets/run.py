@@ -17,7 +17,6 @@ from ..._api.values import ServiceStatus
 from ..services.many_services import ServiceJob, name_services, read_job, select_jobs, work_on
 from ..services.start_order import explicit_references, read_order
 from ..shared.identify import find_service
-from ..shared.options import state_dir_of
 from ..shared.plan import Expansion, Plan, Step, Task
 from ..shared.runs import Run
 from ..shared.store import one_at_a_time
@@ -47,7 +46,7 @@ class FleetRun:
 
     def __post_init__(self) -> None:
         options = self.task.options
-        self.memory = Memory.of(state_dir_of(options), options.base_url, options.name)
+        self.memory = Memory.of(getattr(options, "state_dir", None), options.base_url, options.name)
 
     def check_free(self) -> None:
         """Refuse to work on a fleet that another run has stopped for what it does meanwhile."""

@@ -25,7 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, count
 
-from ..._api.private_folder import PRIVATE_FOLDER, make_private_folder, refuse_strangers
+from ..._api.private_folder import PRIVATE_FOLDER, make_folder_of, refuse_strangers
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..shared.task_errors import Invalid
@@ -58,7 +58,7 @@ class CopyFolder:
         """Make the folder for a new copy, and remove what runs that were cut off have left."""
         try:
             if self.own:
-                make_private_folder(self.root)
+                make_folder_of(self.root)
             make_private(self.root)
             make_private(self.path)
             for name in os.listdir(self.path):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,7 +66,8 @@ class Manifest:
 
         :raises OSError: if that fails.
         """
-        store.write_json(os.path.join(folder, MANIFEST), asdict(self))
+        with store.atomic_file(os.path.join(folder, MANIFEST)) as file:
+            json.dump(asdict(self), file, indent=2)
 
 
 MANIFESTS = store.Kind("", Manifest, "The list of a copy", "A copy of another format is not read")
@@ -77,7 +79,7 @@ def read_manifest(folder: str) -> Manifest:
     :raises TransferFailed: if it is damaged, or of another format.
     """
     try:
-        found = MANIFESTS.at(os.path.join(folder, MANIFEST)).read()
+        found = store.Record(MANIFESTS, os.path.join(folder, MANIFEST)).read()
     except Invalid as error:
         raise TransferFailed(error.message) from None
     if found.format != FORMAT:

@@ -24,10 +24,11 @@ from ..services.view import billed_rate, read_state
 from ..shared.identify import label
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task, plan_with
-from ..shared.relocation_record import BEFORE_SWITCH, DEFAULT_DAYS, Phase, Relocation, written
+from ..shared.relocation_record import BEFORE_SWITCH, DEFAULT_DAYS, Phase, Relocation
 from ..shared.restore_points import parse_moment
 from ..shared.retention import NO_DATE
 from ..shared.task_errors import Invalid
+from ..shared.time_zones import utc_text
 from .dependents import check_not_referred_to
 from .options import RelocateOptions
 from .origin import asked_of, differing, find_made, of_order, told, wanted_order
@@ -518,9 +519,9 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
     if now is None or now < due:
         doubt = "" if now else f", and {NO_DATE}"
         raise Invalid(
-            f"{label(left) if left else 'it'} is kept until {written(due)}{doubt}. Nothing was deleted. "
+            f"{label(left) if left else 'it'} is kept until {utc_text(due)}{doubt}. Nothing was deleted. "
             "Run this after that, or shorten it with keep_days, down to 0",
-            delete_after=written(due),
+            delete_after=utc_text(due),
         )
 
 
@@ -540,7 +541,7 @@ def view(record: Relocation) -> dict[str, Any]:
         "dependents": list(record.dependents),
         "newer": record.newer,
         "switched_at": record.switched_at,
-        "delete_after": written(due) if due else None,
+        "delete_after": utc_text(due),
         "deleted": record.gone,
     }
 

@@ -23,9 +23,10 @@ from ..shared.effects import Effects
 from ..shared.identify import label
 from ..shared.money import Commitment
 from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
-from ..shared.relocation_record import Phase, Relocation, written
+from ..shared.relocation_record import Phase, Relocation
 from ..shared.runner import perform_step
 from ..shared.task_errors import EffectUnverified, Invalid
+from ..shared.time_zones import utc_text
 from ..shared.waiting import QUIET_SECONDS, poll_for
 from .dependents import Dependent, release_in_service
 from .options import RelocateOptions
@@ -127,7 +128,7 @@ class Work:
 
     def now(self) -> str:
         """Return the time by the platform, as records hold it."""
-        return written(self.task.client.clock.now())
+        return str(utc_text(self.task.client.clock.now()))
 
     def note(self, phase: Phase | None = None, facts: Callable[[], dict[str, Any]] = dict) -> Step:
         """Return the step that remembers how far the relocation is. ``facts`` is called in its turn."""

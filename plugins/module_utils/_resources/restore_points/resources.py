@@ -9,6 +9,7 @@ all: neither the answers of their routes are shown, nor when a backup becomes RE
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -38,12 +39,15 @@ from ..shared.plan import Plan, Resource, Task
 from ..shared.restore_points import BACKUPS, as_restore_point, newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
 from ..shared.task_errors import Invalid, WaitEnded
-from ..shared.waiting import wait_through
+from ..shared.waiting import FIRST_PAUSE, wait_until
 
 C = TypeVar("C", Backup, Snapshot)
+T = TypeVar("T")
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
 MAX_NAMED_COPIES = 5
 EVENTS_READ = 20
+START_PAUSE = 2.0
+"""The longest pause between two looks for the start of something, which may be over soon after it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,19 +230,20 @@ def bring_back(
         last = Observation(status, event)
         return last
 
-    seen = wait_through(
+    quiet = quiet_seconds(task)
+    seen, moved = wait_through(
         task,
         look,
         lambda sight: sight.status != at_rest,
         lambda sight: f"the backup is {sight.status}" if sight.status else "nothing shows how far it is",
         change.what,
         before=before,
-        quiet=quiet_seconds(task),
+        quiet=quiet,
     )
-    began = seen.began if at_rest else seen.moved
+    began = seen if at_rest else moved
     if not began:
         task.warn(
-            f"the start of {change.what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is "
+            f"the start of {change.what} was not seen: {missed} for {quiet:g} seconds. It is "
             "assumed to be done, but that is not certain. Check the files of the service before you use it; "
             "raise quiet_time if the platform begins later than that"
         )
@@ -257,6 +262,46 @@ def bring_back(
 def quiet_seconds(task: Task[RestorePointOptions]) -> float:
     """Return the quiet time. A short wait makes it shorter, as a change begins it anew within that wait."""
     return float(min(task.options.quiet_time, task.options.wait_timeout / 2))
+
+
+def wait_through(
+    task: Task[WaitOptions],
+    read: Callable[[], T],
+    under_way: Callable[[T], bool],
+    describe: Callable[[T], str],
+    goal: str,
+    *,
+    before: T,
+    quiet: float,
+) -> tuple[bool, bool]:
+    """Wait for what a call started. Return whether it was seen under way, and whether anything changed.
+
+    The platform may show the beginning late or never. So it counts as over if it was seen ``under_way`` and
+    no longer is, or if nothing changed for ``quiet`` seconds; the caller then warns.
+
+    :param under_way: may raise to end the wait.
+    :param before: what was read before the call.
+    :raises WaitEnded: after ``wait_timeout`` seconds, with what was read last.
+    """
+    last, began, moved, still_since = before, False, False, time.monotonic()
+
+    def over(now: T) -> bool:
+        nonlocal last, began, moved, still_since
+        if now != last:
+            last, moved, still_since = now, True, time.monotonic()
+        if under_way(now):
+            began = True
+            return False
+        return began or time.monotonic() - still_since >= quiet
+
+    def longest_pause() -> float:
+        if began:
+            return float(task.options.wait_interval)
+        left = still_since + quiet - time.monotonic()  # so that the quiet time is not overstayed
+        return max(min(START_PAUSE, left), FIRST_PAUSE)
+
+    wait_until(task, read, over, describe, goal, longest_pause=longest_pause)
+    return began, moved
 
 
 def newest_event(task: Task[Options], service: Service) -> str | None:

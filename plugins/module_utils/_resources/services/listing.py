@@ -33,7 +33,7 @@ from ..._api.text import first_of
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.account import Account
 from ..shared.identify import Identifiable, near_miss, with_id_or_name
-from ..shared.money import format_amount, from_millicents
+from ..shared.money import format_amount, rate_from
 from ..shared.names import fits
 from ..shared.store import Kind, Record, records_folder
 from ..shared.task_errors import Invalid, NoSuchItem
@@ -182,7 +182,8 @@ class SftpRecords:
     @property
     def record(self) -> Record[Accesses]:
         """What is kept of the account."""
-        return ACCESSES.at(os.path.join(records_folder(ACCESSES.folder), f"sftp-{self.account[:32]}.json"))
+        name = f"sftp-{self.account[:32]}.json"
+        return Record(ACCESSES, os.path.join(records_folder(ACCESSES.folder), name))
 
     def fill(self, services: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Put what is remembered into the services; return those whose access has to be read."""
@@ -246,7 +247,7 @@ def inventory_record(
     return {
         **known,
         **({"name": service.name} if as_spelled else {}),
-        "monthly_full": None if millicents is None else format_amount(from_millicents(millicents)),
+        "monthly_full": format_amount(rate_from(millicents)),
         "project": projects.get(project_id or ""),
         "project_id": project_id,
     }

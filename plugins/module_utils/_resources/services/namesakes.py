@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS
 from ..shared import journal
-from ..shared.fingerprints import Written
+from ..shared.fingerprints import Prints
 from ..shared.identify import existing, label, oldest_projects, with_name
 from ..shared.names import likely_meant, look_alike, same_name
 from ..shared.plan import Task
@@ -46,7 +46,7 @@ class Ordered:
 
     project: str | None = None
     run: str | None = None
-    settings: Written = Written()
+    settings: Prints = field(default_factory=Prints)
 
 
 ORDERED = Kind("orders", Ordered, "the record of what was ordered")

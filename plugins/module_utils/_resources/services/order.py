@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from ..._api import routes as r
@@ -21,7 +22,7 @@ from ..shared import journal, secrets_file
 from ..shared.account import Account
 from ..shared.change import BILLED_SECONDS, Change, call_once
 from ..shared.currency import format_price
-from ..shared.fingerprints import Prints
+from ..shared.fingerprints import Prints, prints_of
 from ..shared.identify import (
     close_name,
     near_miss,
@@ -33,7 +34,6 @@ from ..shared.money import (
     Cost,
     format_amount,
     from_cents,
-    from_millicents,
     rate_from,
     to_decimal,
 )
@@ -167,7 +167,7 @@ def cost_of_quote(quote: Quote) -> Cost:
         for line in quote.lines or []
     ]
     return Cost(
-        from_millicents(0),
+        Decimal(0),
         monthly,
         lines,
         balance=None if quote.balance_cents is None else from_cents(quote.balance_cents),
@@ -261,7 +261,7 @@ class Ordering:
 
     def _remember(self, id: str) -> None:
         """Remember how a service was ordered. Without that, later tasks warn of less."""
-        settings = Prints(id).written(used_once(self.task.options))
+        settings = prints_of(id, used_once(self.task.options))
         with suppress(Invalid):
             record = ORDERED.of(self.task.options.base_url, id)
             record.write(Ordered(self.project.name if self.project else None, run_id(), settings))
@@ -305,7 +305,7 @@ class Ordering:
             order: Order | None = outcome.response
             if order is None:
                 adopted = outcome.found[0]
-                kept.discard()
+                kept.close()
                 self.task.warn(
                     f"the one-time secrets of {self.what}, if any, were in the lost response and are lost "
                     f"too. If it has any: {kept.remedy}"
@@ -333,17 +333,17 @@ class Ordering:
                 "controller does not order it again, but another controller would"
             )
         if self.kept is not None:
-            self.kept.confirm()
+            self.kept.close()
 
     def _check_placed(self, order: Order, arrived: Arrived) -> None:
         """Tell of another price than was quoted, and of services of the name that came up at the same time.
 
         :raises EffectUnverified: if the list does not show what was ordered.
         """
-        told = to_decimal(order.monthly_millicents)
+        told = rate_from(to_decimal(order.monthly_millicents))
         if told is not None and self.cost.after is not None:
             advice = "It is ordered; delete it with state: absent if that is too much"
-            compare_rate(self.task, self.what, from_millicents(told), self.cost, advice)
+            compare_rate(self.task, self.what, told, self.cost, advice)
         id = order.instance_id
         try:
             services = self.task.account.services()
@@ -371,8 +371,9 @@ class Ordering:
 def ordered_with(task: Task, id: str) -> Prints:
     """Return what is known of the settings that a service was ordered with."""
     with suppress(Invalid):
-        return Prints.of_written(ORDERED.of(task.options.base_url, id).read().settings, id)
-    return Prints(id)
+        found = ORDERED.of(task.options.base_url, id).read().settings
+        return found if found.id == id else Prints()
+    return Prints()
 
 
 def used_once(options: ServiceOptions) -> dict[str, str]:

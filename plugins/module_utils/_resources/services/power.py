@@ -16,7 +16,7 @@ from ..shared.account import Account
 from ..shared.change import Change, Gone, apply
 from ..shared.identify import check_service_offers
 from ..shared.money import Commitment, Cost
-from ..shared.options import WaitOptions, state_dir_of
+from ..shared.options import WaitOptions
 from ..shared.pending import Pending, until_start
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.store import Kind
@@ -111,7 +111,7 @@ def warn_of_resume_cost(task: Task[ServiceOptions], view: View, cost: Cost) -> N
 
 def sleep_plan_of(task: Task, id: str) -> str | None:
     """Return the sleep plan of this controller that a service is asleep by; ``None`` if there is none."""
-    for found in (record.read() for record in ASLEEP.all(state_dir_of(task.options))):
+    for found in (record.read() for record in ASLEEP.all(getattr(task.options, "state_dir", None))):
         if found.service == id and (found.ran is not None or (found.settled or {}).get("awake") is False):
             return found.plan
     return None

@@ -13,7 +13,7 @@ from typing import Any
 from ..._api.models import Dimensions, Scale, Service
 from ..._api.values import ServiceStatus
 from ..shared.currency import format_price
-from ..shared.money import Cost, from_millicents, rate_from
+from ..shared.money import Cost, rate_from
 from ..shared.plan import Task
 from .options import MaxMonthlyOptions
 from .view import billed_rate
@@ -62,8 +62,8 @@ def rates_of_size(service: Service, scale: Scale, target: Mapping[str, int]) -> 
         amount = None
     full = rate_from(amount)
     disk = (service.dimensions or Dimensions()).storage_gb
-    explained = disk is not None and rates_of(service).storage == from_millicents(disk * storage)
-    return Rates(full, from_millicents(target["storage_gb"] * storage) if explained else None)
+    explained = disk is not None and rates_of(service).storage == rate_from(disk * storage)
+    return Rates(full, rate_from(target["storage_gb"] * storage) if explained else None)
 
 
 def millicents_of(scale: Scale, size: Mapping[str, int | None]) -> int | None:
@@ -87,10 +87,8 @@ def risen_rate(scale: Scale, size: Mapping[str, int], before: Decimal | None) ->
     Where these rates do not explain the present price, that may be a discount, which stays, or a price of
     earlier rates, which ends with a new size (Settings, rule 4).
     """
-    amount = millicents_of(scale, size)
-    if amount is None or before is None or from_millicents(amount) <= before:
-        return None
-    return from_millicents(amount)
+    rate = rate_from(millicents_of(scale, size))
+    return None if rate is None or before is None or rate <= before else rate
 
 
 def cost_of(service: Service, after: Decimal | None) -> Cost:

@@ -15,7 +15,7 @@ from ..._api.errors import HostedError
 from ..._api.models import Metrics, Service, ServiceSummary, Settings
 from ..._api.values import WITH_SETTINGS, ContainerState, Family, ServiceStatus
 from ..shared.account import Account
-from ..shared.money import from_millicents
+from ..shared.money import rate_from
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
@@ -127,8 +127,7 @@ def read_settings(task: Task, service: Service) -> Settings | None:
 
 def billed_rate(service: Service) -> Decimal | None:
     """Return the monthly rate that is billed now; ``None`` if the platform does not show it."""
-    millicents = service.pricing.billed_monthly_millicents if service.pricing else None
-    return None if millicents is None else from_millicents(millicents)
+    return rate_from(service.pricing.billed_monthly_millicents) if service.pricing else None
 
 
 def wait_for_status(

@@ -56,13 +56,14 @@ def token_in_file(token_file: str) -> str:
 
     :raises ConfigurationError: if the file is unreadable, encrypted or not a token.
     """
+    path = os.path.expanduser(token_file)
+    if is_encrypted(path):
+        raise ConfigurationError(
+            f"token_file {token_file!r} is encrypted with ansible-vault, and only the controller can decrypt "
+            "it; this task runs as a module elsewhere, so give it the token itself in token"
+        )
     try:
-        if is_encrypted(os.path.expanduser(token_file)):
-            raise ConfigurationError(
-                f"token_file {token_file!r} is encrypted with ansible-vault, and only the controller can "
-                "decrypt it; this task runs as a module elsewhere, so give it the token itself in token"
-            )
-        with open(os.path.expanduser(token_file), encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             token = file.read().strip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"token_file {token_file!r} cannot be read: {error}") from None

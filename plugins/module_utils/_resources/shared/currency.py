@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api import routes as r
-from ..._api.errors import HostedError
 from .money import format_amount
 from .plan import Task
 from .run_memory import first_said
@@ -31,22 +30,18 @@ def format_price(task: Task[Any], amount: Decimal | None) -> str | None:
 
 
 def currency_of(task: Task[Any]) -> str | None:
-    """Return the currency of the account; ``None`` where the platform does not name it to this token."""
-    if CURRENCY not in task.memory:
-        client = task.client
-        task.memory[CURRENCY] = (
-            first_said(f"{CURRENCY}.{client.account_key}", lambda: read_currency(task)) if client else None
-        )
-    currency: str | None = task.memory[CURRENCY]
-    return currency
+    """Return the currency of the account; ``None`` where the platform does not name it to this token.
 
+    Which scope the wallet requires is not shown.
+    """
+    client = task.client
+    if CURRENCY not in task.memory and client:
 
-def read_currency(task: Task[Any]) -> str | None:
-    """Read the wallet. Which scope it requires is not shown, so a refusal leaves the currency out."""
-    try:
-        return checked_currency(task.client.one(r.WALLET, seconds=CALL_SECONDS).currency)
-    except HostedError:
-        return None
+        def read() -> str | None:
+            return checked_currency(client.one(r.WALLET, seconds=CALL_SECONDS).currency)
+
+        task.memory[CURRENCY] = first_said(f"{CURRENCY}.{client.account_key}", read)
+    return task.memory.get(CURRENCY)
 
 
 def checked_currency(said: Any) -> str | None:

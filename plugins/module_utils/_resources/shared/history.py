@@ -19,12 +19,12 @@ from datetime import datetime
 from operator import itemgetter
 
 from ..._api.client import Client
-from ..._api.errors import HostedError
+from ..._api.private_folder import make_folder_of
 from .money import format_amount
 from .owners import account_of
 from .plan import Step
 from .run_memory import first_said
-from .store import lock_file, make_folder_of, records_folder
+from .store import lock_file, records_folder
 
 FOLDER = "history"
 MONTHS = 13
@@ -37,67 +37,62 @@ CALL_SECONDS = 5.0
 """Seconds for asking whose account a token is of. A line is no reason to wait for longer, or to fail."""
 
 
-def writer(
-    module: str, redact: Callable[[str], str], warn: Callable[[str], None]
-) -> Callable[[Client, Step, str], None]:
-    """Return what adds a line for a step of a task. One that cannot be written is told: the change is made.
+def note(
+    client: Client,
+    step: Step,
+    outcome: str,
+    *,
+    module: str,
+    redact: Callable[[str], str],
+    warn: Callable[[str], None],
+) -> None:
+    """Add a line for a step of a task. One that cannot be written is told: the change is made.
 
-    The outcome of a step is ``done``, ``begun`` if it did not come to its end here, or ``unknown``.
-
+    :param outcome: ``done``, ``begun`` if it did not come to its end here, or ``unknown``.
     :param redact: takes secrets out of what is said.
     """
-
-    def note(client: Client, step: Step, outcome: str) -> None:
-        made = step.commitment
-        where = f" in project {made.project_name!r}" if made and made.project_name else ""
-        line = {
-            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "who": who(),
-            "module": module,
-            "change": redact(f"{step.summary}{where}"),
-            "outcome": outcome,
-            "monthly_before": format_amount(made.before) if made else None,
-            "monthly_after": format_amount(made.monthly) if made else None,
-        }
-        try:
-            add(folder_of(client), {name: value for name, value in line.items() if value is not None})
-        except OSError as error:
-            warn(f"{line['change']!r} is not in the history of this controller: {error}")
-
-    return note
+    made = step.commitment
+    where = f" in project {made.project_name!r}" if made and made.project_name else ""
+    try:
+        user = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container's user may have no name
+        user = str(os.getuid())
+    line = {
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "who": f"{user}@{os.uname().nodename}",
+        "module": module,
+        "change": redact(f"{step.summary}{where}"),
+        "outcome": outcome,
+        "monthly_before": format_amount(made.before) if made else None,
+        "monthly_after": format_amount(made.monthly) if made and not made.is_ceiling else None,
+    }
+    try:
+        add(folder_of(client), {name: value for name, value in line.items() if value is not None})
+    except OSError as error:
+        warn(f"{line['change']!r} is not in the history of this controller: {error}")
 
 
 def folder_of(client: Client) -> str:
     """Return the folder of the account of a token; one of the token's own if the platform does not tell."""
-
-    def read() -> str | None:
-        try:
-            return account_of(client, CALL_SECONDS)
-        except HostedError:
-            return None
-
-    account = first_said(f"account.{client.account_key}", read)
+    account = first_said(f"account.{client.account_key}", lambda: account_of(client, CALL_SECONDS))
     return os.path.join(records_folder(FOLDER), account or client.account_key)
-
-
-def who() -> str:
-    """Return the user and the machine that run Ansible."""
-    try:
-        name = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:  # a container's user may have no name
-        name = str(os.getuid())
-    return f"{name}@{os.uname().nodename}"
 
 
 def add(folder: str, line: Mapping[str, str]) -> None:
     """Add a line to a folder. Tasks in parallel share the file, as each writes at once.
+
+    The first line of a month removes the files of those that are over for long enough.
 
     :raises OSError: if it cannot be written.
     """
     path = os.path.join(folder, f"{line['at'][:7]}.jsonl")
     if not os.path.exists(path):
         make_folder_of(path)
-        remove_old(folder, line["at"])
+        year, month = divmod(int(line["at"][:4]) * 12 + int(line["at"][5:7]) - 1 - MONTHS, 12)
+        for name in os.listdir(folder):
+            if name[:7] <= f"{year:04}-{month + 1:02}":
+                with suppress(OSError):  # another task may have removed it; what cannot go costs no line
+                    os.unlink(os.path.join(folder, name))
     text = "\n" + json.dumps(line)
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -109,16 +104,6 @@ def add(folder: str, line: Mapping[str, str]) -> None:
         with suppress(FileNotFoundError), lock_file(f"{path}.lock", LOCK_SECONDS):
             if os.stat(path).st_size > MOST_BYTES:
                 os.replace(path, path + FULL)
-
-
-def remove_old(folder: str, now: str) -> None:
-    """Remove the files of months that are over for long enough."""
-    year, month = divmod(int(now[:4]) * 12 + int(now[5:7]) - 1 - MONTHS, 12)
-    oldest = f"{year:04}-{month + 1:02}"
-    for name in os.listdir(folder):
-        if name[:7] <= oldest:
-            with suppress(OSError):  # another task may have removed it, and what cannot go costs no line
-                os.unlink(os.path.join(folder, name))
 
 
 def lines_between(client: Client, since: datetime, until: datetime) -> list[dict[str, str]]:

@@ -63,7 +63,7 @@ def begin(
     :raises Invalid: if it cannot be written, so that the call must not be made.
     """
     name = f"{state_key(base_url, subject)}-{secrets.token_hex(4)}.json"
-    record = earlier or ENTRIES.at(os.path.join(records_folder(ENTRIES.folder), name))
+    record = earlier or Record(ENTRIES, os.path.join(records_folder(ENTRIES.folder), name))
     try:
         record.write(entry)
     except Invalid as error:
@@ -84,7 +84,7 @@ def opened(base_url: str | None, subject: str) -> Opened:
     except OSError as error:
         raise Invalid(f"{ENTRIES.what} is in {folder!r}, which cannot be read: {error.strerror}") from None
     ours = [name for name in names if name.startswith(f"{state_key(base_url, subject)}-")]
-    records = [ENTRIES.at(os.path.join(folder, name)) for name in ours if name.endswith(".json")]
+    records = [Record(ENTRIES, os.path.join(folder, name)) for name in ours if name.endswith(".json")]
     found = {record: record.read() for record in records}
     there = [(record, entry) for record, entry in found.items() if entry.at]  # others were closed meanwhile
     return dict(sorted(there, key=lambda pair: pair[1].at))

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import Any, Literal
@@ -18,26 +18,18 @@ MOST_DIGITS = 400
 """How far from the point the first digit of an amount may be: "1e999999" would fill a megabyte."""
 
 
-def from_millicents(amount: int | Decimal) -> Decimal:
-    """Convert millicents to currency units: 1060 becomes 1.06 (What the service does)."""
-    return Decimal(amount) / 1000
-
-
-def rate_from(millicents: int | None) -> Decimal | None:
-    """Convert a monthly rate; ``None`` if it is unknown. One below zero is no rate: it would hide others."""
-    return None if millicents is None or millicents < 0 else from_millicents(millicents)
+UNITS = {"_cents": 100, "_millicents": 1000}
+"""What the end of a field's name says of its amount: how many are a currency unit (What the service does)."""
 
 
 def from_cents(amount: int | Decimal) -> Decimal:
     """Convert cents to currency units: 106 becomes 1.06."""
-    return Decimal(amount) / 100
+    return Decimal(amount) / UNITS["_cents"]
 
 
-UNITS: Mapping[str, Callable[[int | Decimal], Decimal]] = {
-    "_cents": from_cents,
-    "_millicents": from_millicents,
-}
-"""What the end of a field's name says of its amount (What the service does)."""
+def rate_from(millicents: int | Decimal | None) -> Decimal | None:
+    """Convert a monthly rate; ``None`` if it is unknown. One below zero is no rate: it would hide others."""
+    return None if millicents is None or millicents < 0 else Decimal(millicents) / UNITS["_millicents"]
 
 
 def describe_monthly(price: str | None) -> str:
@@ -69,7 +61,7 @@ def add_currency_units(value: Any) -> Any:
             short = name.removesuffix(suffix)
             if short not in value:  # as is the name of what is no amount of this unit
                 amount = to_decimal(value[name])
-                found[short] = found.get(short) if amount is None else format_amount(units(amount))
+                found[short] = found.get(short) if amount is None else format_amount(amount / units)
     return found
 
 
@@ -96,7 +88,7 @@ def in_currency(value: Any, unit: str) -> str:
     try:
         with localcontext(Context(traps=[Inexact])):
             amount = to_decimal(value)
-            text = format_amount(None if amount is None else units(amount))
+            text = format_amount(None if amount is None else amount / units)
     except Inexact:
         raise Invalid(f"the amount {value!r} has more digits than can be kept exactly") from None
     if text is None:

@@ -82,29 +82,27 @@ class OptionAttributes(TypedDict, total=False):
 
 
 def option(default: T, **about: Unpack[OptionAttributes]) -> T:
-    """Declare an option with its default and the attributes that its type hint cannot express."""
-    declaration: Any = _field(default, about)
-    return cast(T, declaration)
+    """Declare an option with its default and the attributes that its type hint cannot express.
 
-
-def names_given(**options: Any) -> list[str]:
-    """Return the names of the options that are set."""
-    return [name for name, value in options.items() if value is not None]
-
-
-def required(**about: Unpack[OptionAttributes]) -> Any:
-    """Declare a required option, with the attributes that its type hint cannot express."""
-    return _field(MISSING, about)
-
-
-def _field(default: Any, about: OptionAttributes) -> Any:
-    """Return the field of a dataclass for an option. The value of a secret stays out of its `repr`."""
+    The value of a secret stays out of its `repr`.
+    """
     settings: dict[str, Any] = {"default": default}
     if isinstance(default, (list, dict)):
         settings = {"default_factory": lambda: copy.deepcopy(default)}
     shown = not (about.get("secret") or about.get("no_log"))
     # pylint expects it in the body of a dataclass, where `option` and `required` are called.
-    return field(metadata=about, repr=shown, **settings)  # pylint: disable=invalid-field-call
+    declaration: Any = field(metadata=about, repr=shown, **settings)  # pylint: disable=invalid-field-call
+    return cast(T, declaration)
+
+
+def required(**about: Unpack[OptionAttributes]) -> Any:
+    """Declare a required option, with the attributes that its type hint cannot express."""
+    return option(MISSING, **about)
+
+
+def names_given(**options: Any) -> list[str]:
+    """Return the names of the options that are set."""
+    return [name for name, value in options.items() if value is not None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,11 +144,6 @@ class StateDirOptions(Options):
     state_dir: FilePath | None = None
 
 
-def state_dir_of(options: Options) -> str | None:
-    """Return the folder for records that the user chose; ``None`` if there is no such option."""
-    return options.state_dir if isinstance(options, StateDirOptions) else None
-
-
 SHARED_OPTIONS = frozenset(
     each.name for kind in (Options, WaitOptions, StateDirOptions) for each in fields(kind)
 )
@@ -179,29 +172,21 @@ def hints_of(options: Any) -> Mapping[str, Any]:
 
 def argument_spec_of(options: Any) -> Mapping[str, dict[str, Any]]:
     """Return Ansible's argument spec for an options class, without environment variables."""
-    hints = hints_of(options)
-    return {
-        each.name: spec_entry(each, hints[each.name]) for each in fields(options) if not is_carried(each.name)
-    }
-
-
-def spec_entry(declaration: Field[Any], hint: Any) -> dict[str, Any]:
-    """Return one option's entry in Ansible's argument spec."""
-    entry = ansible_type(hint)
-    about = declaration.metadata
-    for key in ("choices", "aliases"):
-        if about.get(key):
-            entry[key] = list(about[key])
-    if about.get("no_log") is not None:
-        entry["no_log"] = about["no_log"]
-    default = declaration.default
-    if declaration.default_factory is not MISSING:
-        default = declaration.default_factory()
-    if default is MISSING:
-        entry["required"] = True
-    elif default is not None:
-        entry["default"] = str(default) if without_none(hint) is MaxParallel else default
-    return entry
+    spec = dict[str, dict[str, Any]]()
+    for each in fields(options):
+        if is_carried(each.name):
+            continue
+        hint, about = hints_of(options)[each.name], each.metadata
+        spec[each.name] = entry = ansible_type(hint)
+        entry.update({key: list(about[key]) for key in ("choices", "aliases") if about.get(key)})
+        if about.get("no_log") is not None:
+            entry["no_log"] = about["no_log"]
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        if default is MISSING:
+            entry["required"] = True
+        elif default is not None:
+            entry["default"] = str(default) if without_none(hint) is MaxParallel else default
+    return spec
 
 
 def ansible_type(hint: Any) -> dict[str, Any]:
@@ -265,6 +250,7 @@ def converter_of(hint: Any) -> Converter | None:
             return list
         return lambda values: [None if value is None else inner(value) for value in values]
     if isinstance(hint, type) and is_dataclass(hint):
+        converters_of(hint)  # now, so that Ansible's workers inherit these as well
         return partial(read_as, hint)
     return None
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from ..._api import routes as r
 from ..._api.client import Client
-from .store import Kind, records_folder, state_key
+from .store import Kind, Record, records_folder, state_key
 from .task_errors import Invalid
 
 OWNERS = Kind("owners", str, "whose account a token is of", hint=True)
@@ -30,7 +30,7 @@ def account_of(client: Client, seconds: float | None = None) -> str:
     :param seconds: the deadline of the call, if it is not the connection's.
     :raises HostedError: if the platform does not tell.
     """
-    record = OWNERS.at(os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
+    record = Record(OWNERS, os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
     known = record.read()
     if not known:
         email = client.one(r.WHOAMI, seconds=seconds).email

@@ -4,25 +4,16 @@
 """What is written on the platform and not in effect yet, remembered on the controller until it is.
 
 The platform shows what is written, not what a container runs with. Without a record, a run whose second half
-failed leaves nothing that the next run could see: the next run finds the setting as wanted and does nothing.
+failed leaves nothing that the next run could see: it finds the setting as wanted and does nothing. So a
+change is noted before the write, taken back if that is refused, and cleared once a start or a deploy that
+brings it into effect was seen.
 
-How to use it::
+An application is a service like any other, so its ``id`` in the list of applications is the same id: a task
+with a token for applications alone finds what a task with a full token has noted, and the other way round.
+Ids are never used again, so an application created anew under the same slug starts with nothing outstanding.
 
-    pending = Pending.of(task, service.id)
-    take_back = pending.note(COMMAND)    # before the write, so that a run that dies in between is covered
-    task.client.send(...)                # refused: take_back()
-    ...
-    if pending.outstanding(): ...        # {"command": {"since": "2026-01-31T12:00:00Z", "write": "5f2c"}}
-    clear = pending.clearing([COMMAND, NETWORK])
-    task.client.send(...)                # clear() once the start was seen
-
-The key is the address of the platform and the id of the service. An application is a service like any other,
-so its ``id`` in the list of applications is the same id: a task with a token for applications alone finds
-what a task with a full token has noted, and the other way round. Ids are never used again, so an application
-created anew under the same slug starts with nothing outstanding.
-
-The record holds kinds and times. ``details`` are for what else a kind needs, such as keyed fingerprints;
-never put a value of a setting there, because a command or a variable may hold a password.
+``details`` of a note are for what a kind needs besides its time, such as keyed fingerprints; never put a
+value of a setting there, because a command or a variable may hold a password.
 """
 
 from __future__ import annotations
@@ -30,8 +21,8 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -59,23 +50,12 @@ RUN = "run"
 MAX_NOTES = 20
 """How many notes of a kind are kept: runs that were killed leave theirs."""
 
+Notes = dict[str, list[dict[str, Any]]]
+"""The notes of each kind, the last one at the end."""
 Kinds = dict[str, dict[str, Any]]
+"""The last note of each kind."""
 
-
-def is_of_this_run(note: Mapping[str, Any]) -> bool:
-    """Tell whether a task of this run noted something, as far as its tasks share a folder."""
-    return note.get(RUN) is not None and note[RUN] == run_id()
-
-
-@dataclass(frozen=True)
-class Notes:
-    """The notes of each kind, the last one at the end."""
-
-    id: str = ""
-    pending: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
-
-
-PENDING = Kind("pending", Notes, "the record of changes that are not in effect yet")
+PENDING = Kind[Notes]("pending", Notes, "the record of changes that are not in effect yet")
 
 
 @dataclass(frozen=True)
@@ -95,12 +75,15 @@ class Pending:
         return cls(PENDING.of(task.options.base_url, id, folder), id)
 
     def outstanding(self) -> Kinds:
-        """Return what is written and not in effect, the last note of each kind."""
-        return {kind: notes[-1] for kind, notes in self.notes().items()}
+        """Return what is written and not in effect, the last note of each kind.
+
+        :raises Invalid: when the record cannot be read.
+        """
+        return {kind: notes[-1] for kind, notes in self.record.read().items() if notes}
 
     def until_start(self) -> tuple[str, ...]:
         """Return the kinds of settings that need a start, as far as this controller knows."""
-        return tuple(sorted(self.notes().keys() - {*AT_DEPLOY}))
+        return tuple(sorted(self.record.read().keys() - {*AT_DEPLOY}))
 
     def note(self, kind: str, **details: Any) -> Callable[[], None]:
         """Note that a change of this kind is about to be written. One noted before keeps its time.
@@ -109,18 +92,13 @@ class Pending:
 
         :raises Invalid: when the record cannot be read or written.
         """
-        noted = {
-            "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            WRITE: secrets.token_hex(8),
-            RUN: run_id(),
-            **details,
-        }
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        noted = {"since": now, WRITE: secrets.token_hex(8), RUN: run_id(), **details}
 
         def add(found: Notes) -> Notes:
-            others = found.pending.get(kind, ()) if found.id == self.id else ()
+            others = found.get(kind, [])
             noted["since"] = (others[-1].get("since") if others else None) or noted["since"]
-            kinds = found.pending if found.id == self.id else {}
-            return Notes(self.id, {**kinds, kind: [*others, noted][-MAX_NOTES:]})
+            return {**found, kind: [*others, noted][-MAX_NOTES:]}
 
         self.record.edit(add)
         return partial(self._remove, [noted])
@@ -131,7 +109,7 @@ class Pending:
         Call it before a start or a deploy, and what it returns once that has brought them into effect. What
         other runs note meanwhile stays.
         """
-        notes = self.notes()
+        notes = self.record.read()
         asked = notes if kinds is None else kinds
         return partial(self._remove, [note for kind in asked for note in notes.get(kind, ())])
 
@@ -140,25 +118,13 @@ class Pending:
 
         :raises Invalid: when the record cannot be read or written.
         """
-        if not notes or not os.path.exists(self.record.path):
-            return
 
         def without(found: Notes) -> Notes:
-            left = {
-                kind: [each for each in many if each not in notes] for kind, many in found.pending.items()
-            }
-            kinds = {kind: many for kind, many in left.items() if many}
-            return Notes(found.id, kinds) if kinds else Notes()
+            left = {kind: [each for each in many if each not in notes] for kind, many in found.items()}
+            return {kind: many for kind, many in left.items() if many}
 
-        self.record.edit(without)
-
-    def notes(self) -> Mapping[str, Sequence[dict[str, Any]]]:
-        """Return all notes of each kind, of which there is one at least.
-
-        :raises Invalid: when the record cannot be read.
-        """
-        found = self.record.read()
-        return {kind: notes for kind, notes in found.pending.items() if notes and found.id == self.id}
+        if notes and os.path.exists(self.record.path):
+            self.record.edit(without)
 
 
 # --- What waits for a start -------------------------------------------------------------------------

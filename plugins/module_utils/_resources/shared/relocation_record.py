@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from .options import Options, StateDirOptions, state_dir_of
+from .options import Options, StateDirOptions
 from .restore_points import parse_moment
-from .store import Kind, normalized_url
+from .store import Kind, Record, state_key
 from .task_errors import Ambiguous, Invalid
 
 DEFAULT_DAYS = 7
@@ -46,12 +45,6 @@ class Phase(StrEnum):
     """The one that is not in service is deleted, or about to be."""
 
 
-MENDING = (
-    "Restore it from a backup of this machine, or delete it if no relocation is under way and none is to be "
-    "finished or to go back"
-)
-"""What to do about a damaged record whose services are not known."""
-
 BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
 """The phases in which nothing refers to the new service yet."""
 
@@ -60,7 +53,6 @@ BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
 class Relocation:
     """What is remembered of the relocation of one service. There is none as long as its phase says so."""
 
-    platform: str = ""
     old_id: str = ""
     old_name: str = ""
     project_id: str | None = None
@@ -101,27 +93,23 @@ class Relocation:
 
     @classmethod
     def of(cls, options: StateDirOptions, old_id: str) -> Relocation:
-        """Read the record of a service.
+        """Return the record of a service, which may have none.
 
         :raises Invalid: if there is one that cannot be read: what it made would be unknown.
         """
-        path = RELOCATIONS.of(options.base_url, old_id, options.state_dir).path
-        found = cls.read(path)
-        if found is None and os.path.exists(path):
-            raise Invalid(
-                f"the record of the relocation of service {old_id}, {path!r}, is damaged. Nothing was "
-                "done. Restore it from a backup of this machine. If you delete it, the service that the "
-                "relocation made is known by its name alone, and existing: adopt takes it"
-            )
-        return found or cls(normalized_url(options.base_url or ""), old_id, path=path)
+        record = RELOCATIONS.of(options.base_url, old_id, options.state_dir)
+        return replace(cls.read(record), old_id=old_id, path=record.path)
 
     @classmethod
-    def read(cls, path: str) -> Relocation | None:
-        """Return what a file holds; ``None`` if that makes no sense."""
-        with suppress(Invalid):
-            found = RELOCATIONS.at(path).read()
-            return replace(found, path=path) if found.old_id else None
-        return None
+    def read(cls, record: Record[Relocation]) -> Relocation:
+        """Return what a record holds: nothing, as it is written, if there is none.
+
+        :raises Invalid: if it cannot be read, or makes no sense.
+        """
+        found = record.read()
+        if not found.old_id and os.path.exists(record.path):
+            raise record.unreadable("it is damaged")
+        return replace(found, path=record.path)
 
     def write(self, phase: Phase | None = None, **changes: Any) -> None:
         """Keep the record, with another phase and other facts if they are given.
@@ -131,7 +119,7 @@ class Relocation:
         self.phase = phase or self.phase
         for name, value in changes.items():
             setattr(self, name, value)
-        RELOCATIONS.at(self.path).write(self)
+        Record(RELOCATIONS, self.path).write(self)
 
     @property
     def pair(self) -> tuple[str, str] | None:
@@ -159,22 +147,14 @@ class Relocation:
         return None if begun is None else begun + timedelta(days=days)
 
 
-RELOCATIONS = Kind("relocations", Relocation, "how far the relocation is")
-
-
-def find_relocation(options: StateDirOptions, wanted: str) -> Relocation | None:
-    """Return the relocation of a service that may be gone, or that made a service, by id or name."""
-    found = known_relocations(options, [options.state_dir]).relocations
-    exact = [each for each in found if wanted in (each.old_id, each.new_id)]
-    fitting = exact or [each for each in found if wanted in (each.old_name, each.new_name)]
-    unfinished = [each for each in fitting if not each.gone]
-    fitting = unfinished or fitting
-    if len(fitting) > 1:
-        ids = [each.old_id for each in fitting]
-        raise Ambiguous(
-            f"{wanted!r} names the relocations of services {', '.join(ids)}; name one by id", ids=ids
-        )
-    return fitting[0] if fitting else None
+RELOCATIONS = Kind(
+    "relocations",
+    Relocation,
+    "the record of a relocation",
+    "Restore it from a backup of this machine. Delete it only if no relocation is under way, and none is to "
+    "be finished or to go back: what was ordered is known by its name alone then, and existing: adopt takes "
+    "it",
+)
 
 
 class LeftOver(NamedTuple):
@@ -195,8 +175,8 @@ def left_over(options: Options, warn: Callable[[str], None]) -> LeftOver:
         for it leaves all other services asleep, which is worse than one that may be resumed.
     """
     known = known_relocations(options)
-    for path in known.damaged:
-        warn(f"{damage_of(path)}, so a service that it left over may be resumed. {MENDING}")
+    for damage in known.damaged:
+        warn(f"a service that a relocation left over may be resumed: {damage}")
     found = LeftOver({}, {})
     moves = sorted(known.relocations, key=lambda each: each.since or each.switched_at or "")
     for record in moves:
@@ -213,7 +193,7 @@ def left_over(options: Options, warn: Callable[[str], None]) -> LeftOver:
 
 
 class Known(NamedTuple):
-    """The relocations on a platform, and the paths of the records that are damaged: they may be of it."""
+    """The relocations on a platform, and what is said of each record that is damaged: it may be of it."""
 
     relocations: list[Relocation]
     damaged: list[str]
@@ -224,20 +204,17 @@ def known_relocations(options: Options, places: Iterable[str | None] = ()) -> Kn
 
     If none is named, they are ``state_dir`` and the collection's own, as a relocation may have used either.
     """
-    known, platform = Known([], []), normalized_url(options.base_url or "")
-    places = places or (state_dir_of(options), None)
-    for path in dict.fromkeys(record.path for place in places for record in RELOCATIONS.all(place)):
-        found = Relocation.read(path)
-        if found is None and os.path.exists(path):
-            known.damaged.append(path)
-        elif found is not None and found.platform == platform:
+    known = Known([], [])
+    places = places or (getattr(options, "state_dir", None), None)
+    for record in dict.fromkeys(record for place in places for record in RELOCATIONS.all(place)):
+        try:
+            found = Relocation.read(record)
+        except Invalid as error:
+            known.damaged.append(error.message)
+            continue
+        if os.path.basename(record.path) == f"{state_key(options.base_url, found.old_id)}.json":
             known.relocations.append(found)
     return known
-
-
-def damage_of(path: str) -> str:
-    """Return the beginning of a message on a damaged record."""
-    return f"the record of a relocation, {path!r}, is damaged"
 
 
 class Successor(NamedTuple):
@@ -270,13 +247,26 @@ def successor_of(
     id: str | None,
     name: str,
     project_id: str | None = None,
+    *,
+    in_use: bool = False,
 ) -> Successor | None:
     """Return what is in the place of a service that a relocation left over; ``None`` if nothing is.
 
     :param exists: tells whether there is a service with an id.
     :param id: the id of the one left over; ``None`` if it is gone, so that its name tells.
+    :param in_use: whether the task goes on to work on the service: what is written to one that a relocation
+        has stopped is lost, so that is refused.
     """
-    left = {each.left_id: each for each in map(successor_in, known_relocations(options).relocations) if each}
+    left = dict[str, Successor]()
+    for record in known_relocations(options).relocations:
+        if in_use and record.phase is Phase.STOPPED and record.old_id == id:
+            raise Invalid(
+                f"service {record.old_name!r} ({id}) is stopped, as its relocation to {record.new_name!r} "
+                "is under way. Nothing was done. If no run of hosted.services.relocate is completing that, "
+                "run it again, or go back with state: returned"
+            )
+        if found := successor_in(record):
+            left[found.left_id] = found
     fitting = [
         last_in(left, each)
         for each in left.values()
@@ -287,15 +277,6 @@ def successor_of(
         ids = [each.id for each in there]
         raise Ambiguous(f"{'. '.join(each.told for each in there)}. Name one by its id", ids=ids)
     return there[0] if there else None
-
-
-def last_in(left: Mapping[str, Successor], found: Successor) -> Successor:
-    """Return what is in the place of a service that was relocated once more, perhaps."""
-    passed = {found.left_id}
-    while found.id not in passed and (later := left.get(found.id)):
-        passed.add(found.id)
-        found = found._replace(id=later.id, name=later.name)
-    return found
 
 
 def successor_in(record: Relocation) -> Successor | None:
@@ -310,17 +291,10 @@ def successor_in(record: Relocation) -> Successor | None:
     return Successor(pair[1], now, pair[0], before, record.project_id)
 
 
-def check_not_stopped(options: Options, id: str | None) -> None:
-    """Refuse to work on a service that a relocation has stopped: what is written to it then is lost."""
-    for record in known_relocations(options).relocations:
-        if record.phase == Phase.STOPPED and record.old_id == id:
-            raise Invalid(
-                f"service {record.old_name!r} ({id}) is stopped, as its relocation to {record.new_name!r} "
-                "is under way. Nothing was done. If no run of hosted.services.relocate is completing that, "
-                "run it again, or go back with state: returned"
-            )
-
-
-def written(moment: datetime) -> str:
-    """Return a moment as the platform writes it, without the milliseconds."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def last_in(left: Mapping[str, Successor], found: Successor) -> Successor:
+    """Return what is in the place of a service that was relocated once more, perhaps."""
+    passed = {found.left_id}
+    while found.id not in passed and (later := left.get(found.id)):
+        passed.add(found.id)
+        found = found._replace(id=later.id, name=later.name)
+    return found

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..._api.errors import HostedError
 from .store import RUN_FOLDER, Kind, Record, state_key
 from .task_errors import Invalid
 
@@ -35,22 +36,27 @@ def run_id() -> str | None:
 def run_record(kind: Kind[T], subject: str) -> Record[T] | None:
     """Return a record that ends with the run; ``None`` for a module elsewhere, and once the run has ended."""
     folder = os.environ.get(RUN_FOLDER, "")
-    return kind.at(os.path.join(folder, f"hosted.services.{subject}")) if os.path.isdir(folder) else None
+    return Record(kind, os.path.join(folder, f"hosted.services.{subject}")) if os.path.isdir(folder) else None
 
 
 def first_said(subject: str, read: Callable[[], str | None]) -> str | None:
     """Return what the first task of the run said of a subject, or has read for all of them.
 
-    What could not be read is remembered, too. ``None`` if the folder cannot be used.
+    What the platform did not tell is remembered, too, as ``None``, which stands for a folder that cannot be
+    used as well.
     """
-    record = run_record(SAID, subject)
-    if record is None:
-        return read()
-    found = record.read()  # without a turn: what was said stays
+    record, found = run_record(SAID, subject), list[Any]()
+    if record is not None:
+        found = record.read()  # without a turn: what was said stays
     if not found:
-        with suppress(OSError, Invalid), record.held(LOCK_SECONDS) as earlier:
-            found = earlier or [read()]
-            record.write(found)
+        turn: AbstractContextManager[list[Any]] = record.held(LOCK_SECONDS) if record else nullcontext([])
+        with suppress(OSError, Invalid), turn as earlier:
+            try:
+                found = earlier or [read()]
+            except HostedError:
+                found = [None]
+            if record is not None:
+                record.write(found)
     return found[0] if found and isinstance(found[0], str) else None
 
 

@@ -7,7 +7,7 @@ A call whose answer holds secrets is made inside :func:`keep_secrets`::
 
     with keep_secrets(task, subject, "the secrets of service 'web'") as kept:
         answer = ...                 # may take the secrets away from the platform
-        kept.write(id, content, "…") # or kept.discard(), when the answer holds none
+        kept.write(id, content, "…") # or kept.close(), when the answer holds none
 
 Before the call a file of the size is written where the secrets will go, and an entry in the journal: should
 the run end in the middle, the next task on the subject tells that the secrets were never kept.
@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api.errors import undone_if_nothing_happened
+from ..._api.private_folder import make_folder_of
 from ..._api.text import harmless
 from . import journal
 from .journal import Entry
@@ -38,8 +39,6 @@ from .store import (
     UNFINISHED,
     Record,
     atomic_file,
-    flush_to_disk,
-    make_folder_of,
     one_at_a_time,
     records_folder,
 )
@@ -70,23 +69,11 @@ class SecretsOptions(Options):
 
 
 def default_path(id: str) -> str:
-    """Return the default file for secrets."""
-    return os.path.join(records_folder(FOLDER), f"{file_name(id)}.json")
-
-
-def file_name(id: str) -> str:
-    """Return the name of a file for an id. One that cannot be a name, or is too long for one, is hashed."""
-    name = os.path.basename(id)
-    encoded = id.encode("utf-8", "surrogatepass")
-    if name and name.isprintable() and len(encoded) <= MAX_NAME:
-        return name
-    return hashlib.blake2b(encoded, digest_size=16).hexdigest()
-
-
-def destination(task: Task[SecretsOptions], id: str) -> str | None:
-    """Return the file for secrets; ``None`` if the user wants them in the result only."""
-    given: str | None = task.options.secrets_dest
-    return given or (None if task.options.return_secrets else default_path(id))
+    """Return the default file for secrets. An id that cannot be a name, or is too long for one, is hashed."""
+    name, encoded = os.path.basename(id), id.encode("utf-8", "surrogatepass")
+    if not (name and name.isprintable() and len(encoded) <= MAX_NAME):
+        name = hashlib.blake2b(encoded, digest_size=16).hexdigest()
+    return os.path.join(records_folder(FOLDER), f"{name}.json")
 
 
 # --- Before the call --------------------------------------------------------------------------------
@@ -116,48 +103,18 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
 def check_folder(task: Task[SecretsOptions]) -> None:
     """Check the destination without writing anything, as in check mode."""
     check_destination(task.options.secrets_dest, "secrets_dir" if task.composition.part else "secrets_dest")
-    path = destination(task, "any")
-    folders = [os.path.dirname(os.path.abspath(path))] if path else []
-    for folder in (*folders, records_folder(journal.ENTRIES.folder)):
+    path = os.path.abspath(task.options.secrets_dest or default_path("any"))
+    for folder in (os.path.dirname(path), records_folder(journal.ENTRIES.folder)):
         nearest = folder
         while not os.path.lexists(nearest):
             nearest = os.path.dirname(nearest)
         if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
             raise unwritable_error(folder, f"{nearest!r} is no directory that can be written to")
-    if path is None:
-        return
-    with suppress(FileNotFoundError, NotADirectoryError):
-        try:
-            os.lstat(put_aside_path(path))  # the longest name that it gets
-        except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
-                raise unwritable_error(path, error.strerror or str(error)) from None
-
-
-def check_writable(task: Task[SecretsOptions]) -> None:
-    """Write a file of full size to the destination, and remove it. Creates a missing folder.
-
-    The file gets the longest name in use there, that of an older file that is put aside.
-
-    :raises Invalid: if that fails, so that no secret is requested that could not be saved.
-    """
-    path = destination(task, "any")
-    if path is None:
-        return
-    check_destination(task.options.secrets_dest)
-    trial = put_aside_path(os.path.abspath(path))
-    folder = os.path.dirname(trial)
     try:
-        if not os.path.isdir(folder):
-            make_folder_of(trial)
-        with open(trial, "xb") as file:
-            try:
-                file.write(bytes(ROOM))
-                flush_to_disk(file)
-            finally:
-                os.unlink(trial)
+        os.lstat(put_aside_path(path))  # the longest name that it gets
     except OSError as error:
-        raise unwritable_error(folder, error.strerror or str(error)) from None
+        if error.errno == errno.ENAMETOOLONG:
+            raise unwritable_error(path, error.strerror or str(error)) from None
 
 
 def unwritable_error(place: str, why: str) -> Invalid:
@@ -170,15 +127,30 @@ def unwritable_error(place: str, why: str) -> Invalid:
 
 @contextmanager
 def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterator[SecretWriter]:
-    """Check the destination and open an entry, then let the caller make the call that returns secrets.
+    """Prove the place and open an entry, then let the caller make the call that returns secrets.
 
-    The entry is closed once the secrets are saved, or if the platform did not act. Otherwise, for example if
-    the run is killed, it stays for the next task.
+    A file of full size is written there, under the longest name in use: that of an older file that is put
+    aside. The entry is closed once the secrets are saved, or if the platform did not act. Otherwise, for
+    example if the run is killed, it stays for the next task.
+
+    :raises Invalid: if either fails, so that no secret is requested that could not be saved.
     """
-    check_writable(task)
+    place = task.options.secrets_dest
+    check_destination(place)
+    trial = put_aside_path(os.path.abspath(place or default_path("any")))
+    folder = os.path.dirname(trial)
+    try:
+        if place is None or not os.path.isdir(folder):
+            make_folder_of(trial)
+        with atomic_file(trial) as file:
+            file.write("\0" * ROOM)
+        os.unlink(trial)
+    except OSError as error:
+        raise unwritable_error(folder, error.strerror or str(error)) from None
     entry = Entry(what, time.time())
-    kept = SecretWriter(task, journal.begin(task.options.base_url, subject, entry), entry, remedy_of(subject))
-    with undone_if_nothing_happened(kept.discard):
+    record = journal.begin(task.options.base_url, subject, entry)
+    kept = SecretWriter(task, record, entry, REMEDIES[subject.partition(":")[0]])
+    with undone_if_nothing_happened(kept.close):
         yield kept
 
 
@@ -195,11 +167,6 @@ class SecretWriter:
     remedy: str
     """What to do if the secrets are lost."""
 
-    def discard(self) -> None:
-        """Close the entry: there are no secrets, or their loss was reported."""
-        with suppress(OSError):
-            self.record.remove()
-
     def note_id(self, id: str) -> None:
         """Note what the call made, once its secrets are kept."""
         self.entry = replace(self.entry, id=id)
@@ -208,11 +175,12 @@ class SecretWriter:
         except Invalid as error:
             self.task.warn(f"{error.message}. Without that, a later run may order another service")
 
-    def confirm(self) -> None:
-        """Close the entry of what is known by now; if secrets are yet to be returned, when the task ends."""
+    def close(self) -> None:
+        """Close the entry: nothing can be lost any more. With secrets to return it is when the task ends."""
         self.entry = replace(self.entry, id="")
         if self.entry.kept_in is None:
-            self.discard()
+            with suppress(OSError):
+                self.record.remove()
 
     def write(self, id: str, content: dict[str, Any], labels: str) -> bool:
         """Write secrets to ``secrets_dest``, and to the result if requested. Return whether it worked.
@@ -221,36 +189,36 @@ class SecretWriter:
         again. If the destination fails after all, the default file replaces it. Secrets are never shown
         because of a failure.
         """
-        options = self.task.options
+        options, default = self.task.options, default_path(id)
         if options.return_secrets:
             self.task.effects.facts["secrets"] = content
-        path = destination(self.task, id)
-        if path is None:
-            self._keep_until_returned(id, content, labels)
-            return True
-        failure = ""
-        for place in (path, default_path(id)):
+            if not options.secrets_dest:
+                self._keep_until_returned(id, content, labels)
+                return True
+        failures, told = list[str](), f"{labels} could not be written"
+        for place in dict.fromkeys([options.secrets_dest or default, default]):
             try:
-                if failure:
+                if place == default:
                     make_folder_of(place)
                 write_private(place, content)
             except Exception as error:  # whatever it is: nobody shows the secrets a second time
-                said = ", nor" if failure else f"{labels} could not be written"
-                failure += f"{said} to {place}: {reason(error)}"
+                ours = isinstance(error, OSError)  # the text of others may hold them
+                failures.append(f"to {place}: {error if ours else type(error).__name__}")
                 continue
             self.task.effects.facts["secrets_file"] = place
-            if failure:
-                self.task.warn(f"{failure}. They were kept in {place} instead")
+            if failures:
+                self.task.warn(f"{told} {failures[0]}. They were kept in {place} instead")
             elif not options.secrets_dest:
                 advice = "" if self.task.composition.part else ". Set secrets_dest to choose the place"
                 self.task.warn(f"{labels} can be read only once; kept in {place}{advice}")
-            self.discard()
+            self.close()
             return True
+        told = f"{told} {', nor '.join(failures)}"
         if not options.return_secrets:
-            self.task.warn(f"{failure}. They are lost: {self.remedy}")
+            self.task.warn(f"{told}. They are lost: {self.remedy}")
             return False
-        self.task.warn(f"{failure}. They are only in the result, because return_secrets is set")
-        self.discard()
+        self.task.warn(f"{told}. They are only in the result, because return_secrets is set")
+        self.close()
         return True
 
     def _keep_until_returned(self, id: str, content: dict[str, Any], labels: str) -> None:
@@ -273,35 +241,24 @@ class SecretWriter:
                 if self.entry.id:
                     self.note_id(self.entry.id)
                 else:
-                    self.discard()
+                    self.close()
 
         self.task.closing.push(end)
 
 
-def reason(error: Exception) -> str:
-    """Return why secrets could not be written. Only the text of the system's errors is sure to hold none."""
-    return str(error) if isinstance(error, OSError) else type(error).__name__
-
-
-def to_text(content: dict[str, Any]) -> str:
-    """Return JSON for people to read, with escapes for what steers a terminal or is half a surrogate pair."""
-    text = json.dumps(content, indent=2, ensure_ascii=False)
-    return "".join(char if harmless(char) else json.dumps(char)[1:-1] for char in text)
-
-
 def write_private(path: str, content: dict[str, Any]) -> None:
-    """Write JSON atomically with mode 0600. An existing file is renamed first.
+    """Write JSON for people to read, atomically and with mode 0600. An existing file is renamed first.
 
-    Several hosts of a play may name one file: each renames what the previous one wrote.
+    What steers a terminal, or is half a surrogate pair, is escaped. Several hosts of a play may name one
+    file: each renames what the previous one wrote.
 
     :raises OSError: if that fails.
     """
     turn = one_at_a_time(f"file:{os.path.realpath(path)}", "writing this file", LONGEST_WRITE)
-    with turn, atomic_file(path) as file:
-        file.write(to_text(content) + "\n")
-        flush_to_disk(file)  # before the file that is there goes
-        if os.path.exists(path):
-            os.replace(path, put_aside_path(path))
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    text = "".join(char if harmless(char) else json.dumps(char)[1:-1] for char in text)
+    with turn, atomic_file(path, put_aside_path(path)) as file:
+        file.write(text)
 
 
 def put_aside_path(path: str) -> str:
@@ -311,11 +268,6 @@ def put_aside_path(path: str) -> str:
 
 
 # --- What was never kept ----------------------------------------------------------------------------
-
-
-def remedy_of(subject: str) -> str:
-    """Return what to do if the secrets of a subject are lost."""
-    return REMEDIES[subject.partition(":")[0]]
 
 
 def warn_of_lost_secrets(task: Task[Any], subject: str) -> None:
@@ -334,7 +286,7 @@ def warn_of_lost_secrets(task: Task[Any], subject: str) -> None:
         look = f" Look into {', '.join(found)} first, which a killed run left." if found else ""
         task.warn(
             f"{entry.what} may have been generated on {entry.since} and never kept: {cause}.{look} If nobody "
-            f"has it: {remedy_of(subject)}. Remove {record.path} to end this warning"
+            f"has it: {REMEDIES[subject.partition(':')[0]]}. Remove {record.path} to end this warning"
         )
 
 

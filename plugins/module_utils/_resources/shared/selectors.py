@@ -20,8 +20,6 @@ VERBATIM = frozenset({"path", "paths", "src", "dest"})
 """Selectors in which a space at the ends may be part of the value: file names."""
 WHOLE_FILES = frozenset({"public_key"})
 """Selectors that take the content of a file, line break at the end included. They are never shown."""
-PATTERNS = frozenset({"include", "exclude"})
-"""Lists of patterns for the names of files. As a string with a comma, nobody can tell one from several."""
 INVISIBLE = frozenset("\u200b\u2060\ufeff")
 """Characters without a width that no editor shows."""
 REMEDY = "give it a value, or leave it out (omit): nothing is guessed from an empty value"
@@ -49,16 +47,6 @@ def check_selector(name: str, value: Any) -> None:
                     f"{label} is {item!r}, with a blank or a control character at an end; remove it, for "
                     "example with the filter trim"
                 )
-
-
-def check_one_pattern(name: str, value: str) -> None:
-    """Refuse several patterns in one text: taken for one, they would match, and protect, nothing."""
-    if name in PATTERNS and "," in value:
-        parts = [part.strip() for part in value.split(",") if part.strip()]
-        raise Invalid(
-            f"{name} is {value!r}, a string with a comma, which may be one pattern or several; write a list: "
-            f"{parts!r}, or {[value]!r} if the comma is part of a name"
-        )
 
 
 def check_text(label: str, value: Any) -> None:

@@ -15,16 +15,16 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import IO, Any, Generic, TextIO, TypeVar
+from functools import cache
+from typing import Any, Generic, TextIO, TypeVar
 from urllib.parse import urlsplit
 
 from ..._api.connection import is_loopback
 from ..._api.libraries import TypeAdapter
-from ..._api.private_folder import make_private_folder, refuse_strangers
+from ..._api.private_folder import make_folder_of
 from ..._api.text import composed
 from .task_errors import Invalid
 
@@ -59,31 +59,13 @@ def records_folder(name: str, state_dir: str | None = None) -> str:
     return os.path.join(os.path.expanduser(home), "hosted_services", name)
 
 
-def make_folder_of(path: str) -> None:
-    """Make the folder of a file, and those above it that are missing, for this user alone.
-
-    :raises OSError: if that is not possible, or any of them, or the file, may be a trap of another user.
-    """
-    make_private_folder(os.path.dirname(path))
-    with suppress(FileNotFoundError):
-        refuse_strangers(path)
-
-
-@lru_cache
-def normalized_url(base_url: str) -> str:
-    """Return a URL in a form that is the same for all spellings of a platform's address.
-
-    Cached, because a task over a thousand services looks for several records of each.
-    """
-    parts = urlsplit(base_url.rstrip("/"))
+def state_key(base_url: str | None, subject: str) -> str:
+    """Return the file name for the state of a subject on a platform, however its address is written."""
+    parts = urlsplit((base_url or "").rstrip("/"))
     host, scheme = parts.hostname or "", parts.scheme.lower()
     port = parts.port or {"https": 443, "http": 80}.get(scheme)
-    return f"{scheme}://{'localhost' if is_loopback(host) else host}:{port}{parts.path}"
-
-
-def state_key(base_url: str | None, subject: str) -> str:
-    """Return the file name for the state of a subject on the platform at this address."""
-    text = f"{normalized_url(base_url or '')}\n{composed(subject)}".encode("utf-8", "surrogatepass")
+    platform = f"{scheme}://{'localhost' if is_loopback(host) else host}:{port}{parts.path}"
+    text = f"{platform}\n{composed(subject)}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
@@ -141,10 +123,12 @@ def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) ->
 
 
 @contextmanager
-def atomic_file(path: str) -> Iterator[TextIO]:
+def atomic_file(path: str, aside: str | None = None) -> Iterator[TextIO]:
     """Open a file with mode 0600 that replaces ``path`` once it is complete, or never.
 
     The folder must exist. Line endings are written unchanged.
+
+    :param aside: what a file that is there is renamed to.
     """
     folder, name = os.path.split(os.path.abspath(path))
     # Created with mode 0600. Its name says what it was to become, in case a run is killed.
@@ -152,7 +136,10 @@ def atomic_file(path: str) -> Iterator[TextIO]:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             yield file
-            flush_to_disk(file)
+            file.flush()
+            os.fsync(file.fileno())  # so that a full disk raises here
+        if aside and os.path.exists(path):
+            os.replace(path, aside)
         os.replace(temporary, path)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -166,31 +153,13 @@ def atomic_file(path: str) -> Iterator[TextIO]:
             os.close(place)
 
 
-def flush_to_disk(file: IO[Any]) -> None:
-    """Flush a file to disk, so that a full disk raises here."""
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def write_json(path: str, content: Mapping[str, Any]) -> None:
-    """Write JSON atomically with mode 0600; make the folder as :func:`make_folder_of`."""
-    make_folder_of(path)
-    with atomic_file(path) as file:
-        json.dump(content, file, indent=2)
-
-
 # --- Records ----------------------------------------------------------------------------------------
 
 T = TypeVar("T")
-ADAPTERS: dict[type, Any] = {}
-"""What was made for each kind of record: a task over a thousand services reads as many."""
+adapter_of: Callable[[type], Any] = cache(TypeAdapter)
+"""What turns records into JSON and back, made once: a task over a thousand services reads as many."""
 LONGEST_WRITE = 60.0
 """Seconds to wait for other tasks that update the same file; each holds it for an instant."""
-
-
-def adapter_of(kind: type) -> Any:
-    """Return what turns records of a kind into JSON and back."""
-    return ADAPTERS.get(kind) or ADAPTERS.setdefault(kind, TypeAdapter(kind))
 
 
 @dataclass(frozen=True)
@@ -208,20 +177,15 @@ class Kind(Generic[T]):
 
     def of(self, base_url: str | None, subject: str, state_dir: str | None = None) -> Record[T]:
         """Return the record of a subject on a platform, in ``state_dir`` or the collection's own folder."""
-        return self.at(
-            os.path.join(records_folder(self.folder, state_dir), f"{state_key(base_url, subject)}.json")
-        )
+        folder = records_folder(self.folder, state_dir)
+        return Record(self, os.path.join(folder, f"{state_key(base_url, subject)}.json"))
 
     def all(self, state_dir: str | None = None) -> list[Record[T]]:
         """Return all records of the kind, also those that are damaged."""
         place, names = records_folder(self.folder, state_dir), list[str]()
         with suppress(OSError):  # none is there, or none can be, as its name is too long
             names = sorted(name for name in os.listdir(place) if name.endswith(".json"))
-        return [self.at(os.path.join(place, name)) for name in names]
-
-    def at(self, path: str) -> Record[T]:
-        """Return the record that is in a file."""
-        return Record(self, path)
+        return [Record(self, os.path.join(place, name)) for name in names]
 
 
 @dataclass(frozen=True)
@@ -246,25 +210,39 @@ class Record(Generic[T]):
             if self.kind.hint:
                 return self.kind.content()
             why = error.strerror if isinstance(error, OSError) else "it is damaged"
-            raise Invalid(
-                f"{self.kind.what} is in {self.path!r}, which cannot be read: {why}. {self.kind.mending}"
-            ) from None
+            raise self.unreadable(why) from None
+
+    def unreadable(self, why: str | None) -> Invalid:
+        """Return the error for a record that cannot be read. It names the file."""
+        return Invalid(
+            f"{self.kind.what} is in {self.path!r}, which cannot be read: {why}. {self.kind.mending}"
+        )
 
     def write(self, content: T) -> None:
         """Replace what the record holds. One that holds nothing has no file.
 
         :raises Invalid: if it cannot be written.
         """
-        with self._kept():
-            self._replace(content)
+        try:
+            if content == self.kind.content():
+                self.remove()
+                return
+            make_folder_of(self.path)
+            with atomic_file(self.path) as file:
+                json.dump(adapter_of(self.kind.content).dump_python(content, mode="json"), file, indent=2)
+        except OSError as error:
+            raise self._unkept(error) from None
 
     def edit(self, change: Callable[[T], T]) -> None:
         """Replace what the record holds by what ``change`` makes of it. Nobody else edits it meanwhile.
 
         :raises Invalid: if it cannot be read or written.
         """
-        with self._kept(), self.held(LONGEST_WRITE) as content:
-            self._replace(change(content))
+        try:
+            with self.held(LONGEST_WRITE) as content:
+                self.write(change(content))
+        except OSError as error:
+            raise self._unkept(error) from None
 
     @contextmanager
     def held(self, seconds: float) -> Iterator[T]:
@@ -282,19 +260,9 @@ class Record(Generic[T]):
         with suppress(FileNotFoundError):
             os.unlink(self.path)
 
-    def _replace(self, content: T) -> None:
-        if content == self.kind.content():
-            self.remove()
-        else:
-            write_json(self.path, adapter_of(self.kind.content).dump_python(content, mode="json"))
-
-    @contextmanager
-    def _kept(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise Invalid(
-                f"{self.kind.what} cannot be kept in {os.path.dirname(self.path)!r}: "
-                f"{error.strerror or error}. Make it writable, or name another folder in state_dir or "
-                "HOSTED_SERVICES_HOME"
-            ) from None
+    def _unkept(self, error: OSError) -> Invalid:
+        return Invalid(
+            f"{self.kind.what} cannot be kept in {os.path.dirname(self.path)!r}: "
+            f"{error.strerror or error}. Make it writable, or name another folder in state_dir or "
+            "HOSTED_SERVICES_HOME"
+        )

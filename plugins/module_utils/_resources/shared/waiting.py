@@ -1,14 +1,13 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waits for the platform: until something is seen, or what was seen to begin is over."""
+"""Waits for the platform, until something is seen."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from .options import WaitOptions
 from .plan import Task
@@ -22,8 +21,6 @@ FIRST_PAUSE = 0.1
 GROWTH = 4
 LONGEST_DELAY, DELAY_SHARE = 1.0, 0.1
 """The pause, in seconds or as a share of the time waited so far: the larger of both is noticed too late."""
-START_PAUSE = 2.0
-"""The longest pause between two looks for the start of something, which may be over soon after it."""
 
 
 def wait_until(
@@ -60,59 +57,6 @@ def wait_until(
         time.sleep(min(pause, longest, timeout - took))  # the last look is at the very end
         pause *= GROWTH
     return value
-
-
-@dataclass
-class Transition(Generic[T]):
-    """What was observed of an operation that a call started.
-
-    ``began`` tells whether it was seen in progress, ``moved`` whether anything changed at all. ``last`` is
-    the last observation.
-    """
-
-    last: T
-    began: bool = False
-    moved: bool = False
-
-
-def wait_through(
-    task: Task[WaitOptions],
-    read: Callable[[], T],
-    under_way: Callable[[T], bool],
-    describe: Callable[[T], str],
-    goal: str,
-    *,
-    before: T,
-    quiet: float,
-) -> Transition[T]:
-    """Wait until an operation that a call started was seen to begin and end.
-
-    The platform may show the beginning late or never. So the operation counts as over if it was seen
-    ``under_way`` and no longer is, or if nothing changed for ``quiet`` seconds; the caller then warns.
-    ``before`` is the observation before the call. ``under_way`` may raise to end the wait.
-
-    :raises WaitEnded: after ``wait_timeout`` seconds, with the last state.
-    """
-    passage = Transition(before)
-    still_since = time.monotonic()
-
-    def over(now: T) -> bool:
-        nonlocal still_since
-        if now != passage.last:
-            passage.last, passage.moved, still_since = now, True, time.monotonic()
-        if under_way(now):
-            passage.began = True
-            return False
-        return passage.began or time.monotonic() - still_since >= quiet
-
-    def longest_pause() -> float:
-        if passage.began:
-            return float(task.options.wait_interval)
-        left = still_since + quiet - time.monotonic()  # so that the quiet time is not overstayed
-        return max(min(START_PAUSE, left), FIRST_PAUSE)
-
-    wait_until(task, read, over, describe, goal, longest_pause=longest_pause)
-    return passage
 
 
 def poll_for(seen: Callable[[], bool], seconds: float = QUIET_SECONDS) -> bool:

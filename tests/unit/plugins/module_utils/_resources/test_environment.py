@@ -14,10 +14,17 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
-from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import (
+    ENVIRONMENT,
+    in_turn,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
-    Prints,
-    lock_environment,
+    prints_of,
+    record_of,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    StateDirOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import records_folder
@@ -80,9 +87,9 @@ def test_the_file_tells_no_secret(plain: Platform, folder: Path) -> None:
     path = state_file(folder)
     content = json.loads(path.read_text())
     assert SECRET not in path.read_text()
-    assert content["variables"]["B"] != content["variables"]["C"], "equal values are not seen to be equal"
-    other = Prints(content["app_id"])
-    assert other.of("B", SECRET) != content["variables"]["B"], "the key matters"
+    assert content["prints"]["B"] != content["prints"]["C"], "equal values are not seen to be equal"
+    other = prints_of(content["id"], {"B": SECRET})
+    assert other.prints["B"] != content["prints"]["B"], "the key matters"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -183,7 +190,8 @@ def test_an_environment_with_which_nothing_starts_is_not_called_unwritten(
 def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path) -> None:
     """While another one holds it nothing is sent; check mode, which writes nothing, does not wait."""
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
-    with lock_environment(str(folder), "shop", 0):
+    options = StateDirOptions(base_url=plain.sandbox.base_url, state_dir=FilePath(str(folder)))
+    with in_turn(record_of(options, "shop"), "shop", 0):
         result = plain.run(ENVIRONMENT, **wish, timeout=2.0)
         assert plain.run(ENVIRONMENT, check_mode=True, **wish)["changed"]
     assert result["failed"] and "another run" in result["msg"]

@@ -35,6 +35,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     open_state,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import owner_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Record
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._events import source as event_source
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import (
@@ -77,7 +78,7 @@ def source(file: StateFile, account: ScriptedAccount, feedback: Any = None) -> S
 
 def on_file(tmp_path: Path, use: Callable[[StateFile], Any]) -> Any:
     """Run something with a state file."""
-    with open_state(STATE.at(str(tmp_path / "s.json"))) as file:
+    with open_state(Record(STATE, str(tmp_path / "s.json"))) as file:
         return asyncio.run(use(file))
 
 

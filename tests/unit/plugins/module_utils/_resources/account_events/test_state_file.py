@@ -21,6 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     open_state,
     record_of,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Record
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 EVENTS = ({"id": "1", "type": "service_back"}, {"id": "2", "type": "service_back"})
@@ -28,12 +29,12 @@ EVENTS = ({"id": "1", "type": "service_back"}, {"id": "2", "type": "service_back
 
 def test_what_is_saved_is_there_at_the_next_start(tmp_path: Path) -> None:
     path = tmp_path / "state" / "s.json"
-    with open_state(STATE.at(str(path))) as file:
+    with open_state(Record(STATE, str(path))) as file:
         salt = file.state.salt
         file.save(file.state.model_copy(update={"outbox": EVENTS}))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    with open_state(STATE.at(str(path))) as file:
+    with open_state(Record(STATE, str(path))) as file:
         assert file.state.salt == salt
         assert file.next_event() == {**EVENTS[0], "redelivered": True}
         file.note_delivered("1")
@@ -46,16 +47,16 @@ def test_what_is_saved_is_there_at_the_next_start(tmp_path: Path) -> None:
 
 def refusal(path: str) -> str:
     """Return why a state file cannot be opened."""
-    with pytest.raises(HostedError) as caught, open_state(STATE.at(path)):
+    with pytest.raises(HostedError) as caught, open_state(Record(STATE, path)):
         pass
     return caught.value.message
 
 
 def test_two_sources_cannot_share_a_file(tmp_path: Path) -> None:
     path = str(tmp_path / "s.json")
-    with open_state(STATE.at(path)):
+    with open_state(Record(STATE, path)):
         assert "another event source uses the state file" in refusal(path)
-    with open_state(STATE.at(path)):
+    with open_state(Record(STATE, path)):
         pass
 
 
@@ -74,7 +75,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(tmp_path: Path) -> None:
 
 def test_a_full_disk_leaves_the_state_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.json"
-    with open_state(STATE.at(str(path))) as file:
+    with open_state(Record(STATE, str(path))) as file:
         file.save(file.state.model_copy(update={"outbox": EVENTS}))
         before = file.state, path.read_text()
 

@@ -29,6 +29,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     Fingerprints,
+    record_of,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    StateDirOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -65,7 +70,8 @@ def test_an_image_is_that_of_the_source() -> None:
 
 def test_variables_that_this_controller_wrote_are_known(tmp_path: Path) -> None:
     source = source_of("acme-web")
-    Fingerprints.read(str(tmp_path), None, "acme-web", "acme-web").keep({"LOG_LEVEL": "info", "URL": "x"})
+    record = record_of(StateDirOptions(state_dir=FilePath(str(tmp_path))), "acme-web")
+    Fingerprints.at(record, "acme-web").keep({"LOG_LEVEL": "info", "URL": "x"})
 
     def read(**given: Any) -> None:
         own: Any = {"source": "shop", "project": "copy", "state_dir": str(tmp_path), **given}

@@ -9,11 +9,11 @@ import errno
 import inspect
 import re
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -52,7 +52,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     FOLDER_VARIABLE,
     RUN_FOLDER,
     Record,
-    write_json,
+    atomic_file,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -142,20 +142,20 @@ def refused(guard: BudgetGuard, *made: Commitment) -> str:
 def files(tmp_path: Path) -> list[Path]:
     """Return the files of what is open, the oldest first."""
     return sorted(
-        (tmp_path / "home" / "journal").glob("*.json"), key=lambda path: ENTRIES.at(str(path)).read().at
+        (tmp_path / "home" / "journal").glob("*.json"), key=lambda path: Record(ENTRIES, str(path)).read().at
     )
 
 
 def entries(tmp_path: Path) -> list[Any]:
     """Return the names of what is open, and whether it is done."""
-    found = [ENTRIES.at(str(path)).read() for path in files(tmp_path)]
+    found = [Record(ENTRIES, str(path)).read() for path in files(tmp_path)]
     return [(entry.commitment and entry.commitment.name, entry.done) for entry in found]
 
 
 def age(tmp_path: Path, seconds: float) -> None:
     """Let what is open be as old as that."""
     for path in files(tmp_path):
-        record = ENTRIES.at(str(path))
+        record = Record(ENTRIES, str(path))
         record.edit(lambda entry: replace(entry, at=entry.at - seconds))
 
 
@@ -546,13 +546,13 @@ def fill_disk(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     """Let records be written so often, and no more."""
     left = ["room"] * after
 
-    def write_while_there_is_room(path: str, content: Any) -> None:
+    def open_while_there_is_room(path: str) -> AbstractContextManager[TextIO]:
         if not left:
             raise OSError(errno.ENOSPC, "No space left on device")
         left.pop()
-        write_json(path, content)
+        return atomic_file(path)
 
-    monkeypatch.setattr(store, "write_json", write_while_there_is_room)
+    monkeypatch.setattr(store, "atomic_file", open_while_there_is_room)
 
 
 @pytest.mark.parametrize("writes", [0, 1])

@@ -13,17 +13,21 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     Fingerprints,
-    lock_environment,
+    record_of,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    StateDirOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 URL = "https://api.example.com"
 
 
-def read(folder: Path, **other: str) -> Fingerprints:
+def read(folder: Path) -> Fingerprints:
     """Read the file of the application `shop`."""
-    told = {"base_url": URL, "slug": "shop", "app_id": "app_1", **other}
-    return Fingerprints.read(str(folder), **told)
+    options = StateDirOptions(base_url=URL, state_dir=FilePath(str(folder)))
+    return Fingerprints.at(record_of(options, "shop"), "app_1")
 
 
 def test_what_was_kept_is_compared(tmp_path: Path) -> None:
@@ -44,7 +48,7 @@ def test_the_file_gives_nothing_away(tmp_path: Path) -> None:
     (file,) = tmp_path.iterdir()
     assert "hush" not in file.read_text()
     assert file.stat().st_mode & 0o077 == 0
-    prints = json.loads(file.read_text())["variables"]
+    prints = json.loads(file.read_text())["prints"]
     assert prints["A"] != prints["B"]
 
 
@@ -54,9 +58,9 @@ def test_the_file_gives_nothing_away(tmp_path: Path) -> None:
         {"key": "00"},
         {"key": "no hexadecimal"},
         {"key": 7},
-        {"variables": []},
-        {"variables": {"A": 1}},
-        {"app_id": None},
+        {"prints": []},
+        {"prints": {"A": 1}},
+        {"id": None},
     ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, damage: dict[str, Any]) -> None:
@@ -66,20 +70,3 @@ def test_a_damaged_file_is_named(tmp_path: Path, damage: dict[str, Any]) -> None
         file.write_text(content)
         with pytest.raises(Invalid, match=rf"is in '{file}', which cannot be read: it is damaged"):
             read(tmp_path)
-
-
-def test_two_runs_take_turns(tmp_path: Path) -> None:
-    with lock_environment(str(tmp_path), "shop", 0.1):
-        refused = pytest.raises(Invalid, match="another run is still changing the environment of 'shop'")
-        with refused, lock_environment(str(tmp_path), "shop", 0.05):
-            pass
-        with lock_environment(str(tmp_path), "blog", 0.1):
-            pass
-    with lock_environment(str(tmp_path), "shop", 0.1):
-        pass
-    (tmp_path / "file").write_text("")
-    with (
-        pytest.raises(Invalid, match="cannot be used"),
-        lock_environment(str(tmp_path / "file"), "shop", 0.1),
-    ):
-        pass

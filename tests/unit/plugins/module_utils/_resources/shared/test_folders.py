@@ -5,21 +5,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
-    fingerprints,
-    secrets_file,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secrets_file
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     PLAYBOOK_FOLDER,
+    atomic_file,
     records_folder,
     state_key,
-    write_json,
 )
 
 
@@ -33,7 +29,6 @@ def test_it_is_in_the_home_of_ansible(home: str | None, folder: str, monkeypatch
     if home is not None:
         monkeypatch.setenv("ANSIBLE_HOME", home)
     assert records_folder("x") == f"{folder}/hosted_services/x"
-    assert fingerprints.state_folder(None) == f"{folder}/hosted_services/environments"
     assert secrets_file.default_path("svc_1") == f"{folder}/hosted_services/secrets/svc_1.json"
 
 
@@ -46,16 +41,18 @@ def test_the_environment_names_another_folder(own: str, folder: str, monkeypatch
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HOSTED_SERVICES_HOME", own)
     assert records_folder("x") == f"{folder}/x"
-    assert fingerprints.state_folder(None) == f"{folder}/environments"
     assert secrets_file.default_path("svc_1") == f"{folder}/secrets/svc_1.json"
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    write_json(str(path), {"a": 1})
-    with pytest.raises(TypeError):
-        write_json(str(path), {"a": object()})
-    assert json.loads(path.read_text()) == {"a": 1}
+    for content in ("first", "second"):
+        with atomic_file(str(path)) as file:
+            file.write(content)
+    with pytest.raises(RuntimeError), atomic_file(str(path)) as file:
+        file.write("third")
+        raise RuntimeError
+    assert path.read_text() == "second"
     assert os.listdir(tmp_path) == ["a.json"]
     assert path.stat().st_mode & 0o777 == 0o600
 

@@ -112,7 +112,7 @@ def test_what_is_noted_after_a_start_began_waits_for_the_next(folder: str) -> No
 def test_of_many_runs_that_were_killed_the_last_notes_are_kept(folder: str) -> None:
     for _number in range(MAX_NOTES + 5):
         of(folder).note(COMMAND)
-    (notes,) = json.loads(Path(of(folder).record.path).read_text())["pending"].values()
+    (notes,) = json.loads(Path(of(folder).record.path).read_text()).values()
     assert len(notes) == MAX_NOTES and notes[-1] == of(folder).outstanding()[COMMAND]
 
 

@@ -54,12 +54,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     ENVIRONMENTS,
-    Written,
+    Prints,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.journal import ENTRIES, Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import OWNERS
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING, Notes
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Kind
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
@@ -74,16 +74,16 @@ from unit.plugins.module_utils._resources.platform import id_of, run
 
 __all__ = ["plain", "platform", "server"]
 
-WRITTEN = Written("app_1", "00" * 32, {"A": "00"})
+WRITTEN = Prints("app_1", "00" * 32, {"A": "00"})
 COMMITTED = Commitment("order", "it", Decimal("1.5"))
 KINDS: list[tuple[Kind[Any], Any]] = [
-    (PENDING, Notes("svc_1", {"command": [{"since": "2026-01-31T12:00:00Z"}]})),
+    (PENDING, {"command": [{"since": "2026-01-31T12:00:00Z"}]}),
     (ENVIRONMENTS, WRITTEN),
     (APPLIED, WRITTEN),
     (HISTORY, History(["sha256:0"], id="svc_1")),
     (CloneRecord.kind(), CloneRecord(names={"svc_1": "web"}, ids={"svc_1": "svc_2"})),
     (RecoveryRecord.kind(), RecoveryRecord(drill=True, touched={"web": datetime(2026, 1, 31, tzinfo=UTC)})),
-    (relocation_record.RELOCATIONS, relocation_record.Relocation("https://a", "svc_1", running=["svc_2"])),
+    (relocation_record.RELOCATIONS, relocation_record.Relocation("svc_1", running=["svc_2"])),
     (OFFERS, Offers(["backups"])),
     (FLEETS, FleetRecord({"svc_1": True}, {"svc_2"}, since=datetime(2026, 1, 31, tzinfo=UTC))),
     (SLEEP, SleepRecord(settled=Due(True, "2026-01-31"), plan="nights", service="svc_1")),

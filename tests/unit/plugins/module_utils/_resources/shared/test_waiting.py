@@ -13,10 +13,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import (
-    wait_through,
-    wait_until,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import wait_until
 from unit.plugins.fakes import Clock, FakeClient, task_of
 
 
@@ -79,54 +76,3 @@ def test_an_error_ends_the_wait_at_once(clock: Clock, error: Exception) -> None:
     with pytest.raises(type(error)):
         wait(read, lambda value: False)
     assert clock.pauses == []
-
-
-# --- Seen to begin and to end ---------------------------------------------------------------------------
-
-
-def through(clock: Clock, shown: Callable[[float], str], **options: Any) -> Any:
-    """Wait for what is shown so many seconds after the call; ``running`` is under way."""
-    begun = clock.now
-    task = task_of(SERVICE, FakeClient(), **options)
-    return wait_through(
-        task,
-        lambda: shown(clock.now - begun),
-        lambda seen: seen == "running",
-        lambda seen: f"it is {seen}",
-        "the run",
-        before="idle",
-        quiet=10.0,
-    )
-
-
-@pytest.mark.parametrize("late", [0.0, 3.0, 9.0])
-def test_what_begins_late_is_waited_for_to_its_end(clock: Clock, late: float) -> None:
-    begun = clock.now
-    passage = through(clock, lambda at: "running" if late <= at < late + 20 else "idle")
-    assert passage.began and passage.moved and passage.last == "idle"
-    assert late + 20 <= clock.now - begun < late + 25, "no quiet time is spent once the end was seen"
-
-
-def test_what_was_never_seen_to_begin_is_over_after_the_quiet_time(clock: Clock) -> None:
-    begun = clock.now
-    passage = through(clock, lambda at: "idle")
-    assert not passage.began and not passage.moved
-    assert clock.now - begun == pytest.approx(10, abs=0.1)
-    assert max(clock.pauses) <= 2.0
-
-
-def test_every_change_begins_the_quiet_time_anew(clock: Clock) -> None:
-    begun = clock.now
-    passage = through(clock, lambda at: "idle" if at < 8 else "noted" if at < 15 else "noted twice")
-    assert passage.moved and not passage.began and passage.last == "noted twice"
-    assert clock.now - begun >= 25
-
-
-def test_what_does_not_end_is_waited_for_no_longer_than_was_said(clock: Clock) -> None:
-    with pytest.raises(WaitEnded, match="gave up waiting for the run after 60 seconds; it is running"):
-        through(clock, lambda at: "running", wait_timeout=60.0)
-
-
-def test_a_short_wait_does_not_take_silence_for_an_end(clock: Clock) -> None:
-    with pytest.raises(WaitEnded, match="after 5 seconds; it is idle"):
-        through(clock, lambda at: "idle", wait_timeout=5.0)
