@@ -51,23 +51,11 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    atomic_file,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import (
-    COLLECTION,
-    NOT_COLLECTED,
-    Entry,
-    Origin,
-    read_result,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import (
-    Summary,
-    as_json,
-    summarize,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.table import NOTHING_MOVED, write_table
+from ..module_utils._api.text import in_one_line
+from ..module_utils._resources.shared.store import atomic_file
+from ..plugin_utils._cost.entries import COLLECTION, NOT_COLLECTED, Entry, Origin, read_result
+from ..plugin_utils._cost.summary import Summary, as_json, summarize
+from ..plugin_utils._cost.table import NOTHING_MOVED, write_table
 
 ASYNC_STATUS = "ansible.builtin.async_status"
 FOR_PROGRAMS = ("json", "jsonl", "null")

@@ -11,8 +11,8 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import format_amount
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import Entry
+from ...module_utils._resources.shared.money import format_amount
+from .entries import Entry
 
 SCHEMA = 1
 """The version of the JSON. A new key does not change it; another meaning of one does."""

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import format_amount
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import Row, Summary, Total
+from ...module_utils._api.text import in_one_line
+from ...module_utils._resources.shared.money import format_amount
+from .summary import Row, Summary, Total
 
 NOTHING_MOVED = "No task changed what the services cost."
 UNKNOWN = "unknown"

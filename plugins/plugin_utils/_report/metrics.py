@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
-from ansible_collections.hosted.services.plugins.plugin_utils._report.texts import check_report
+from ...module_utils._api.text import printable
+from .texts import check_report
 
 Sample = tuple[Mapping[str, Any], Any]
 """Labels and a value; ``None`` if it is unknown."""

@@ -13,12 +13,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Flaw
-from ansible_collections.hosted.services.plugins.module_utils._api.text import counted
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import (
-    describe_flaw,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._report import chart, graph, signs, style, texts
+from ...module_utils._api.models import Flaw
+from ...module_utils._api.text import counted
+from ...module_utils._resources.applications.releases import describe_flaw
+from . import chart, graph, signs, style, texts
 
 REST = (
     ("none", "has none", "have none"),

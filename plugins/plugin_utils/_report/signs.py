@@ -9,11 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.values import (
-    ContainerState,
-    ScanStatus,
-    ServiceStatus,
-)
+from ...module_utils._api.values import ContainerState, ScanStatus, ServiceStatus
 
 SHAPES = {
     "disc": "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12z",

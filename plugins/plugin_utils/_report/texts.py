@@ -11,9 +11,9 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import counted, printable
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import format_amount
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ...module_utils._api.text import counted, printable
+from ...module_utils._resources.shared.money import format_amount
+from ...module_utils._resources.shared.task_errors import Invalid
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
