@@ -17,6 +17,7 @@ from ..._api.errors import AccessDenied, HostedError, Refused
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
 from ..shared.account import Account
 from .arguments import SourceOptions
+from .journal import START
 from .observation import Drift, Observation, ServiceMemory, State, has_container
 from .of_account import due
 from .of_services import DEPLOY, OF_STATUS, STOPPED
@@ -154,7 +155,7 @@ class Observer:
         self.turn = begin + MAX_IDLE_READS if idle else self.turn
         for id in [*changed[:MAX_READS], *[*idle[begin:], *idle[:begin]][:MAX_IDLE_READS]]:
             memory = memories[id]
-            was_stopped = memory and memory.state == ContainerState.STOPPED and not memory.start_ordered
+            was_stopped = memory and memory.state == ContainerState.STOPPED and memory.ordered != START
             if states.get(id) == ContainerState.STOPPED and not was_stopped:
                 with self._noting():  # first, as the journal may tell of a restore only when that has ended
                     if any(each.status == BackupStatus.RESTORING for each in self._backups_of(id)):
@@ -227,5 +228,5 @@ def needs_journal(memory: ServiceMemory | None, service: m.ServiceSummary, state
         return state == ContainerState.STOPPED
     if memory.status != service.status or (state is not None and memory.state != state):
         return True
-    is_open = memory.start_ordered or memory.trouble in (STOPPED, DEPLOY)
+    is_open = memory.ordered == START or memory.trouble in (STOPPED, DEPLOY)
     return state == ContainerState.STOPPED and is_open
