@@ -34,11 +34,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Chart:
-    """The groups, those that cost most first, the end of the scale, and the width of the drawing."""
+    """The groups, those that cost most first, the end of the scale, and the size of the drawing."""
 
     groups: Sequence[Group]
     top: Decimal
     width: int
+    height: int = TALL
     step: int = COLUMN + GAP
 
 

@@ -37,6 +37,8 @@ KNOWN = {
     "sign_of": signs.sign_of,
     "verdict_of": signs.verdict_of,
     "graph_of": graph.graph_of,
+    "card_width": graph.WIDTH,
+    "card_height": graph.HEIGHT,
     "chart_of": chart.chart_of,
     "policy": style.policy(),
     "style": Markup(style.STYLE),  # noqa: S704 - ours; the policy has the hash of each byte

@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts, Unread
+from ansible_collections.hosted.services.plugins.plugin_utils._report import render
 from ansible_collections.hosted.services.plugins.plugin_utils._report.render import report_html
 from unit.plugins.reports import HOSTILE, account, hostile_report, report_on
 
@@ -129,6 +130,12 @@ def test_hostile_names_stay_text() -> None:
     for steering in ("\u202e", "\x00", "\x1b", "\ud800"):
         assert steering not in html
     html.encode()
+
+
+def test_the_template_leaves_nothing_unescaped() -> None:
+    """An attribute without quotes would end at a blank."""
+    text = (Path(render.__file__).parent / "page.html.j2").read_text(encoding="utf-8")
+    assert re.findall(r"=\s*\{\{|\|\s*safe|autoescape", text) == []
 
 
 def test_a_hundred_services_fit() -> None:
