@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 
 from ..._api import models as m
-from ..._api.client import METRICS_PER_CALL, Client
+from ..._api.client import Client
 from ..._api.errors import AccessDenied, HostedError, Refused
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
 from ..shared.account import Account
@@ -107,13 +106,12 @@ class Observer:
 
     def _states(self, services: Mapping[str, m.ServiceSummary]) -> dict[str, str | None]:
         """Return the states of the containers. Only a service in service has one to speak of."""
-        ids = iter([id for id, service in services.items() if is_watched(service)])
         found: dict[str, str | None] = {}
-        while batch := list(islice(ids, METRICS_PER_CALL)):
-            with self._noting():
-                for id, metrics in self.account.metrics(batch).items():
-                    state = metrics.state if metrics else None
-                    found[id] = state if state in ContainerState.KNOWN else None
+        with self._noting():
+            watched = [id for id, service in services.items() if is_watched(service)]
+            for id, metrics in self.account.metrics(watched).items():
+                state = metrics.state if metrics else None
+                found[id] = state if state in ContainerState.KNOWN else None
         return found
 
     # --- Single services ------------------------------------------------------------------------------

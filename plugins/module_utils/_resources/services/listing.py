@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeVar
 
-from ..._api.client import METRICS_PER_CALL
 from ..._api.errors import (
     CallOutcomeUnknown,
     HostedError,
@@ -239,12 +238,9 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
     """Read the requested data and add it to each service."""
     services = listing.services
     if wanted.metrics:
-        ids = [service["id"] for service in services]
-        batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
-        read_batches = account.each(batches, lambda own, batch: own.metrics(batch))
-        metrics = {id: shown_fields(each) for batch in read_batches for id, each in batch.items()}
+        metrics = account.metrics([service["id"] for service in services])
         for service in services:
-            service["metrics"] = metrics[service["id"]]
+            service["metrics"] = shown_fields(metrics[service["id"]])
             service["state"] = (service["metrics"] or {}).get("state")
     for part in [name for name in ("settings", "sftp") if getattr(wanted, name)]:
         for service in services:
