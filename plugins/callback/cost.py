@@ -51,25 +51,15 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    atomic_file,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import (
-    COLLECTION,
-    NOT_COLLECTED,
-    Entry,
-    Origin,
-    read_result,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import (
-    Summary,
-    as_json,
-    summarize,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.table import NOTHING_MOVED, write_table
+from ..module_utils._api.text import in_one_line
+from ..module_utils._resources.shared.store import atomic_file
+from ..plugin_utils._cost.entries import COLLECTION, NOT_COLLECTED, Entry, Origin, read_result
+from ..plugin_utils._cost.summary import summarize
+from ..plugin_utils._cost.table import NOTHING_MOVED, write_table
 
 ASYNC_STATUS = "ansible.builtin.async_status"
+SCHEMA = 1
+"""The version of the file. A new key does not change it; another meaning of one does."""
 FOR_PROGRAMS = ("json", "jsonl", "null")
 """Callbacks for stdout that write no text for people."""
 
@@ -134,7 +124,7 @@ class CallbackModule(CallbackBase):
         path = self.get_option("output_path")
         if path:
             with atomic_file(path) as file:
-                json.dump(as_json(summaries), file, indent=2)
+                json.dump({"schema": SCHEMA, "runs": summaries}, file, indent=2)
 
     def _read(self, result: Any, failed: bool = False) -> None:
         task, host = result.task, result.host.get_name()
@@ -163,14 +153,14 @@ class CallbackModule(CallbackBase):
             return
         self.entries += read_result(found, origin)
 
-    def _show(self, summaries: list[Summary]) -> None:
+    def _show(self, summaries: list[dict[str, Any]]) -> None:
         # What is on stdout is read by a program, where its callback writes for one.
         aside = (
             str(constants.config.get_config_value("DEFAULT_STDOUT_CALLBACK")).rpartition(".")[2]
             in FOR_PROGRAMS
         )
         for summary in summaries:
-            heading = "COST, AS PREDICTED BY CHECK MODE" if summary.check_mode else "COST"
+            heading = "COST, AS PREDICTED BY CHECK MODE" if summary["check_mode"] else "COST"
             if aside:
                 self._display.display(f"\n{heading}", stderr=True)
             else:

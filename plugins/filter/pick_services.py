@@ -67,10 +67,8 @@ _value:
 
 from functools import partial
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.selection import (
-    select_services,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
+from ..module_utils._resources.services.selection import select_services
+from ..plugin_utils._templating.filters import as_filter
 
 
 class FilterModule:

@@ -49,8 +49,8 @@ _value:
 
 from functools import partial
 
-from ansible_collections.hosted.services.plugins.plugin_utils._report.render import report_html
-from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
+from ..plugin_utils._report.render import report_html
+from ..plugin_utils._templating.filters import as_filter
 
 
 class FilterModule:

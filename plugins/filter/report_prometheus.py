@@ -44,8 +44,8 @@ _value:
 
 from functools import partial
 
-from ansible_collections.hosted.services.plugins.plugin_utils._report.metrics import report_prometheus
-from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
+from ..plugin_utils._report.metrics import report_prometheus
+from ..plugin_utils._templating.filters import as_filter
 
 
 class FilterModule:

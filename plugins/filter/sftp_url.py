@@ -56,8 +56,8 @@ _value:
 
 from functools import partial
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.files.url import sftp_url
-from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
+from ..module_utils._resources.files.url import sftp_url
+from ..plugin_utils._templating.filters import as_filter
 
 
 class FilterModule:

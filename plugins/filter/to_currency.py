@@ -57,8 +57,8 @@ _value:
 
 from functools import partial
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import in_currency
-from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
+from ..module_utils._resources.shared.money import in_currency
+from ..plugin_utils._templating.filters import as_filter
 
 
 class FilterModule:

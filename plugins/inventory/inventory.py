@@ -214,39 +214,24 @@ from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import defect_result
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    ConfigurationError,
-    HostedError,
-)
-from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES, ServiceStatus
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
-    Listing,
-    ServiceQuery,
-    from_cache,
-    read_listing,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import read_budget
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
-    connection,
-    with_selected_token,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.identify import near_miss
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
-    check_selector,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    HOME_VARIABLE,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import INVENTORY_VARIABLE
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
+from ..module_utils._ansible.execution import defect_result
+from ..module_utils._ansible.options import CONNECTION_SPEC
+from ..module_utils._api.client import Client
+from ..module_utils._api.connection import Connection
+from ..module_utils._api.errors import ConfigurationError, HostedError
+from ..module_utils._api.libraries import require
+from ..module_utils._api.text import in_one_line
+from ..module_utils._api.values import FAMILIES, ServiceStatus
+from ..module_utils._resources.services.listing import Listing, ServiceQuery, from_cache, read_listing
+from ..module_utils._resources.shared.account import Account
+from ..module_utils._resources.shared.budget import read_budget
+from ..module_utils._resources.shared.connecting import connection, with_selected_token
+from ..module_utils._resources.shared.identify import near_miss
+from ..module_utils._resources.shared.options import Options
+from ..module_utils._resources.shared.selectors import check_selector
+from ..module_utils._resources.shared.store import HOME_VARIABLE
+from ..plugin_utils._controller.budgets import INVENTORY_VARIABLE
+from ..plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
     PASSED_VARIABLES,
     SETTINGS,
@@ -254,9 +239,9 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.connec
     token_in,
     token_in_environment,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.hosts import (
+from ..plugin_utils._controller.values import untagged
+from ..plugin_utils._controller.vaulted import with_token_decrypted
+from ..plugin_utils._inventory.hosts import (
     group_name,
     host_names,
     project_groups,

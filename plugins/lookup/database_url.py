@@ -65,19 +65,13 @@ _list:
 
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._resources.databases.engine import (
-    connection_url,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import (
-    OneServiceOptions,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
-    check_selector,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.plugin_utils._templating.lookups import ReadingLookup
+from ..module_utils._api.client import Client
+from ..module_utils._resources.databases.engine import connection_url
+from ..module_utils._resources.services.on_service import OneServiceOptions
+from ..module_utils._resources.shared.plan import Task
+from ..module_utils._resources.shared.selectors import check_selector
+from ..module_utils._resources.shared.task_errors import Invalid
+from ..plugin_utils._templating.lookups import ReadingLookup
 
 
 class LookupModule(ReadingLookup):

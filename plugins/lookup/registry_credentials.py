@@ -75,10 +75,10 @@ _list:
 
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.plugin_utils._templating.lookups import ReadingLookup
+from ..module_utils._api.client import Client
+from ..module_utils._resources.shared.account import Account
+from ..module_utils._resources.shared.task_errors import Invalid
+from ..plugin_utils._templating.lookups import ReadingLookup
 
 
 class LookupModule(ReadingLookup):

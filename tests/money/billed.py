@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import Origin, read_result
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import as_json, summarize
+from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import summarize
 from faults.runner import Ran, Runner, leave_memory_alone, runner
 from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.testing import SandboxClient
@@ -127,7 +127,7 @@ class Announcer:
         ran = [(task, self.work.run(task.module, task.options)) for task in play.tasks]
         self.failed += sum(each.failed for _task, each in ran)
         entries = [entry for task, each in ran for entry in self.entries(task, each)]
-        announced: Announcement = as_json(summarize(entries))["runs"]
+        announced: Announcement = summarize(entries)
         return announced
 
     def entries(self, task: MoneyTask, ran: Ran) -> Iterator[Any]:

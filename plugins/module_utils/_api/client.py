@@ -270,19 +270,13 @@ class Client:
         return responses.read_model(r.APP_LOGS, m.LogLines, self.send(r.APP_LOGS, slug=slug)).lines
 
     def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
-        """Return live metrics by service id; ``None`` for a service whose node cannot be reached.
-
-        Takes one call for every 50 ids (Limits).
-        """
-        found: dict[str, m.Metrics | None] = {}
-        remaining, read = iter(ids), partial(responses.read_model, r.METRICS, r.METRICS.answer.model)
-        while batch := list(islice(remaining, METRICS_PER_CALL)):
-            answer = self.send(r.METRICS, query={"ids": ",".join(batch)})
-            if not isinstance(answer, dict):
-                raise errors.UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
-            told = {id: answer.get(id) for id in batch}  # nothing of those that are gone
-            found |= {id: None if each is None else read(each) for id, each in told.items()}
-        return found
+        """Return live metrics by service id, of 50 at most; ``None`` for one whose node cannot be reached."""
+        answer = self.send(r.METRICS, query={"ids": ",".join(ids)})
+        if not isinstance(answer, dict):
+            raise errors.UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
+        told = {id: answer.get(id) for id in ids}  # nothing of those that are gone
+        read = partial(responses.read_model, r.METRICS, r.METRICS.answer.model)
+        return {id: None if each is None else read(each) for id, each in told.items()}
 
     def logs(self, id: str, lines: int = 100) -> list[str]:
         """Return the last ``lines`` lines of a service's log, oldest first, at most 100 (Limits)."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import to_decimal
+from ...module_utils._resources.shared.money import to_decimal
 
 COLLECTION = "hosted.services."
 MONEY_MODULES = frozenset(

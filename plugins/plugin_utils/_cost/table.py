@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import format_amount
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import Row, Summary, Total
+from ...module_utils._api.text import in_one_line
 
 NOTHING_MOVED = "No task changed what the services cost."
 UNKNOWN = "unknown"
@@ -21,31 +20,29 @@ LONGEST = 100
 """The longest name that is shown whole."""
 
 
-def write_table(summary: Summary) -> list[str]:
+def write_table(summary: Mapping[str, Any]) -> list[str]:
     """Return the lines of the table, of its sums, and of what has no price."""
-    sums = [total_cells(total) for total in summary.totals if total.has_price]
-    names = Counter(row.service for row in summary.rows)
-    rows = [cells_of(row, names[row.service] > 1) for row in summary.rows]
+    services, totals = summary["services"], summary["totals"]
+    names = Counter(row["service"] for row in services)
+    rows = [cells_of(row, name_of(row, names[row["service"]] > 1)) for row in services]
+    priced = {row["currency"] for row in services if row["monthly_change"] is not None}
+    sums = [cells_of(total, "sum for a month") for total in totals if total["currency"] in priced]
     lines = align([HEADINGS, *rows, *sums]) if rows else []
-    for total in summary.totals:
-        lines += write_funds(total)
-    if summary.not_priced:
+    for total in totals:
+        orders = sum("order" in row["actions"] for row in services if row["currency"] == total["currency"])
+        lines += write_funds(total, "at most " if orders > 1 else "")
+    if summary["not_priced"]:
         lines.append("Not priced, and in no sum:")
-    for entry in summary.not_priced:
-        name = shown(entry.service or entry.service_id or UNKNOWN)
-        what = f": {', '.join(entry.moves)} {name}" if entry.moves else ""
-        origin = entry.origin
-        lines.append(f"  - task {origin.task!r} on {origin.host}{what}; {entry.reason}")
+    for gap in summary["not_priced"]:
+        name = shown(gap["service"] or gap["service_id"] or UNKNOWN)
+        what = f": {', '.join(gap['actions'])} {name}" if gap["actions"] else ""
+        lines.append(f"  - task {gap['task']!r} on {gap['host']}{what}; {gap['reason']}")
     return [in_one_line(line) for line in lines]
 
 
-def money(amount: Decimal | None, currency: str | None, sign: bool = False) -> str:
-    """Write an amount with its currency; with a plus sign if it says how much more something costs."""
-    text = format_amount(amount)
-    if text is None or amount is None:
-        return UNKNOWN
-    plus = "+" if sign and amount > 0 else ""
-    return f"{plus}{text} {currency}" if currency else f"{plus}{text}"
+def money(amount: str | None, currency: str | None) -> str:
+    """Write an amount with its currency."""
+    return UNKNOWN if amount is None else f"{amount} {currency}" if currency else amount
 
 
 def shown(name: str) -> str:
@@ -54,32 +51,31 @@ def shown(name: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def cells_of(row: Row, with_project: bool) -> Sequence[str]:
-    """Return the cells of a service, with its project if others have its name."""
-    place = f" (project {row.project})" if with_project and row.project else ""
-    name = shown(f"{row.service or row.service_id or UNKNOWN}{place}")
-    amounts = (money(row.before, row.currency), money(row.after, row.currency))
-    return (name, ", ".join(row.actions), *amounts, money(row.change, row.currency, sign=True))
+def name_of(row: Mapping[str, Any], with_project: bool) -> str:
+    """Return the name of a service, with its project if others have its name."""
+    place = f" (project {row['project']})" if with_project and row["project"] else ""
+    return shown(f"{row['service'] or row['service_id'] or UNKNOWN}{place}")
 
 
-def total_cells(total: Total) -> Sequence[str]:
-    """Return the cells of the row that sums up."""
-    before, after = (money(total.sum_of(name), total.currency) for name in ("before", "after"))
-    return ("sum for a month", "", before, after, money(total.sum_of("change"), total.currency, sign=True))
+def cells_of(row: Mapping[str, Any], name: str) -> Sequence[str]:
+    """Return the cells of a service or of a sum: a plus sign says how much more it costs."""
+    before, after, change = (row[f"monthly_{when}"] for when in ("before", "after", "change"))
+    plus = "+" if change is not None and Decimal(change) > 0 else ""
+    amounts = [money(amount, row["currency"]) for amount in (before, after)]
+    return (name, ", ".join(row.get("actions", ())), *amounts, f"{plus}{money(change, row['currency'])}")
 
 
-def write_funds(total: Total) -> list[str]:
+def write_funds(total: Mapping[str, Any], at_most: str) -> list[str]:
     """Return what the quotes say of the balance."""
     lines = []
-    if total.due_today is not None:
-        lines.append(
-            f"Needed today for the first day of the orders: {money(total.due_today, total.currency)}."
-        )
-    if total.balance is not None:
-        lines.append(f"Balance when the last quote was read: {money(total.balance, total.currency)}.")
-    if total.days_covered is not None:
-        at_most = "at most " if len(total.orders) > 1 else ""
-        lines.append(f"By the quotes, the balance covers {at_most}{total.days_covered} days.")
+    if total["due_today"] is not None:
+        due = money(total["due_today"], total["currency"])
+        lines.append(f"Needed today for the first day of the orders: {due}.")
+    if total["balance"] is not None:
+        balance = money(total["balance"], total["currency"])
+        lines.append(f"Balance when the last quote was read: {balance}.")
+    if total["days_covered"] is not None:
+        lines.append(f"By the quotes, the balance covers {at_most}{total['days_covered']} days.")
     return lines
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import harmless
+from ...module_utils._api.text import harmless
 
 ACTIVE = re.compile(
     r"""(?P<words>            # kept: "Map (new)", also in a message, calls none of Ansible's plugins

@@ -16,51 +16,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    AccessDenied,
-    ConfigurationError,
-    HostedError,
-)
-from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._api.text import Redactor
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
-    SourceOptions,
-    expanded,
-    read_arguments,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import (
-    advance,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
-    Drift,
-    State,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
-    Observer,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.of_account import (
-    unmatched_patterns,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
-    StateFile,
-    open_state,
-    record_of,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.drift_info import (
-    DRIFT_INFO,
-    DriftInfoOptions,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
-    connection,
-    is_encrypted,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import owner_of
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.plugin_utils._events.inert import inert
+from ...module_utils._api import routes as r
+from ...module_utils._api.client import Client
+from ...module_utils._api.errors import AccessDenied, ConfigurationError, HostedError
+from ...module_utils._api.libraries import require
+from ...module_utils._api.text import Redactor
+from ...module_utils._resources.account_events.arguments import SourceOptions, expanded, read_arguments
+from ...module_utils._resources.account_events.changes import advance
+from ...module_utils._resources.account_events.observation import Drift, State
+from ...module_utils._resources.account_events.observer import Observer
+from ...module_utils._resources.account_events.of_account import unmatched_patterns
+from ...module_utils._resources.account_events.state_file import StateFile, open_state, record_of
+from ...module_utils._resources.drift_info import DRIFT_INFO, DriftInfoOptions
+from ...module_utils._resources.shared.account import Account
+from ...module_utils._resources.shared.connecting import connection, is_encrypted
+from ...module_utils._resources.shared.owners import owner_of
+from ...module_utils._resources.shared.plan import Task
+from ...module_utils._resources.shared.task_errors import Invalid
+from .inert import inert
 
 NAME = "hosted.services.account"
 LOG = logging.getLogger(NAME)

@@ -16,15 +16,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import first_of
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import SERVICE_ID
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
-    PASSED_VARIABLES,
-    UNPASSED_VARIABLES,
-    URL,
-    is_set,
-    plain_url,
-)
+from ...module_utils._api.text import first_of
+from ...module_utils._resources.shared.plan import SERVICE_ID
+from .._controller.connection_sources import PASSED_VARIABLES, UNPASSED_VARIABLES, URL, is_set, plain_url
 
 NOT_IN_GROUPS = re.compile(r"\W")
 WORDS = re.compile(r"[.-]*\w[\w.-]*")

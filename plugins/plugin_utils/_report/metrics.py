@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
-from ansible_collections.hosted.services.plugins.plugin_utils._report.page import Page, check_report
+from ...module_utils._api.text import printable
+from .texts import check_report
 
 Sample = tuple[Mapping[str, Any], Any]
 """Labels and a value; ``None`` if it is unknown."""
@@ -25,8 +25,8 @@ def report_prometheus(report: Any) -> str:
 
     :raises Invalid: if it is no such report.
     """
-    page = Page(check_report(report))
-    families = [*account_families(page), *service_families(page)]
+    found = check_report(report)
+    families = [*account_families(found), *service_families(found)]
     return "".join(line for each in families for line in family(*each))
 
 
@@ -45,13 +45,13 @@ def escaped(text: Any) -> str:
     return ("" if text is None else printable(str(text))).translate(ESCAPED)
 
 
-def account_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
+def account_families(report: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Sample]]]:
     """Yield the metrics of the account: name, help and samples."""
-    money, forecast = page.data["money"], page.data["money"]["forecast"] or {}
-    unit = {"currency": page.currency}
-    moment = int(datetime.fromisoformat(page.data["as_of"]).timestamp())
+    money, forecast = report["money"], report["money"]["forecast"] or {}
+    unit = {"currency": report["currency"]}
+    moment = int(datetime.fromisoformat(report["as_of"]).timestamp())
     yield "timestamp_seconds", "The moment that the report speaks of.", [({}, moment)]
-    yield "unread", "How many parts of the report could not be read.", [({}, len(page.data["unread"]))]
+    yield "unread", "How many parts of the report could not be read.", [({}, len(report["unread"]))]
     yield "month_to_date", "What the month has cost so far.", [(unit, money["month_to_date"])]
     yield "forecast", "What the month will have cost if all stays as it is.", [(unit, forecast.get("amount"))]
     platform = money["platform_forecast"]
@@ -60,19 +60,19 @@ def account_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
     yield "balance_days", "For how many days the balance lasts.", [({}, money["days_left"])]
     matters: list[Sample] = [
         ({"kind": matter["kind"], "level": matter["level"]}, len(matter["subjects"]))
-        for matter in page.data["advice"]
+        for matter in report["advice"]
     ]
     yield "matters", "How many things a matter to act on concerns.", matters
     spend: list[Sample] = [
         ({"project": each["name"], **unit}, None if each["unpriced"] else each["monthly"])
-        for each in page.data["projects"] or ()
+        for each in report["projects"] or ()
     ]
     yield "monthly", "The monthly rate of a project, unless a price is unknown.", spend
 
 
-def service_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
+def service_families(report: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Sample]]]:
     """Yield the metrics of services and applications: name, help and samples."""
-    services = page.data["services"] or ()
+    services = report["services"] or ()
     named = {each["id"]: {"service": each["name"], "service_id": each["id"]} for each in services}
     status: list[Sample] = [({**named[each["id"]], "status": each["status"]}, 1) for each in services]
     yield "service_status", "The status of a service.", status
@@ -80,7 +80,7 @@ def service_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
         (named[each["id"]], each["disk"]["percent"] if each["disk"] else None) for each in services
     ]
     yield "disk_percent", "How full the disk of a service is.", disks
-    rows = page.data["backups"]["services"]
+    rows = report["backups"]["services"]
     ages: list[Sample] = [
         (named[row["id"]], None if row["age_hours"] is None else row["age_hours"] * 3600) for row in rows
     ]
@@ -89,7 +89,7 @@ def service_families(page: Page) -> Iterator[tuple[str, str, list[Sample]]]:
     yield "backups", "How many good backups a service has.", counts
     verdicts: list[Sample] = [
         ({"application": each["slug"], "verdict": each["scan_status"]}, 1)
-        for each in page.data["applications"] or ()
+        for each in report["applications"] or ()
         if each["scan_status"] is not None
     ]
     yield "verdict", "The verdict on the image that an application runs.", verdicts

@@ -5,89 +5,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.plugin_utils._report.copies import (
-    backups_section,
-    history_section,
-    releases_section,
-    unread_section,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import (
-    Element,
-    element,
-    moment_text,
-    name_of,
-    write,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._report.page import (
-    SECTIONS,
-    Page,
-    check_report,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import definitions
-from ansible_collections.hosted.services.plugins.plugin_utils._report.spending import (
-    money_section,
-    projects_section,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._report.style import STYLE, policy
-from ansible_collections.hosted.services.plugins.plugin_utils._report.summary import answers, lead, next_steps
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
-TITLE = "Hosted services"
+from ...module_utils._api.models import Flaw
+from ...module_utils._api.text import counted
+from ...module_utils._resources.applications.releases import describe_flaw
+from . import chart, graph, signs, style, texts
+
+REST = (
+    ("none", "has none", "have none"),
+    ("unknown", "could not be read", "could not be read"),
+    ("not_offered", "offers no backups", "offer no backups"),
+    ("not_created", "service does not exist yet", "services do not exist yet"),
+)
+"""What is said of services without a fresh backup, for one and for more."""
+KNOWN = {
+    **{name: getattr(texts, name) for name in ("money", "day_text", "moment_text", "ago_text", "hours_text")},
+    "months": texts.MONTHS,
+    "dash": texts.DASH,
+    "shortened": texts.shortened,
+    "counted": counted,
+    "shapes": signs.SHAPES,
+    "levels": signs.LEVELS,
+    "freshness": signs.FRESHNESS,
+    "sign_of": signs.sign_of,
+    "verdict_of": signs.verdict_of,
+    "graph_of": graph.graph_of,
+    "card_width": graph.WIDTH,
+    "card_height": graph.HEIGHT,
+    "chart_of": chart.chart_of,
+    "policy": style.policy(),
+    "style": Markup(style.STYLE),  # noqa: S704 - ours; the policy has the hash of each byte
+}
+"""What the template knows besides the report."""
 
 
-def report_html(report: Any, title: str = TITLE) -> str:
+def report_html(report: Any, title: str = "Hosted services") -> str:
     """Return the page of a report that module ``report_info`` has read.
 
     :raises Invalid: if it is no such report.
     """
-    page = Page(check_report(report))
-    full = f"{title}: {page.data['project']}" if page.data["project"] else title
-    return write(element("html", head_of(page, full), body_of(page, full), lang="en"))
-
-
-def head_of(page: Page, title: str) -> Element:
-    """Return the head of the page. The policy comes first, before anything that it allows."""
-    style = element("style")
-    style.text = STYLE  # not cleaned as text is, as the policy has the hash of each byte
-    return element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy()),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{title}, {page.data['as_of']}"),
-        element("link", rel="icon", href="data:,"),
-        style,
+    found = texts.harmless(texts.check_report(report))
+    services, projects = (
+        {each["id"]: each for each in found[part] or ()} for part in ("services", "projects")
+    )
+    return template().render(
+        report=found,
+        title=texts.harmless(title),
+        services=services,
+        projects=projects,
+        names_of=lambda ids: [services[id]["name"] if id in services else id for id in ids],
     )
 
 
-def body_of(page: Page, title: str) -> Element:
-    """Return the body of the page."""
-    links = [element("li", element("a", text, href=f"#{id}")) for id, text in SECTIONS.items()]
-    top = element(
-        "header",
-        element("p", f"As of {moment_text(page.data['as_of'])}", class_="soft"),
-        element("h1", name_of(title)),
-        lead(page),
-        element("nav", element("ul", links), aria_label="Sections"),
+@cache
+def template() -> Template:
+    """Return the template of the page. What it outputs is escaped, and what is not there is an error."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    main = element(
-        "main",
-        answers(page),
-        next_steps(page),
-        projects_section(page),
-        money_section(page),
-        backups_section(page),
-        releases_section(page),
-        history_section(page),
-        unread_section(page),
-        id="main",
-    )
-    foot = "Amounts are those of the platform, to the cent. This file loads nothing and runs nothing."
-    return element(
-        "body",
-        element("a", "Skip to the answers", href="#main", class_="skip"),
-        definitions(),
-        element("div", top, main, element("footer", element("p", foot)), class_="page"),
-    )
+    environment.globals |= {**KNOWN, "backed_up_text": backed_up_text, "flaw_text": flaw_text}
+    return environment.get_template("page.html.j2")
+
+
+def backed_up_text(report: Mapping[str, Any]) -> tuple[str, str]:
+    """Return whether every service has a backup that is young enough, in a word and in a sentence."""
+    found = report["answers"]["backed_up"]
+    of, fresh = found["of"], found["fresh"]
+    if found["unknown"] is None:
+        return "Unknown", "The services cannot be read"
+    rest = [f"{found[key]} {one if found[key] == 1 else more}" for key, one, more in REST if found[key]]
+    if not of and not found["unknown"]:
+        return "Nothing to back up", "; ".join(rest)
+    short = "No" if fresh < of else "As far as is known" if found["unknown"] else "Yes"
+    return short, "; ".join([f"{fresh} of {of} have one from the last {report['backups']['max_age']}", *rest])
+
+
+def flaw_text(flaw: Mapping[str, Any]) -> str:
+    """Return a flaw that blocks a release, in a sentence."""
+    return describe_flaw(Flaw.model_construct(**flaw))

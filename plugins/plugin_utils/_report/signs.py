@@ -9,12 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.values import (
-    ContainerState,
-    ScanStatus,
-    ServiceStatus,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._report.markup import Element, element
+from ...module_utils._api.values import ContainerState, ScanStatus, ServiceStatus
 
 SHAPES = {
     "disc": "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12z",
@@ -86,36 +81,3 @@ def sign_of(service: Mapping[str, Any]) -> Sign:
 def verdict_of(scan_status: str | None) -> Sign:
     """Return the verdict on a release."""
     return VERDICTS.get(scan_status, Sign(str(scan_status).lower(), "dim", "ring"))
-
-
-def icon(sign: Sign) -> Element:
-    """Return the shape of a sign. Its word stands beside it."""
-    shape = element("use", href=f"#{sign.shape}")
-    return element("svg", shape, class_=f"icon {sign.tone}", viewBox="0 0 16 16", aria_hidden="true")
-
-
-def labeled(sign: Sign) -> Element:
-    """Return the shape of a sign and its word."""
-    return element("span", icon(sign), " ", sign.word, class_="sign")
-
-
-def definitions() -> Element:
-    """Return the shapes, to be used by their names."""
-    symbols = [
-        element("symbol", element("path", d=path, fill_rule="evenodd"), id=name, viewBox="0 0 16 16")
-        for name, path in SHAPES.items()
-    ]
-    arrow = element(
-        "marker",
-        element("path", d="M0 0L8 4L0 8z"),
-        id="arrow",
-        viewBox="0 0 8 8",
-        refX="8",
-        refY="4",
-        markerWidth="8",
-        markerHeight="8",
-        orient="auto",
-    )
-    return element(
-        "svg", element("defs", symbols, arrow), width="0", height="0", class_="defs", aria_hidden="true"
-    )

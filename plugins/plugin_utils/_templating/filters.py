@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
+from ...module_utils._api.errors import HostedError
 
 
 def as_filter(name: str, function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:

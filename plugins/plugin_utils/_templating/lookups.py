@@ -15,28 +15,18 @@ from ansible.plugins.lookup import LookupBase
 from ansible.template import Templar
 from ansible.utils.display import Display
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import defect_result
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    ConfigurationError,
-    HostedError,
-)
-from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
-    connection,
-    with_selected_token,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.identify import near_miss
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
-    check_selector,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
-    complete_arguments,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
+from ...module_utils._ansible.execution import defect_result
+from ...module_utils._ansible.options import CONNECTION_SPEC
+from ...module_utils._api.client import Client
+from ...module_utils._api.errors import ConfigurationError, HostedError
+from ...module_utils._api.libraries import require
+from ...module_utils._resources.shared.connecting import connection, with_selected_token
+from ...module_utils._resources.shared.identify import near_miss
+from ...module_utils._resources.shared.options import Options
+from ...module_utils._resources.shared.selectors import check_selector
+from .._controller.connection_sources import complete_arguments
+from .._controller.values import untagged
+from .._controller.vaulted import with_token_decrypted
 
 display = Display()
 

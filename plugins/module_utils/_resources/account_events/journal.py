@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from enum import Enum
 
 from ..._api.models import Event
 from ..shared.restore_points import parse_moment
 
+START, STOP = "start", "stop"
 STARTS = frozenset({"start", "restart", "provisioned", "deployed"})
 STOPS = frozenset({"stop", "kill", "suspended"})
 """A service that was suspended, and resumed without being started, does not run by order either."""
@@ -29,27 +29,20 @@ that is shown late is told as a stop.
 """
 
 
-class Order(Enum):
-    """What was last ordered."""
-
-    START = "start"
-    STOP = "stop"
-
-
 def words_of(entry: Event) -> frozenset[str]:
     """Return the words of the type of an entry, in lower case."""
     return frozenset((entry.type or "").lower().split("_"))
 
 
-def last_order(entries: Iterable[Event]) -> tuple[Order | None, str | None]:
+def last_order(entries: Iterable[Event]) -> tuple[str | None, str | None]:
     """Return the last power order among entries, oldest first, and when it was given, if that is shown."""
-    found: tuple[Order | None, str | None] = None, None
+    found: tuple[str | None, str | None] = None, None
     for entry in entries:
         words = words_of(entry)
         if words & STARTS:
-            found = Order.START, entry.at
+            found = START, entry.at
         elif words & STOPS:
-            found = Order.STOP, entry.at
+            found = STOP, entry.at
     return found
 
 

@@ -80,12 +80,10 @@ class ServiceMemory(Remembered):
     created_at: str | None = None
     state: str | None = None
     """The last known state of its container."""
-    stop_ordered: bool = False
-    """Whether the last power order was to stop."""
-    start_ordered: bool = False
-    """Whether it was to start, and came after the container was last seen."""
-    start_at: str | None = None
-    """When that start was ordered, by the platform's clock."""
+    ordered: str | None = None
+    """The last power order: to stop, or to start what was not seen since."""
+    ordered_at: str | None = None
+    """When it was given, by the platform's clock."""
     restored_at: str | None = None
     """When its files were last restored, by the platform's clock."""
     trouble: str | None = None

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 
 from ..._api import models as m
 from ..._api import routes as r
-from ..._api.client import METRICS_PER_CALL, Client
+from ..._api.client import Client
 from ..._api.errors import AccessDenied, HostedError, Refused
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
 from ..shared.account import Account
 from .arguments import SourceOptions
+from .journal import START
 from .observation import Drift, Observation, ServiceMemory, State, has_container
 from .of_account import due
 from .of_services import DEPLOY, OF_STATUS, STOPPED
@@ -107,13 +107,12 @@ class Observer:
 
     def _states(self, services: Mapping[str, m.ServiceSummary]) -> dict[str, str | None]:
         """Return the states of the containers. Only a service in service has one to speak of."""
-        ids = iter([id for id, service in services.items() if is_watched(service)])
         found: dict[str, str | None] = {}
-        while batch := list(islice(ids, METRICS_PER_CALL)):
-            with self._noting():
-                for id, metrics in self.account.metrics(batch).items():
-                    state = metrics.state if metrics else None
-                    found[id] = state if state in ContainerState.KNOWN else None
+        with self._noting():
+            watched = [id for id, service in services.items() if is_watched(service)]
+            for id, metrics in self.account.metrics(watched).items():
+                state = metrics.state if metrics else None
+                found[id] = state if state in ContainerState.KNOWN else None
         return found
 
     # --- Single services ------------------------------------------------------------------------------
@@ -155,7 +154,7 @@ class Observer:
         self.turn = begin + MAX_IDLE_READS if idle else self.turn
         for id in [*changed[:MAX_READS], *[*idle[begin:], *idle[:begin]][:MAX_IDLE_READS]]:
             memory = memories[id]
-            was_stopped = memory and memory.state == ContainerState.STOPPED and not memory.start_ordered
+            was_stopped = memory and memory.state == ContainerState.STOPPED and memory.ordered != START
             if states.get(id) == ContainerState.STOPPED and not was_stopped:
                 with self._noting():  # first, as the journal may tell of a restore only when that has ended
                     if any(each.status == BackupStatus.RESTORING for each in self._backups_of(id)):
@@ -228,5 +227,5 @@ def needs_journal(memory: ServiceMemory | None, service: m.ServiceSummary, state
         return state == ContainerState.STOPPED
     if memory.status != service.status or (state is not None and memory.state != state):
         return True
-    is_open = memory.start_ordered or memory.trouble in (STOPPED, DEPLOY)
+    is_open = memory.ordered == START or memory.trouble in (STOPPED, DEPLOY)
     return state == ContainerState.STOPPED and is_open

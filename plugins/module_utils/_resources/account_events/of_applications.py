@@ -12,7 +12,7 @@ from ..._api.models import App
 from ..._api.values import ContainerState, ScanStatus
 from ..shared.restore_points import parse_moment
 from . import events as e
-from .journal import FAILED_DEPLOY, Order, is_starting, last_order, words_of
+from .journal import FAILED_DEPLOY, START, STOP, is_starting, last_order, words_of
 from .observation import AppMemory, Poll
 
 LONGEST_DEPLOY = timedelta(minutes=10)
@@ -78,11 +78,11 @@ def outcome_of(poll: Poll, app: App, since: str) -> Outcome | None:
     if state == ContainerState.STOPPED and entries is not None:
         order, at = last_order(entries)
         before = poll.before.known_services.get(app.id)
-        if order is None and before is not None and (before.stop_ordered or before.start_ordered):
-            order, at = Order.STOP if before.stop_ordered else Order.START, before.start_at
-        if order is Order.START and is_starting(at, poll.now):
+        if order is None and before is not None:
+            order, at = before.ordered, before.ordered_at
+        if order == START and is_starting(at, poll.now):
             return None
-        return Outcome.UNVERIFIED if order is Order.STOP else Outcome.FAILED
+        return Outcome.UNVERIFIED if order == STOP else Outcome.FAILED
     begun = parse_moment(since)
     late = begun is None or abs(poll.now - begun) > LONGEST_DEPLOY  # a clock may have been set back
     return Outcome.UNVERIFIED if late else None

@@ -14,7 +14,7 @@ from ..._api.text import counted
 from ..._api.values import ContainerState, Family, ServiceStatus
 from ..shared.restore_points import parse_moment
 from . import events as e
-from .journal import RESTORES, Order, is_starting, last_order, words_of
+from .journal import RESTORES, START, STOP, is_starting, last_order, words_of
 from .observation import Poll, ServiceMemory, has_container
 
 FAILED, AWAITING = "service_failed", "service_awaiting_admin"
@@ -83,8 +83,8 @@ def with_health(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     if state == ContainerState.STOPPED:
         return stopped(poll, id, memory)
     if state == ContainerState.RUNNING:
-        ordered = last_order(poll.seen.entries.get(id) or ())[0] is Order.STOP
-        seen = {"state": state, "stop_ordered": ordered, "start_ordered": False}
+        order, __ = last_order(poll.seen.entries.get(id) or ())
+        seen = {"state": state, "ordered": STOP if order == STOP else None}
         return back(poll, id, memory.model_copy(update=seen))
     return memory.model_copy(update={"state": state}) if state in ContainerState.KNOWN else memory
 
@@ -100,7 +100,7 @@ def with_entries(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
         update["restored_at"] = restores[-1]
     order, at = last_order(entries)
     if order is not None:
-        update |= {"stop_ordered": order is Order.STOP, "start_ordered": order is Order.START, "start_at": at}
+        update |= {"ordered": order, "ordered_at": at}
     return memory.model_copy(update=update)
 
 
@@ -136,14 +136,15 @@ def stopped(poll: Poll, id: str, memory: ServiceMemory) -> ServiceMemory:
     if not app.image if app else memory.family == Family.APP and poll.seen.apps is None:
         return memory  # an application that may have no image, so nothing that could run
     restored = id in poll.seen.restoring or is_starting(memory.restored_at, poll.now)
-    may_start = restored or (memory.start_ordered and is_starting(memory.start_at, poll.now))
+    started_again = memory.ordered == START
+    may_start = restored or (started_again and is_starting(memory.ordered_at, poll.now))
     if entries is None or may_start:
         return memory  # why it stopped, or whether it starts, is not known yet; another poll looks again
-    started_again = memory.start_ordered
-    memory = memory.model_copy(update={"state": ContainerState.STOPPED, "start_ordered": False})
+    order = None if started_again else memory.ordered
+    memory = memory.model_copy(update={"state": ContainerState.STOPPED, "ordered": order})
     if id in poll.failed:
         return memory.model_copy(update={"trouble": DEPLOY, "since": poll.at})
-    if memory.stop_ordered or (was_stopped and not started_again):
+    if order == STOP or (was_stopped and not started_again):
         return memory
     return by_itself(poll, id, memory, entries)
 

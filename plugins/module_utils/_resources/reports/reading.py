@@ -12,7 +12,6 @@ from typing import Any
 
 from ..._api import models as m
 from ..._api import routes as r
-from ..._api.client import METRICS_PER_CALL
 from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Refused, TokenRejected
 from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
 from ..shared.account import Account
@@ -107,10 +106,7 @@ def read_facts(account: Account, project: m.Project | None) -> Facts:
     if project is not None and facts.apps is not None:
         members = {service.id for service in facts.services or ()}
         facts.apps = [app for app in facts.apps if app.id in members]
-    batches: dict[int, dict[str, m.Metrics | None]] = {}
-    run_jobs(account, facts, [*service_jobs(facts), *other_jobs(facts, batches)])
-    for batch in batches.values():
-        facts.metrics.update(batch)
+    run_jobs(account, facts, [*service_jobs(facts), *other_jobs(facts)])
     note_unreachable(facts)
     facts.unread.sort(key=lambda each: (each.part, each.name or "", each.id or "", each.reason))
     return facts
@@ -182,16 +178,14 @@ def service_jobs(facts: Facts) -> Iterator[Job]:
             yield Job("settings", *of, read, facts.settings, each.id, optional=True)
 
 
-def other_jobs(facts: Facts, batches: dict[int, dict[str, m.Metrics | None]]) -> Iterator[Job]:
-    """Yield what to read of projects, of applications, and of containers, many in one call."""
+def other_jobs(facts: Facts) -> Iterator[Job]:
+    """Yield what to read of projects, of applications, and of all containers."""
     for each in facts.projects or ():
         graph, spend = (partial(read, project_id=each.id) for read in (Account.graph, Account.spend))
         yield Job("references", each.name, each.id, graph, facts.graphs, each.id)
         yield Job("the spend of projects", each.name, each.id, spend, facts.spends, each.id)
     ids = [service.id for service in facts.services or () if service.status not in ServiceStatus.NOT_CREATED]
-    for start in range(0, len(ids), METRICS_PER_CALL):
-        read = partial(Account.metrics, ids=ids[start : start + METRICS_PER_CALL])
-        yield Job(LIVE, None, None, read, batches, start)
+    yield Job(LIVE, None, None, partial(Account.metrics, ids=ids), vars(facts), "metrics")
     for app in facts.apps or ():
         yield Job("releases", app.slug, app.id, partial(read_releases, app=app), facts.releases, app.slug)
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeVar
 
-from ..._api.client import METRICS_PER_CALL
 from ..._api.errors import (
     CallOutcomeUnknown,
     HostedError,
@@ -158,57 +157,6 @@ class Accesses:
 ACCESSES = Kind("inventory", Accesses, "the SFTP access of services", hint=True)
 
 
-@dataclass
-class SftpRecords:
-    """Where the SFTP access of each service of an account is, from one run to the next.
-
-    A record holds until the status of its service changes, or for ``max_age`` seconds; without these nothing
-    is read or written. That a service has no access is not remembered: it may be refused for a moment only.
-    """
-
-    account: str
-    max_age: float
-    reread: bool = False
-    """Whether to read everything from the platform once more."""
-    records: dict[str, Access] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.records, now = {}, time.time()
-        if self.max_age > 0:
-            # One of the future comes from a clock that was set back.
-            known = self.record.read().services.items()
-            self.records = {id: each for id, each in known if 0 <= now - each.at < self.max_age}
-
-    @property
-    def record(self) -> Record[Accesses]:
-        """What is kept of the account."""
-        name = f"sftp-{self.account[:32]}.json"
-        return Record(ACCESSES, os.path.join(records_folder(ACCESSES.folder), name))
-
-    def fill(self, services: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Put what is remembered into the services; return those whose access has to be read."""
-        left = []
-        for service in services:
-            record = None if self.reread else self.records.get(service["id"])
-            if record is None or record.status != service["status"]:
-                left.append(service)
-            else:
-                service["sftp"] = record.access
-        return left
-
-    def keep(self, services: Sequence[dict[str, Any]]) -> None:
-        """Remember the access of services, which was just read.
-
-        :raises Invalid: if the file cannot be written.
-        """
-        if not services or self.max_age <= 0:
-            return
-        at = time.time()
-        for service in services:
-            self.records[service["id"]] = Access(service["status"], service["sftp"], at)
-        self.record.write(Accesses({id: each for id, each in self.records.items() if each.access}))
-
-
 # --- Which services -------------------------------------------------------------------------------------
 
 
@@ -290,12 +238,9 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
     """Read the requested data and add it to each service."""
     services = listing.services
     if wanted.metrics:
-        ids = [service["id"] for service in services]
-        batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
-        read_batches = account.each(batches, lambda own, batch: own.metrics(batch))
-        metrics = {id: shown_fields(each) for batch in read_batches for id, each in batch.items()}
+        metrics = account.metrics([service["id"] for service in services])
         for service in services:
-            service["metrics"] = metrics[service["id"]]
+            service["metrics"] = shown_fields(metrics[service["id"]])
             service["state"] = (service["metrics"] or {}).get("state")
     for part in [name for name in ("settings", "sftp") if getattr(wanted, name)]:
         for service in services:
@@ -309,8 +254,7 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
 
         add_part(account, listing, able, "settings", read)
     if wanted.sftp:
-        records = SftpRecords(account.client.account_key, wanted.sftp_max_age, reread)
-        add_sftp(account, listing, created, records)
+        add_sftp(account, listing, created, wanted.sftp_max_age, reread)
 
 
 def shown_settings(settings: Settings, command: bool) -> dict[str, Any]:
@@ -322,13 +266,28 @@ def shown_settings(settings: Settings, command: bool) -> dict[str, Any]:
 
 
 def add_sftp(
-    account: Account, listing: Listing, services: Sequence[dict[str, Any]], records: SftpRecords
+    account: Account, listing: Listing, services: Sequence[dict[str, Any]], max_age: float, reread: bool
 ) -> None:
     """Add the SFTP access of services, as remembered or as the platform says.
 
-    What was read before all further requests are refused (429) is remembered, so that the next run gets on.
+    It is remembered until the status of its service changes, or for ``max_age`` seconds; with 0, it is not,
+    nor that there is none: that may be refused for a moment only. What was read before all further requests
+    are refused (429) is remembered, so that the next run gets on.
+
+    :param reread: whether to read everything from the platform once more.
     """
-    left, found = records.fill(services), dict[str, Any]()
+    name = f"sftp-{account.client.account_key[:32]}.json"
+    record, now = Record(ACCESSES, os.path.join(records_folder(ACCESSES.folder), name)), time.time()
+    kept = record.read().services if max_age > 0 else {}
+    # One of the future comes from a clock that was set back.
+    known = {id: each for id, each in kept.items() if 0 <= now - each.at < max_age}
+    left, found = list[dict[str, Any]](), dict[str, Any]()
+    for service in services:
+        before = None if reread else known.get(service["id"])
+        if before is not None and before.status == service["status"]:
+            service["sftp"] = before.access
+        else:
+            left.append(service)
 
     def access(own: Account, id: str) -> Any:
         sftp = sftp_if_any(own, id)
@@ -338,13 +297,13 @@ def add_sftp(
     try:
         add_part(account, listing, left, "sftp", access)
     finally:
-        asked = [service for service in left if service["id"] in found]
-        for service in asked:
-            service["sftp"] = found[service["id"]]
-        try:
-            records.keep(asked)
-        except Invalid as error:
-            listing.warnings.append(error.message)
+        statuses = {service["id"]: service["status"] for service in left}
+        known |= {id: Access(statuses[id], each, time.time()) for id, each in found.items()}
+        if found and max_age > 0:
+            try:
+                record.write(Accesses({id: each for id, each in known.items() if each.access}))
+            except Invalid as error:
+                listing.warnings.append(error.message)
 
 
 def sftp_if_any(account: Account, id: str) -> SftpAccess | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from ..._api import models as m
 from ..._api import routes as r
-from ..._api.client import Client
+from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import HostedError, Interrupted, Refused
 from ..._api.values import ScanStatus, ServiceStatus
 from .identify import (
@@ -149,7 +149,9 @@ class Account:
     @once
     def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
         """Return live metrics by service id; ``None`` for a service whose node cannot be reached."""
-        return self.client.metrics(ids) if ids else {}
+        batches = [ids[start : start + METRICS_PER_CALL] for start in range(0, len(ids), METRICS_PER_CALL)]
+        found = self.each(batches, lambda own, batch: own.client.metrics(batch))
+        return {id: metrics for batch in found for id, metrics in batch.items()}
 
     def metrics_of(self, id: str) -> m.Metrics | None:
         """Return the live metrics of one service; ``None`` if its node cannot be reached."""

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import HIDDEN, Entry, Origin
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import Summary, as_json, summarize
+from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import summarize
 
 REAL, CHECK = Origin("Order", "localhost", "service"), Origin("Try", "localhost", "service", check_mode=True)
 
@@ -26,7 +26,7 @@ def entry(
     )
 
 
-def only(*entries: Entry) -> Summary:
+def only(*entries: Entry) -> dict[str, Any]:
     """Return the summary of entries of one kind."""
     [summary] = summarize(entries)
     return summary
@@ -39,21 +39,22 @@ def test_the_same_service_seen_twice_counts_from_its_first_rate_to_its_last() ->
         entry("a", "resize", "10.74", "14.98"),
         entry("b", "delete", "10.74", "0"),
     )
-    assert [(row.service, row.before, row.after, row.change) for row in found.rows] == [
-        ("a", 0, Decimal("14.98"), Decimal("14.98")),
-        ("b", Decimal("1.70"), 0, Decimal("-1.70")),
-    ]
-    [total] = found.totals
-    assert total.sum_of("change") == Decimal("13.28") and total.sum_of("before") == Decimal("1.70")
-    assert found.rows[0].actions == ["order", "resize"]
+    assert [
+        (row["service"], row["monthly_before"], row["monthly_after"], row["monthly_change"])
+        for row in found["services"]
+    ] == [("a", "0.00", "14.98", "14.98"), ("b", "1.70", "0.00", "-1.70")]
+    [total] = found["totals"]
+    assert (total["monthly_change"], total["monthly_before"]) == ("13.28", "1.70")
+    assert found["services"][0]["actions"] == ["order", "resize"]
 
 
 def test_what_has_no_price_is_named_and_in_no_sum() -> None:
     hidden = Entry(REAL, reason=HIDDEN)
     found = only(entry("a", "order", "0", None), entry("b", "order", "0", "1"), hidden)
-    assert [(each.service, each.reason) for each in found.not_priced] == [("a", "no price"), (None, HIDDEN)]
-    assert found.totals[0].sum_of("after") == 1 and found.rows[0].change is None
-    assert found.as_dict()["services"][0]["monthly_after"] is None
+    gaps = [(each["service"], each["reason"]) for each in found["not_priced"]]
+    assert gaps == [("a", "no price"), (None, HIDDEN)]
+    assert found["totals"][0]["monthly_after"] == "1.00"
+    assert (found["services"][0]["monthly_after"], found["services"][0]["monthly_change"]) == (None, None)
 
 
 def test_check_mode_is_apart_and_names_tell_new_services_apart() -> None:
@@ -66,18 +67,19 @@ def test_check_mode_is_apart_and_names_tell_new_services_apart() -> None:
             entry("b", "delete", "5", "0"),
         ]
     )
-    assert (done.check_mode, predicted.check_mode) == (False, True)
-    assert done.totals[0].sum_of("change") == -5 and done.totals[0].due_today is None
-    [total] = predicted.totals
-    assert total.sum_of("after") == 6 and total.due_today == Decimal("0.72")
-    assert predicted.rows[0].actions == ["order"]
+    assert (done["check_mode"], predicted["check_mode"]) == (False, True)
+    [total] = done["totals"]
+    assert (total["monthly_change"], total["due_today"]) == ("-5.00", None)
+    [total] = predicted["totals"]
+    assert (total["monthly_after"], total["due_today"]) == ("6.00", "0.72")
+    assert predicted["services"][0]["actions"] == ["order"]
 
 
 def test_what_a_role_predicted_and_then_did_is_told_once() -> None:
     new: dict[str, Any] = {"service_id": None}
     predicted, made = entry("a", "order", "0", "2", CHECK, **new), entry("a", "order", "0", "2")
-    assert [each.check_mode for each in summarize([predicted, made])] == [False]
-    assert [each.check_mode for each in summarize([made, predicted])] == [False, True]
+    assert [each["check_mode"] for each in summarize([predicted, made])] == [False]
+    assert [each["check_mode"] for each in summarize([made, predicted])] == [False, True]
 
 
 def test_new_services_of_one_name_in_two_projects_stay_apart() -> None:
@@ -86,24 +88,21 @@ def test_new_services_of_one_name_in_two_projects_stay_apart() -> None:
     shop = entry("a", "order", "0", "2", CHECK, **new, project="shop")
     later = entry("a", "order", "0", "3", CHECK, **new)
     blog = entry("a", "order", "0", "5", CHECK, **new, project="blog")
-    assert places(shop, later, blog) == [("shop", "3"), ("blog", "5")]
-    assert places(shop, blog, shop) == [("shop", "2"), ("blog", "5")]
-    assert places(shop, blog, later) == [("shop", "2"), ("blog", "5"), (None, "3")]
-    assert only(shop, blog).totals[0].sum_of("after") == 7
-    assert [each["project"] for each in only(shop, blog).as_dict()["services"]] == ["shop", "blog"]
+    assert places(shop, later, blog) == [("shop", "3.00"), ("blog", "5.00")]
+    assert places(shop, blog, shop) == [("shop", "2.00"), ("blog", "5.00")]
+    assert places(shop, blog, later) == [("shop", "2.00"), ("blog", "5.00"), (None, "3.00")]
+    assert only(shop, blog)["totals"][0]["monthly_after"] == "7.00"
 
 
 def places(*entries: Entry) -> list[tuple[str | None, str]]:
     """Return the project of each row, and what it costs afterwards."""
-    return [(row.project, str(row.after)) for row in only(*entries).rows]
+    return [(row["project"], row["monthly_after"]) for row in only(*entries)["services"]]
 
 
 def test_currencies_are_not_mixed() -> None:
     found = only(entry("a", "order", "0", "1"), entry("b", "order", "0", "2", currency="USD"))
-    assert [(total.currency, total.sum_of("after")) for total in found.totals] == [
-        ("EUR", Decimal(1)),
-        ("USD", Decimal(2)),
-    ]
+    totals = [(total["currency"], total["monthly_after"]) for total in found["totals"]]
+    assert totals == [("EUR", "1.00"), ("USD", "2.00")]
 
 
 def test_the_balance_is_the_last_and_its_days_are_the_fewest_that_quotes_tell() -> None:
@@ -112,17 +111,14 @@ def test_the_balance_is_the_last_and_its_days_are_the_fewest_that_quotes_tell() 
         entry(name, "order", "0", "1", balance=balance, days_covered=days)
         for name, (balance, days) in zip("abc", quotes, strict=True)
     ]
-    [total] = only(*orders).totals
-    assert total.balance == 9
-    assert total.days_covered == 30
+    [total] = only(*orders)["totals"]
+    assert (total["balance"], total["days_covered"]) == ("9.00", 30)
 
 
-def test_the_json_tells_all_that_is_known() -> None:
+def test_a_summary_tells_all_that_is_known() -> None:
     order = entry("a", "order", "0", "2", balance=Decimal(9), min_balance=Decimal(1), days_covered=5)
     resize = entry("b", "resize", "5", "4")
-    [run] = as_json([only(order, resize, entry("c", "delete", "1", None), Entry(REAL, reason=HIDDEN))])[
-        "runs"
-    ]
+    run = only(order, resize, entry("c", "delete", "1", None), Entry(REAL, reason=HIDDEN))
     assert run["check_mode"] is False
     assert run["totals"] == [
         {
@@ -140,5 +136,5 @@ def test_the_json_tells_all_that_is_known() -> None:
         {**place, "service": "c", "service_id": "C", "actions": ["delete"], "reason": "no price"},
         {**place, "service": None, "service_id": None, "actions": [], "reason": HIDDEN},
     ]
-    [bare] = as_json([only(resize)])["runs"]
-    assert (bare["totals"][0]["due_today"], bare["totals"][0]["balance"]) == (None, None)
+    [bare] = only(resize)["totals"]
+    assert (bare["due_today"], bare["balance"]) == (None, None)

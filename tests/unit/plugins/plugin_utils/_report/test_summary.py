@@ -5,28 +5,35 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.plugin_utils._report.page import Page
-from ansible_collections.hosted.services.plugins.plugin_utils._report.summary import answers, lead
+from ansible_collections.hosted.services.plugins.plugin_utils._report.render import report_html
 from unit.plugins.reports import account, report_on
 
 
-def page(report: dict[str, Any] | None = None, **changes: Any) -> Page:
-    """Return the page of an account with one service, with some answers changed."""
-    found = report or report_on(account(["db"]))
-    return Page({**found, "answers": {**found["answers"], **changes}})
+def report(**changes: Any) -> dict[str, Any]:
+    """Return the report on an account with one service, with some of it changed."""
+    return {**report_on(account(["db"])), **changes}
 
 
-def said(one: Page) -> dict[str, list[str]]:
-    """Return the answers by their questions, without what is hard to read in a test."""
-    found: dict[str, list[str]] = {}
-    for box in answers(one):
-        question, *rest = ["".join(each.itertext()).replace("\u00a0", " ") for each in box]
-        found[question] = rest
-    return found
+def text_of(html: str) -> str:
+    """Return the text of a part of a page, in one line."""
+    return " ".join(unescape(re.sub("<[^>]*>", "", html)).split())
+
+
+def said(shown: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the answers by their questions."""
+    boxes = re.findall("<div><dt>(.*?)</dt>(.*?)</div>", report_html(shown), re.DOTALL)
+    return {question: [text_of(each) for each in rest.split("</dd>")[:-1]] for question, rest in boxes}
+
+
+def lead(shown: dict[str, Any]) -> str:
+    """Return the first sentences."""
+    return text_of(report_html(shown).partition('<p class="lead">')[2].partition("</p>")[0])
 
 
 @pytest.mark.parametrize(
@@ -49,18 +56,15 @@ def said(one: Page) -> dict[str, list[str]]:
 )
 def test_whether_all_is_backed_up(backed_up: dict[str, Any], short: str, more: str) -> None:
     counts = dict.fromkeys(("fresh", "none", "of", "unknown", "not_offered", "not_created"), 0) | backed_up
-    assert said(page(backed_up=counts))["Is everything backed up?"] == [short, more]
+    answers = {**report()["answers"], "backed_up": counts}
+    assert said(report(answers=answers))["Is everything backed up?"] == [short, more]
 
 
 def test_the_first_sentence_counts_what_is_urgent() -> None:
-    one = page()
-    assert "".join(lead(one).itertext()).startswith("2 things need attention soon. November will cost")
-    calm = Page({**one.data, "advice": []})
-    assert "".join(lead(calm).itertext()).startswith("Nothing is urgent. November")
+    assert lead(report()).startswith("2 things need attention soon. November will cost")
+    assert lead(report(advice=[])).startswith("Nothing is urgent. November")
     urgent = {"level": "critical", "kind": "failed", "do": "Do it", "subjects": []}
-    once = Page({**one.data, "advice": [urgent], "unread": [{}]})
-    text = "".join(lead(once).itertext())
+    unread = {"part": "backups", "reason": "refused", "name": None}
+    text = lead(report(advice=[urgent], unread=[unread]))
     assert text.startswith("1 thing needs attention now. ") and "Something could not be read" in text
-    assert "2 things need attention now." in "".join(
-        lead(Page({**one.data, "advice": [urgent] * 2})).itertext()
-    )
+    assert "2 things need attention now." in lead(report(advice=[urgent] * 2))

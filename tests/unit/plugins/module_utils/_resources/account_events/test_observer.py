@@ -152,7 +152,7 @@ def test_a_quiet_account_takes_three_calls_and_one_for_fifty_containers() -> Non
     calls = account.poll()
     assert calls[:3] == LISTS
     assert [call.split()[0] for call in calls[3:]] == ["metrics"] * 3
-    assert [len(call.split()) - 1 for call in calls[3:]] == [50, 50, 21]
+    assert sorted(len(call.split()) - 1 for call in calls[3:]) == [21, 50, 50]
 
 
 def test_the_journal_is_read_of_what_changed() -> None:

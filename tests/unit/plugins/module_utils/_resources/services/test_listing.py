@@ -21,7 +21,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
     ServiceQuery,
-    SftpRecords,
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
@@ -263,7 +262,6 @@ def test_sftp_host_that_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "'-oProxyCommand=x'" in listing.warnings[0]
 
 
-ACCESS = {"host": "paris.example.com", "port": 2022, "user": "srv-1"}
 DAY = 86400.0
 
 
@@ -273,60 +271,47 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def service(id: str = "s1", status: str = "ACTIVE", sftp: Any = None) -> dict[str, Any]:
-    return {"id": id, "status": status, "sftp": sftp}
+def asked(platform: Platform, reread: bool = False) -> list[str]:
+    """Return the ids of the services whose access is read from the platform."""
+    platform.asked.clear()
+    query = ServiceQuery(sftp=True, sftp_max_age=DAY)
+    listing = read_listing(Account(cast(Client, platform)), query, reread)
+    assert all(each["sftp"] for each in listing.services if each["id"] not in platform.failing)
+    return sorted(id for what, id in platform.asked if what == "sftp")
 
 
-def remember(*services: dict[str, Any], max_age: float = DAY) -> SftpRecords:
-    records = SftpRecords("account", max_age)
-    records.keep(services)
-    return records
-
-
-def left_of(*services: dict[str, Any], max_age: float = DAY, **how: Any) -> list[str]:
-    """Return the ids of the services that have to be read."""
-    return [each["id"] for each in SftpRecords("account", max_age, **how).fill(services)]
+def test_an_access_is_remembered_and_may_be_read_again() -> None:
+    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a", "b"]})
+    assert [asked(platform), asked(platform), asked(platform, reread=True)] == [["a", "b"], [], ["a", "b"]]
 
 
 def test_a_service_without_access_is_read_each_time() -> None:
     """It may have been refused for a moment, and its host would lack it for as long as it is remembered."""
-    remember(service(sftp=ACCESS), service("s2", sftp=None))
-    assert left_of(service(), service("s2")) == ["s2"]
-    SftpRecords("account", DAY, reread=True).keep([service(sftp=None)])
-    assert left_of(service()) == ["s1"], "the access of before is gone"
+    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a", "b"]})
+    platform.failing = {"b": errors.error_for_status("none", 404)}
+    assert [asked(platform), asked(platform)] == [["a", "b"], ["b"]]
 
 
-def test_everything_may_be_read_again() -> None:
-    remember(service(sftp=ACCESS))
-    assert left_of(service(), reread=True) == ["s1"]
-    moved = {**ACCESS, "host": "berlin.example.com"}
-    SftpRecords("account", DAY, reread=True).keep([service(sftp=moved)])
-    found = service()
-    assert left_of(found) == []
-    assert found["sftp"] == moved
-
-
-@pytest.mark.parametrize(("age", "left"), [(0, []), (DAY - 60, []), (DAY + 60, ["s1"]), (-60, ["s1"])])
-def test_a_record_lasts_for_its_age(age: float, left: list[str]) -> None:
+@pytest.mark.parametrize(("age", "left"), [(0, []), (DAY - 60, []), (DAY + 60, ["a"]), (-60, ["a"])])
+def test_a_record_lasts_for_its_age(home: Path, age: float, left: list[str]) -> None:
     """One of the future was written before the clock was set back."""
-    path = Path(remember(service(sftp=ACCESS)).record.path)
+    platform = Platform([{"id": "a"}], {"1": ["a"]})
+    asked(platform)
+    [path] = home.rglob("sftp-*.json")
     content = json.loads(path.read_text())
-    content["services"]["s1"]["at"] = time.time() - age
+    content["services"]["a"]["at"] = time.time() - age
     path.write_text(json.dumps(content))
-    assert left_of(service()) == left
-
-
-def test_the_file_is_for_its_owner_alone() -> None:
-    path = Path(remember(service(sftp=ACCESS)).record.path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert asked(platform) == left
 
 
 @pytest.mark.parametrize("content", ["", "{", "null", "[" * 100_000])
-def test_a_damaged_file_is_as_none(content: str) -> None:
-    path = Path(remember(service(sftp=ACCESS)).record.path)
+def test_a_damaged_file_is_as_none(home: Path, content: str) -> None:
+    platform = Platform([{"id": "a"}], {"1": ["a"]})
+    asked(platform)
+    [path] = home.rglob("sftp-*.json")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.write_text(content)
-    assert left_of(service()) == ["s1"]
+    assert asked(platform) == ["a"]
 
 
 def test_a_read_that_fails_forgets_nothing(home: Path) -> None:
