@@ -147,7 +147,6 @@ async def plan_mirror(
         return plan_unknown_pull(task, session.login)
     there = Patterns(options.include) if options.delete_excluded else patterns
     target = await mirror.target.tree(there, lambda path, why: None)
-    await mirror.leave_running(target)
     work = MirrorWork(task, session, mirror, source, target, modes)
     await work.compare()
     warn_of_idle_patterns(task, patterns, work.changes)

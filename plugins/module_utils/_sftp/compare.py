@@ -94,12 +94,6 @@ class TreeChanges:
             del self.in_the_way[path]
         self.links.clear()
 
-    def spare(self, leftovers: Collection[str]) -> None:
-        """Remove neither these temporary files nor the directories that they lie in."""
-        self.leftovers = [path for path in self.leftovers if path not in leftovers]
-        for folder in (folder for path in leftovers for folder in above(path)):
-            self.extra.pop(folder, None)
-
     def __bool__(self) -> bool:
         return bool(self.desired or self.extra or self.leftovers)
 

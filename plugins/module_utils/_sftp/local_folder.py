@@ -16,12 +16,12 @@ import shutil
 import stat
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from .errors import TransferFailed
 from .patterns import Patterns
-from .trees import ROOT, Kind, Tree, TreeEntry, join, kind_of, printable_path
+from .trees import GONE, ROOT, Kind, Tree, TreeEntry, join, kind_of, printable_path, temporary_path
 
 FOLDER = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
 """How a folder is opened for what it holds. On Linux, that takes no permission to list it."""
@@ -166,6 +166,34 @@ def entry_at(folder: int, name: str, info: os.stat_result) -> TreeEntry:
     mode = info.st_mode
     entry = TreeEntry(kind_of(mode), info.st_size, int(info.st_mtime), stat.S_IMODE(mode))
     return replace(entry, target=os.readlink(name, dir_fd=folder)) if entry.kind is Kind.LINK else entry
+
+
+@contextmanager
+def replacing(folder: int, name: str, mode: int) -> Iterator[int]:
+    """Make a file that takes the place of another in an open folder once it is whole; yield its handle."""
+    temporary = temporary_path("")
+    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode, dir_fd=folder)
+    try:
+        yield handle
+        os.close(os.dup(handle))  # some file systems tell here that it is not whole
+        put_in_place(folder, temporary, name)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    finally:
+        os.close(handle)
+
+
+def put_in_place(folder: int, temporary: str, name: str) -> None:
+    """Rename a temporary file.
+
+    :raises FileNotFoundError: saying what may have removed it.
+    """
+    try:
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, GONE) from None
 
 
 def change_mode(folder: int, name: str, mode: int) -> None:

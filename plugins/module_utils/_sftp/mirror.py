@@ -20,7 +20,7 @@ from .local_folder import room_at
 from .relay import Relayed, Unreadable
 from .server_features import try_attributes, try_links, try_renaming
 from .sides import OWNER, Local, Remote, Side
-from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, run_all, unless_refused, within
+from .trees import ROOT, Kind, TreeEntry, printable_path, run_all, unless_refused, within
 
 FILES_AT_ONCE = 64
 WRITABLE = 0o300
@@ -149,7 +149,8 @@ class Mirror:
 
         await self._change("link", changes.links, link)
         await self._check_arrivals(changes)
-        await self._remove_leftovers(changes)
+        leftovers = dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE))
+        await self._change("remove", leftovers, self._remove_leftover)
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
         if self.remote.features.modes or self.direction == PULL:
@@ -181,25 +182,10 @@ class Mirror:
         folders = dict.fromkeys(written, TreeEntry(Kind.DIRECTORY))
         await self._each("list", folders, check, self._count("check", folders, with_bytes=False))
 
-    async def leave_running(self, target: Tree) -> None:
-        """Take out of the leftovers of the target what another run may be writing."""
-        leftover = self.target.is_leftover
-        running = [path for path in target.leftovers if not await unless_refused(leftover(path), False)]
-        target.leave_running(running)
-
-    async def _remove_leftovers(self, changes: TreeChanges) -> None:
-        """Remove what broken transfers left. What may be in use stays, with what it lies in."""
-        spared = []
-
-        async def remove(path: str, entry: TreeEntry) -> None:
-            if await self.target.remove_leftover(path):
-                self.done.append(path)
-            else:
-                spared.append(path)
-
-        todo = dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE))
-        await self._each("remove", todo, remove, self._count("remove", todo, with_bytes=False))
-        changes.spare(spared)
+    async def _remove_leftover(self, path: str, entry: TreeEntry) -> None:
+        """Remove what a broken transfer left, unless another run was faster."""
+        with suppress(FileNotFoundError, asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+            await self.target.remove(path, entry.kind)
 
     async def _keep_unreadable(self, changes: TreeChanges) -> None:
         """Keep what is in the way of something that cannot be read."""

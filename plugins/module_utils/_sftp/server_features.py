@@ -10,22 +10,19 @@ servers follow either. Some refuse to set times and permissions, others accept t
 from __future__ import annotations
 
 import posixpath
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from .library import asyncssh
-from .trees import TreeEntry, encode_path, join, unless_refused
+from .trees import TreeEntry, encode_path, join, temporary_path, unless_refused
 
 TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
 """A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
 FIRST_TIME = 1
 """The time that a file gets in the place of 0, which is no time to Go's library."""
 PRIVATE = 0o600
-LONGEST_START = 255 - len(".hosted-0123456789abcdef.old")
-"""How many bytes of a name fit before what is added to it."""
 NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh else 0
 
 
@@ -45,21 +42,6 @@ class ServerFeatures:
     """True if what lies before a write beyond the end of a file reads as zeros, as the protocol has it."""
     by_path: bool = False
     """True if times and permissions last only if they are set after the file was closed."""
-
-
-def temporary_path(path: str) -> str:
-    """Return a name for the time in which the file at ``path`` is not whole yet."""
-    return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
-
-
-def aside_path(path: str) -> str:
-    """Return a name for the file at ``path`` while another takes its place.
-
-    It tells which file it is, as after a broken connection it may be all that there is of it.
-    """
-    folder, name = posixpath.split(path)
-    start = encode_path(name)[:LONGEST_START].decode("utf-8", "surrogateescape")
-    return join(folder, f"{start}.hosted-{secrets.token_hex(8)}.old")
 
 
 async def detect_refusals(sftp: Any, root: str, features: ServerFeatures) -> None:
@@ -121,16 +103,6 @@ async def are_attributes_kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
     except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPPermissionDenied):
         return False, False
     return found.mtime == TRIED_TIME, (found.permissions or 0) & 0o777 == TRIED_MODE
-
-
-async def server_time(sftp: Any, folder: str) -> int | None:
-    """Return the time by the clock of the server, as a new file shows it; ``None`` if that shows none."""
-    path = temporary_path(join(folder, "probe"))
-    async with removed_afterwards(sftp, path):
-        file = await sftp.open(encode_path(path), NEW, asyncssh.SFTPAttrs(permissions=PRIVATE))
-        await file.close()
-        time: int | None = (await sftp.lstat(encode_path(path))).mtime
-        return time
 
 
 async def try_links(sftp: Any, folder: str, features: ServerFeatures) -> None:

@@ -15,38 +15,35 @@ import os
 import posixpath
 import shutil
 import stat
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any, TypeAlias
 
 from .blocks import Blocks, Moved, Read, block_size, copy, holds, read_local, read_remote, write_local
-from .leftovers import GONE, claimed, is_stale, put_in_place, replacing
 from .library import asyncssh
-from .local_folder import LocalFolder, change_mode
+from .local_folder import LocalFolder, change_mode, put_in_place, replacing
 from .patterns import Patterns
 from .server_features import (
     NEW,
     PRIVATE,
     ServerFeatures,
-    aside_path,
     attributes,
     make_link,
-    server_time,
-    temporary_path,
 )
 from .trees import (
-    TEMPORARY,
+    GONE,
     Kind,
     Tree,
     TreeEntry,
+    aside_path,
     encode_path,
     join,
     printable_path,
     read_names,
     remote_tree,
     shown_entry,
+    temporary_path,
     unless_refused,
 )
 
@@ -142,20 +139,6 @@ class Local:
             else:
                 os.unlink(name, dir_fd=folder)
 
-    async def is_leftover(self, path: str) -> bool:
-        """Tell whether a temporary file is nobody's any more. A name that was put aside always is."""
-        with self.folder.parent(path) as place, claimed(*place, time.time()) as free:
-            return free or not is_temporary(path)
-
-    async def remove_leftover(self, path: str) -> bool:
-        """Remove what :meth:`is_leftover` still holds for; return whether it was there and is gone."""
-        with self.folder.parent(path) as place, claimed(*place, time.time()) as free:
-            with suppress(FileNotFoundError):
-                if free or not is_temporary(path):
-                    os.unlink(place[1], dir_fd=place[0])
-                    return True
-            return False
-
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room."""
         return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
@@ -172,9 +155,6 @@ class Remote:
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._block = block_size(sftp)
         self.features = ServerFeatures()
-        self._clock: float | None = None
-        """How far the server's clock is ahead of the monotonic one of this machine, once it was read."""
-        self._reading_clock = asyncio.Lock()
 
     def at(self, path: str) -> str:
         """Return where an entry lies."""
@@ -240,39 +220,6 @@ class Remote:
         """Remove a file, a link or an empty directory."""
         place = encode_path(self.at(path))
         await (self.sftp.rmdir(place) if kind is Kind.DIRECTORY else self.sftp.remove(place))
-
-    async def is_leftover(self, path: str) -> bool:
-        """Tell whether a temporary file is nobody's any more. A name that was put aside always is.
-
-        The clock of this machine is asked, as that of the server shows only in what is written there.
-        """
-        return not is_temporary(path) or await self._is_stale(path, time.time())
-
-    async def remove_leftover(self, path: str) -> bool:
-        """Remove what the server's clock shows to be nobody's; return whether it was there and is gone."""
-        if is_temporary(path):
-            now = await self._server_time(posixpath.dirname(self.at(path)))
-            if now is None or not await self._is_stale(path, now):
-                return False
-        try:
-            await self.sftp.remove(encode_path(self.at(path)))
-        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
-            return False
-        return True
-
-    async def _server_time(self, folder: str) -> float | None:
-        """Return the time by the server's clock, which one new file in ``folder`` shows for the whole run."""
-        async with self._reading_clock:
-            if self._clock is None:
-                shown = await server_time(self.sftp, folder)
-                if not shown:
-                    return None
-                self._clock = shown - time.monotonic()
-            return self._clock + time.monotonic()
-
-    async def _is_stale(self, path: str, now: float) -> bool:
-        there = await self.look(path)  # its time is 0 on a server that shows none
-        return there is not None and there.mtime != 0 and is_stale(there.mtime, now)
 
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room; the server is asked, as few have a word for it."""
@@ -386,11 +333,6 @@ class Remote:
             with suppress(asyncssh.Error, OSError):
                 await self.sftp.remove(encode_path(temporary))
             raise
-
-
-def is_temporary(path: str) -> bool:
-    """Tell whether a path is that of a file that is not whole yet."""
-    return TEMPORARY.fullmatch(posixpath.basename(path)) is not None
 
 
 Side: TypeAlias = Local | Remote

@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import posixpath
 import re
+import secrets
 import stat
-from collections.abc import Awaitable, Callable, Collection, Container, Iterator
+import time
+from collections.abc import Awaitable, Callable, Container, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -26,6 +28,14 @@ TEMPORARY = re.compile(r"\.hosted-[0-9a-f]{16}\.part")
 """The names that files have until they are whole."""
 ASIDE = re.compile(r"(.+)\.hosted-[0-9a-f]{16}\.old", re.DOTALL)
 """The names that files have while another takes their place, on servers that do not rename over a file."""
+STALE_AFTER = 3600
+"""The seconds without a write after which a temporary file is nobody's."""
+GONE = (
+    "its temporary file or its folder is gone; another run may be writing to the same folder. Run this again "
+    "once that one has ended, or give each run a folder of its own"
+)
+LONGEST_START = 255 - len(".hosted-0123456789abcdef.old")
+"""How many bytes of a name fit before what is added to it."""
 LISTINGS_AT_ONCE = 32
 MOST_ENTRIES, MOST_LEVELS, MOST_BYTES = 2_000_000, 128, 2**44
 """How many entries a tree may have, how deep, and the sum of its sizes, 16 TiB: far above ordinary work."""
@@ -71,7 +81,7 @@ class Tree:
     leftovers: list[str] = field(default_factory=list)
     """Half-written files of a transfer that broke off, and files that were replaced by then."""
     left_out: set[str] = field(default_factory=set)
-    """Entries that take no part although no pattern excludes them, such as sockets."""
+    """Entries that take no part although no pattern excludes them, such as sockets and unfinished files."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Directories whose content is not known, with the reason."""
     patterns: Patterns = field(default_factory=Patterns, compare=False)
@@ -101,34 +111,35 @@ class Tree:
         return path in self.entries
 
     def take(self, path: str, entry: TreeEntry, skip: Callable[[str, str], None]) -> bool:
-        """Add an entry; ``skip`` hears of one that is left out. Return whether to look into it."""
-        found = self.add(path, entry, self.patterns)
-        if entry.kind is Kind.OTHER and not found:
-            self.left_out.add(path)
-            skip(path, "it is neither a file, a directory nor a link")
-        return found
+        """Note an entry that was met; return whether it is a directory to look into.
 
-    def add(self, path: str, entry: TreeEntry, patterns: Patterns) -> bool:
-        """Note an entry that was met; return whether it is a directory to look into."""
+        ``skip`` hears of one that is left out.
+        """
         directory = entry.kind is Kind.DIRECTORY
         if not directory and TEMPORARY.fullmatch(posixpath.basename(path)):
-            self.leftovers.append(path)
+            if 0 < entry.mtime < time.time() - STALE_AFTER:  # 0 is that of a server that shows none
+                self.leftovers.append(path)
+            else:
+                self.leave_out(path, "a transfer may be writing it", skip)
             return False
         named = path if directory else original_path(path)  # what was put aside belongs where it was
-        excluded = patterns.excludes(named, directory)
+        excluded = self.patterns.excludes(named, directory)
         if excluded:
             self.excluded.add(path)
-        if excluded or entry.kind is Kind.OTHER or not (directory or patterns.includes(named, directory)):
+        if entry.kind is Kind.OTHER:
+            self.leave_out(path, "it is neither a file, a directory nor a link", skip)
+        elif excluded or not (directory or self.patterns.includes(named, directory)):
             self.protect(path)
-            return False
-        self.entries[path] = entry
-        return directory
+        else:
+            self.entries[path] = entry
+            return directory
+        return False
 
-    def leave_running(self, paths: Collection[str]) -> None:
-        """Take no temporary file for a leftover that another run may be writing, and keep where it lies."""
-        self.leftovers = [path for path in self.leftovers if path not in paths]
-        for path in paths:
-            self.protect(path)
+    def leave_out(self, path: str, why: str, skip: Callable[[str, str], None]) -> None:
+        """Note an entry that takes no part although no pattern excludes it."""
+        self.left_out.add(path)
+        self.protect(path)
+        skip(path, why)
 
     def protect(self, path: str) -> None:
         """Keep the directories above something that takes no part."""
@@ -165,6 +176,21 @@ def original_path(path: str) -> str:
     """Return the path that a file had before it was put aside; its own if it was not."""
     found = ASIDE.fullmatch(posixpath.basename(path))
     return join(posixpath.dirname(path), found[1]) if found else path
+
+
+def temporary_path(path: str) -> str:
+    """Return a name for the time in which the file at ``path`` is not whole yet."""
+    return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
+
+
+def aside_path(path: str) -> str:
+    """Return a name for the file at ``path`` while another takes its place.
+
+    It tells which file it is, as after a broken connection it may be all that there is of it.
+    """
+    folder, name = posixpath.split(path)
+    start = encode_path(name)[:LONGEST_START].decode("utf-8", "surrogateescape")
+    return join(folder, f"{start}.hosted-{secrets.token_hex(8)}.old")
 
 
 def join(root: str, path: str) -> str:

@@ -187,7 +187,6 @@ async def compared(task: Task[CopyOptions], target: SftpSession, mirror: Mirror,
     tree = await read_source(task, mirror.source, Patterns())
     check_readable(mirror.source, tree)
     there = await mirror.target.tree(Patterns(), lambda path, why: None)
-    await mirror.leave_running(there)  # for what stays, the service need not stop
     spare(there, tree, Patterns((), task.options.exclude))
     found = kind(task, target, mirror, tree, there, AS_THEY_ARE)
     found.listed = time.monotonic()

@@ -15,16 +15,14 @@ import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
-from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import (
-    ServerFeatures,
-    aside_path,
-)
+from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import ServerFeatures
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
     TEMPORARY,
     Kind,
     Tree,
     TreeEntry,
+    aside_path,
     encode_path,
 )
 
@@ -197,7 +195,7 @@ def test_what_does_not_come_back_is_no_leftover_and_its_name_is_told() -> None:
     (aside,) = [name.decode() for name, content in server.files.items() if content == "old"]
     assert aside.startswith("up/b.") and aside in str(caught.value)
     tree = Tree()
-    tree.add(aside.removeprefix("up/"), ENTRY, Patterns())
+    tree.take(aside.removeprefix("up/"), ENTRY, lambda path, why: None)
     tree.prune(Patterns())
     assert tree.leftovers == [] and aside.removeprefix("up/") in tree
 

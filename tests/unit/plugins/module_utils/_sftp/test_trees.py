@@ -18,7 +18,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
-from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all, within
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import Plain, TellsNoSizes, odd_server
@@ -137,10 +136,10 @@ def test_a_connection_that_is_lost_makes_no_directory_unreadable(lost: Exception
 
 
 def test_a_half_written_file_takes_no_part_and_is_not_looked_into() -> None:
-    tree, path = trees.Tree(), "web/.hosted-0123456789abcdef.part"
-    assert not tree.add(path, trees.TreeEntry(trees.Kind.FILE), Patterns())
-    assert tree.leftovers == [path] and tree.entries == {}
-    assert trees.Tree().add(path, trees.TreeEntry(trees.Kind.DIRECTORY), Patterns()), "somebody else's"
+    tree, path, skipped = trees.Tree(), "web/.hosted-0123456789abcdef.part", dict[str, str]()
+    assert not tree.take(path, trees.TreeEntry(trees.Kind.FILE, mtime=1), skipped.__setitem__)
+    assert tree.leftovers == [path] and not tree.entries and not skipped
+    assert trees.Tree().take(path, trees.TreeEntry(trees.Kind.DIRECTORY), skipped.__setitem__), "theirs"
 
 
 # --- Where a link points --------------------------------------------------------------------------------
