@@ -225,7 +225,10 @@ def clear_the_way(path: str, there: TreeEntry, target: Tree, rules: Rules, chang
 
 
 def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
-    """Return a tree without the links that lead out of it; ``skip`` hears of each."""
+    """Return a tree without the links that lead out of it; ``skip`` hears of each.
+
+    Their namesakes on the other side are not deleted for that.
+    """
     stray = {}
     for path, entry in tree.entries.items():
         if entry.kind is Kind.LINK and entry.target is None:
@@ -235,13 +238,8 @@ def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
             stray[path] = f"it is a link that leads out of the tree, to {where}"
     for path, why in stray.items():
         skip(path, why)
-    return without(tree, stray)
-
-
-def without(tree: Tree, paths: Collection[str]) -> Tree:
-    """Return a tree that leaves these out. Their namesakes on the other side are not deleted for that."""
-    kept = {path: entry for path, entry in tree.entries.items() if path not in paths}
-    return replace(tree, entries=kept, left_out=tree.left_out | set(paths))
+    kept = {path: entry for path, entry in tree.entries.items() if path not in stray}
+    return replace(tree, entries=kept, left_out=tree.left_out | set(stray))
 
 
 def stays_inside(path: str, target: str, entries: Mapping[str, TreeEntry]) -> bool:

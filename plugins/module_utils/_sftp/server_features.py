@@ -40,59 +40,21 @@ class ServerFeatures:
     """True if renaming a link renames the link itself. Some servers rename the target of the link."""
     holes: bool = True
     """True if what lies before a write beyond the end of a file reads as zeros, as the protocol has it."""
-    by_path: bool = False
-    """True if times and permissions last only if they are set after the file was closed."""
-
-
-async def detect_refusals(sftp: Any, root: str, features: ServerFeatures) -> None:
-    """Note what the server refuses whatever it is about. Changes nothing, as it is asked of nothing."""
-    nothing = encode_path(join(temporary_path(root), "nothing"))
-    try:
-        await sftp.lstat(nothing)
-        return
-    except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
-        pass
-    except asyncssh.SFTPError:  # who may not even look learns nothing from a further refusal
-        return
-    attributes = asyncssh.SFTPAttrs(permissions=TRIED_MODE, atime=TRIED_TIME, mtime=TRIED_TIME)
-    if await is_refused(sftp.setstat(nothing, attributes)):
-        features.times = features.modes = False
-    if await is_refused(sftp.symlink(nothing, nothing)):
-        features.links = False
-
-
-async def is_refused(request: Any) -> bool:
-    """Tell whether a request for what is not there ends in anything but that."""
-    try:
-        await request
-    except (asyncssh.SFTPOpUnsupported, asyncssh.SFTPPermissionDenied):
-        return True
-    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
-        raise
-    except asyncssh.SFTPError:
-        return False
-    return False
 
 
 async def try_attributes(sftp: Any, folder: str, features: ServerFeatures) -> None:
-    """Find out with a file of our own in ``folder`` how times and permissions are set, if at all."""
+    """Find out with a file of our own in ``folder`` whether times and permissions are kept."""
     name = temporary_path(join(folder, "probe"))
     path = encode_path(name)
-    both = {"permissions": TRIED_MODE, "atime": TRIED_TIME, "mtime": TRIED_TIME}
     try:
         file = await sftp.open(path, NEW, asyncssh.SFTPAttrs(permissions=PRIVATE), encoding=None)
     except asyncssh.SFTPError:  # writing will fail as well, and tells why
         return
     async with removed_afterwards(sftp, name):
-        async with file:
-            with suppress(asyncssh.SFTPError):
-                await file.setstat(asyncssh.SFTPAttrs(**both))
-        if await are_attributes_kept(sftp, path) == (True, True):
-            return
-        features.by_path = True
-        for some in (both, {"permissions": TRIED_MODE}, {"atime": TRIED_TIME, "mtime": TRIED_TIME}):
-            with suppress(asyncssh.SFTPError):
-                await sftp.setstat(path, asyncssh.SFTPAttrs(**some))
+        await file.close()
+        tried = asyncssh.SFTPAttrs(permissions=TRIED_MODE, atime=TRIED_TIME, mtime=TRIED_TIME)
+        with suppress(asyncssh.SFTPError):
+            await sftp.setstat(path, tried)
         features.times, features.modes = await are_attributes_kept(sftp, path)
 
 

@@ -255,14 +255,11 @@ class Remote:
         temporary = temporary_path(self.at(path))
         mode = None if entry.mode is None else PRIVATE if self.features.modes else entry.mode
         made = asyncssh.SFTPAttrs() if mode is None else asyncssh.SFTPAttrs(permissions=mode)
-        wanted, by_path = attributes(entry, self.features), self.features.by_path
         file = await self.sftp.open(encode_path(temporary), NEW, made, encoding=None, block_size=0)
         async with self._removed_on_error(temporary):
             async with file:
                 yield file
-                if wanted and not by_path:
-                    await file.setstat(wanted)
-            if wanted and by_path:
+            if wanted := attributes(entry, self.features):  # some servers forget what is set before the end
                 await self.sftp.setstat(encode_path(temporary), wanted)
             await self._put_in_place(temporary, self.at(path))
 

@@ -239,20 +239,19 @@ class Readable:
         self.names.append(new)
 
 
-@pytest.mark.parametrize("by_path", [False, True])
 @pytest.mark.parametrize(
     ("mode", "sets_modes", "modes"),
     [(0o644, True, [0o600, 0o644]), (0o644, False, [0o644, 0o644]), (None, True, [None, None])],
     ids=["set later", "cannot be set later", "left to the server"],
 )
 def test_a_file_is_private_until_it_is_whole(
-    tmp_path: Path, mode: int | None, sets_modes: bool, modes: list[int | None], by_path: bool
+    tmp_path: Path, mode: int | None, sets_modes: bool, modes: list[int | None]
 ) -> None:
     """A server that sets no modes is told at once, as there is no other time."""
     (tmp_path / "a").write_text("secret")
     server, entry = Readable(), TreeEntry(Kind.FILE, size=6, mtime=1_000_000_001, mode=mode)
     remote = Remote(server, "up")
-    remote.features = ServerFeatures(modes=sets_modes, by_path=by_path)
+    remote.features = ServerFeatures(modes=sets_modes)
     asyncio.run(remote.push(Local(str(tmp_path)), "a", entry, lambda count: None))
     assert server.modes == modes
     temporary, place = (name.decode() for name in server.names)
