@@ -16,10 +16,10 @@ from .blocks import Shrank
 from .compare import TreeChanges, folded
 from .errors import TransferFailed
 from .library import asyncssh
-from .local_folder import room_at
+from .local import OWNER, Local, room_at
 from .relay import Relayed, Unreadable
+from .remote import Remote, Side
 from .server_features import try_attributes, try_links, try_renaming
-from .sides import OWNER, Local, Remote, Side
 from .trees import ROOT, Kind, TreeEntry, printable_path, run_all, unless_refused, within
 
 FILES_AT_ONCE = 64

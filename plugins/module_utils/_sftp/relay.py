@@ -14,7 +14,7 @@ from .blocks import Read, read_remote
 from .errors import ConnectionBroken
 from .library import asyncssh
 from .patterns import Patterns
-from .sides import Remote
+from .remote import Remote
 from .trees import Tree
 
 

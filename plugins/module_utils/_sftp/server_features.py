@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from .library import asyncssh
+from .local import PRIVATE
 from .trees import TreeEntry, encode_path, join, temporary_path, unless_refused
 
 TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
 """A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
 FIRST_TIME = 1
 """The time that a file gets in the place of 0, which is no time to Go's library."""
-PRIVATE = 0o600
 NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh else 0
 
 

@@ -22,8 +22,8 @@ from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror, same_size
 from ..._sftp.patterns import Patterns
 from ..._sftp.relay import Relayed
+from ..._sftp.remote import Remote
 from ..._sftp.session import SftpSession
-from ..._sftp.sides import Remote
 from ..._sftp.trees import ROOT, Kind, Tree
 from ..files.guards import SftpSyncOptions
 from ..files.mirror import (

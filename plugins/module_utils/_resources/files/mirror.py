@@ -27,9 +27,9 @@ from ..._sftp.errors import TransferFailed
 from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
+from ..._sftp.remote import Side
 from ..._sftp.server_features import FIRST_TIME, ServerFeatures
 from ..._sftp.session import Login, SftpSession
-from ..._sftp.sides import Side
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
 from ..shared.plan import Plan, Step, Task
 from ..shared.store import PLAYBOOK_FOLDER

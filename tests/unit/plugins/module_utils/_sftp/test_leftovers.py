@@ -18,7 +18,8 @@ import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
-from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, TreeEntry
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.mirrored import OLD, fill, holds, sync

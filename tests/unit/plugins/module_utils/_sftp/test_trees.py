@@ -18,6 +18,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all, within
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import Plain, TellsNoSizes, odd_server
@@ -111,7 +112,7 @@ class Folder:
 
 def names_in(server: Folder, folder: str, tree: trees.Tree) -> dict[str, Any]:
     """Return what a server lists of a directory."""
-    return asyncio.run(trees.list_remote(server, "srv", folder, tree))
+    return asyncio.run(Remote(server, "srv").names(folder, tree))
 
 
 @pytest.mark.parametrize("way", ["listing", "entering"])
@@ -143,6 +144,9 @@ def test_a_half_written_file_takes_no_part_and_is_not_looked_into() -> None:
 
 
 # --- Where a link points --------------------------------------------------------------------------------
+
+
+LINK = asyncssh.SFTPAttrs(permissions=0o120777)
 
 
 class Links:
@@ -178,14 +182,15 @@ def test_a_target_is_relative_to_its_link_where_that_can_be_told(
     answer: bytes, path: str, start: str, target: str, resolved: bool
 ) -> None:
     """Some servers answer with the absolute place of any target: below the start, that says the same."""
-    assert asyncio.run(trees.remote_target(Links(answer, start), path)) == (target, resolved)
+    found = asyncio.run(Remote(Links(answer, start), "").entry(path, LINK))
+    assert (found.target, found.resolved) == (target, resolved)
 
 
 def test_a_server_that_does_not_show_a_target_is_no_failure_but_a_lost_connection_is() -> None:
-    assert asyncio.run(trees.remote_target(Links(asyncssh.SFTPOpUnsupported("no")), "a")) == (None, False)
+    assert asyncio.run(Remote(Links(asyncssh.SFTPOpUnsupported("no")), "").entry("a", LINK)).target is None
     for lost in (asyncssh.SFTPConnectionLost("lost"), asyncssh.SFTPNoConnection("none")):
         with pytest.raises(lost.__class__):
-            asyncio.run(trees.remote_target(Links(lost), "a"))
+            asyncio.run(Remote(Links(lost), "").entry("a", LINK))
 
 
 @pytest.mark.parametrize(
@@ -199,7 +204,7 @@ def test_a_server_that_does_not_show_a_target_is_no_failure_but_a_lost_connectio
 )
 def test_an_entry_is_what_the_server_shows_of_it(shown: dict[str, int], entry: trees.TreeEntry) -> None:
     attributes = asyncssh.SFTPAttrs(**shown)
-    assert asyncio.run(trees.remote_entry(Links(b"../a"), "web/link", attributes)) == entry
+    assert asyncio.run(Remote(Links(b"../a"), "").entry("web/link", attributes)) == entry
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.files import mirror
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import PLAYBOOK_FOLDER
-from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from unit.plugins.fakes import options_of
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.as_user import as_user
@@ -179,13 +179,13 @@ def test_a_time_of_zero_arrives_once(kind: str, start: Start, src: Path, tmp_pat
 def test_whatever_ends_a_transfer_what_was_done_is_told(
     start: Start, src: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    push = sides.Remote.push
+    push = Remote.push
 
-    async def broken(self: sides.Remote, source: Any, path: str, *arguments: Any) -> None:
+    async def broken(self: Remote, source: Any, path: str, *arguments: Any) -> None:
         await push(self, source, path, *arguments)
         raise ZeroDivisionError
 
-    monkeypatch.setattr(sides.Remote, "push", broken)
+    monkeypatch.setattr(Remote, "push", broken)
     server = start("openssh")
     result = sync(server, src=str(src))
     assert result["failed"] and "defect of the collection: ZeroDivisionError" in result["msg"]

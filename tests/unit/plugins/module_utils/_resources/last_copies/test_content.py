@@ -32,7 +32,8 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.errors impor
     ConnectionBroken,
     TransferFailed,
 )
-from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
     Kind,
     Tree,

@@ -14,9 +14,10 @@ from typing import Any
 import asyncssh
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import ServerFeatures
-from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
     TEMPORARY,
     Kind,

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A folder of this machine that is opened once, and all below it through descriptors, along no link.
+"""A tree of this machine: opened once, and all below it through descriptors, along no link.
 
 Other users may change what is in it meanwhile, and names come from a server. A path that the system walks by
 itself goes wherever a link in it leads; here each folder is opened from the one above it instead.
@@ -9,39 +9,60 @@ itself goes wherever a link in it leads; here each folder is opened from the one
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import posixpath
 import shutil
 import stat
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
+from .blocks import Read, read_local
 from .errors import TransferFailed
 from .patterns import Patterns
 from .trees import GONE, ROOT, Kind, Tree, TreeEntry, join, kind_of, printable_path, temporary_path
+
+if TYPE_CHECKING:
+    from .remote import Side
 
 FOLDER = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
 """How a folder is opened for what it holds. On Linux, that takes no permission to list it."""
 LISTED = os.O_DIRECTORY | os.O_RDONLY
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 """How a file is opened: never a link in its place, and without waiting at a pipe."""
+OWNER = 0o700
+"""The permissions that the owner of a directory needs to change its entries."""
+PRIVATE = 0o600
+FULL = (errno.ENOSPC, errno.EDQUOT)
 FIND_OUT = "find out what put something else in its place, then run this again"
 
 
-class LocalFolder:
-    """The root of a tree, which may be a single file. Paths are relative to it.
+class Local:
+    """A tree of this machine that can be read and changed. Paths are relative to its root.
 
-    What the user named may be a link to a folder, or lie below links. They are followed once, at first.
+    The root may be a single file. What the user named may be a link to a folder, or lie below links. They are
+    followed once, at first.
     """
+
+    where = "on this machine"
+    """The place of the tree, for messages."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self._above, self._name = os.path.split(os.path.abspath(root))
         self._kept: dict[str, int] = {}
         self._follow = 0
+
+    def at(self, path: str) -> str:
+        """Return where an entry lies."""
+        return join(self.root, path)
+
+    # --- Opening ----------------------------------------------------------------------------------
 
     def _keep(self, path: str, flags: int) -> int:
         """Open a folder for as long as this object is there."""
@@ -107,7 +128,9 @@ class LocalFolder:
                     raise
         raise OSError(errno.EINVAL, f"it is no file any more; {FIND_OUT}")
 
-    def look(self, path: str) -> TreeEntry | None:
+    # --- Reading ----------------------------------------------------------------------------------
+
+    async def look(self, path: str) -> TreeEntry | None:
         """Return what is at a path, and where a link leads; ``None`` if there is nothing."""
         try:
             with self.parent(path) as (folder, name):
@@ -115,8 +138,11 @@ class LocalFolder:
         except FileNotFoundError:
             return None
 
-    def listing(self, folder: str) -> Iterator[tuple[str, TreeEntry]]:
-        """Yield what a folder holds."""
+    async def listing(self, folder: str) -> dict[str, TreeEntry]:
+        """Return what a directory holds now, by name."""
+        return dict(self._listed(folder))
+
+    def _listed(self, folder: str) -> Iterator[tuple[str, TreeEntry]]:
         with self.opened(folder) as handle:
             listed = os.open(".", LISTED, dir_fd=handle)
         try:
@@ -130,35 +156,105 @@ class LocalFolder:
         finally:
             os.close(listed)
 
-    def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
+    async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read all; an empty tree where there is nothing. ``skip`` hears what is left out."""
         tree = Tree(patterns=patterns, name=f"{printable_path(self.root)} on this machine")
+        folders = [ROOT]
         try:
-            base = self.look(ROOT)
+            base = await self.look(ROOT)
             if base is None:
                 return tree
             tree.entries[ROOT] = base
-            folders = self._read(tree, ROOT, skip) if base.kind is Kind.DIRECTORY else []
+            while base.kind is Kind.DIRECTORY and folders:
+                folders += self._read(tree, folders.pop(), skip)
         except OSError as error:
             raise TransferFailed(f"cannot read {printable_path(self.root)}: {error.strerror}") from None
-        while folders:
-            folder = folders.pop()
-            try:
-                folders += self._read(tree, folder, skip)
-            except OSError as error:
-                tree.cannot_read(folder, str(error.strerror))
         tree.prune(patterns)
         return tree
 
     def _read(self, tree: Tree, folder: str, skip: Callable[[str, str], None]) -> list[str]:
         """Note what a folder holds; return the folders in it that are to be looked into."""
         inner = []
-        for name, entry in self.listing(folder):
-            path = join(folder, name)
-            tree.meet(path)
-            if tree.take(path, entry, skip):
-                inner.append(path)
+        try:
+            for name, entry in self._listed(folder):
+                path = join(folder, name)
+                tree.meet(path)
+                if tree.take(path, entry, skip):
+                    inner.append(path)
+        except OSError as error:
+            if folder == ROOT:
+                raise
+            tree.cannot_read(folder, str(error.strerror))
         return inner
+
+    # --- Changing ---------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def reading(self, path: str) -> AsyncIterator[Read]:
+        """Open a file to read blocks of it."""
+        with open(self.open_file(path), "rb", buffering=0) as content:
+            yield partial(read_local, content.fileno())
+
+    async def make_parents(self) -> None:
+        """Make the directories above the root, where they are missing."""
+        os.makedirs(os.path.dirname(self.root) or ".", exist_ok=True)
+
+    async def make_directory(self, path: str, entry: TreeEntry) -> None:
+        """Make a directory."""
+        try:
+            with self.parent(path) as (folder, name):
+                os.mkdir(name, 0o777 if entry.mode is None else entry.mode | OWNER, dir_fd=folder)
+        except FileExistsError:  # it is no failure if another run has made it
+            if not await has_directory(self, path):
+                raise
+
+    async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
+        """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
+        with self.parent(path) as (folder, name):
+            temporary = temporary_path("")
+            os.symlink(str(entry.target), temporary, dir_fd=folder)
+            put_in_place(folder, temporary, name)
+
+    def share(self, earlier: Local, path: str) -> None:
+        """Make a file of an earlier copy one of this tree as well, by a hard link."""
+        above = posixpath.dirname(path).split("/")
+        for depth in range(1, len(above) + 1) if above[0] else ():
+            with self.parent("/".join(above[:depth])) as (folder, name), suppress(FileExistsError):
+                os.mkdir(name, OWNER, dir_fd=folder)
+        with earlier.parent(path) as (old, name), self.parent(path) as (new, _name):
+            os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
+
+    async def set_mode(self, path: str, mode: int) -> None:
+        """Set permissions. A file with other hard links is copied first: one may be of an earlier copy."""
+        with self.parent(path) as (folder, name):
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink == 1:
+                change_mode(folder, name, mode)
+                return
+            with open(self.open_file(path), "rb") as old, replacing(folder, name, PRIVATE) as handle:
+                with open(handle, "wb", closefd=False) as new:
+                    await asyncio.to_thread(shutil.copyfileobj, old, new)
+                os.utime(handle, ns=(found.st_atime_ns, found.st_mtime_ns))
+                os.fchmod(handle, mode)
+
+    async def remove(self, path: str, kind: Kind) -> None:
+        """Remove a file, a link or an empty directory."""
+        with self.parent(path) as (folder, name):
+            if kind is Kind.DIRECTORY:
+                os.rmdir(name, dir_fd=folder)
+            else:
+                os.unlink(name, dir_fd=folder)
+
+    async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
+        """Say so when something failed for lack of room."""
+        return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
+
+
+async def has_directory(side: Side, path: str) -> bool:
+    """Tell whether there is a directory of this very name. One that is spelled otherwise is another's."""
+    folder, name = posixpath.split(path)
+    there = (await side.listing(folder)).get(name) if name else await side.look(path)
+    return there is not None and there.kind is Kind.DIRECTORY
 
 
 def entry_at(folder: int, name: str, info: os.stat_result) -> TreeEntry:
