@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from .._api.text import composed
@@ -76,17 +76,6 @@ class TreeChanges:
         """How many bytes more the target holds once the files are copied."""
         replaced = {path: self.there.get(path) for path in (*self.files, *self.in_the_way)}
         return self.bytes - sum(old.size for old in replaced.values() if old and old.kind is Kind.FILE)
-
-    def drop_modes(self) -> None:
-        """Leave permissions as they are."""
-        self.unchanged += len(self.modes)
-        self.modes.clear()
-
-    def drop_files(self, paths: Collection[str]) -> None:
-        """Leave files as they are."""
-        self.unchanged += len(paths)
-        for path in paths:
-            del self.files[path]
 
     def drop_links(self) -> None:
         """Make no links, and leave what would have been in the way of one."""

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from .._api.text import clean
 from .blocks import Blocks, Moved, Read, block_size, copy, holds, read_remote, write_local
-from .errors import TransferFailed
+from .errors import ConnectionBroken, TransferFailed
 from .library import asyncssh
 from .local import OWNER, PRIVATE, Local, has_directory, replacing
 from .patterns import Patterns
@@ -351,9 +351,6 @@ class Remote:
             raise
 
 
-Side: TypeAlias = Local | Remote
-
-
 def shown_entry(attributes: Any) -> TreeEntry:
     """Read what the server tells about an entry, without the target of a link.
 
@@ -378,3 +375,57 @@ def check_entry_name(name: bytes) -> str:
         shown = name[:SHOWN]
         raise TransferFailed(f"the server sent an invalid file name: {shown!r}; nothing was done")
     return name.decode("utf-8", "surrogateescape")
+
+
+# --- A server that is only read --------------------------------------------------------------------
+
+
+class Unreadable(OSError):
+    """The source refused to let a file be read."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(None, clean(reason))
+
+
+class Relayed(Remote):
+    """A tree of a server that is only read. Its errors cannot be taken for those of the other server."""
+
+    where = "on the service that is copied"
+
+    def __init__(self, sftp: Any, root: str, label: str) -> None:
+        super().__init__(sftp, root)
+        self._label = label
+
+    @asynccontextmanager
+    async def _named(self) -> AsyncIterator[None]:
+        """Turn errors of the library into ones that name this side."""
+        try:
+            yield
+        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection) as error:
+            raise ConnectionBroken(f"the connection to {self._label} was lost: {clean(str(error))}") from None
+        except asyncssh.SFTPError as error:
+            raise Unreadable(str(error) or type(error).__name__) from None
+
+    async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
+        """Read the tree."""
+        async with self._named():
+            return await super().tree(patterns, skip)
+
+    @asynccontextmanager
+    async def reading(self, path: str) -> AsyncIterator[Read]:
+        """Open a file to read blocks of it."""
+        async with self._named():
+            file = await self._open(path)
+
+        async def read(offset: int, length: int) -> bytes:
+            async with self._named():
+                return await read_remote(file, offset, length)
+
+        try:
+            yield read
+        finally:
+            async with self._named():
+                await file.close()
+
+
+Side: TypeAlias = Local | Remote

@@ -21,8 +21,7 @@ from ..._sftp.errors import ConnectionBroken, LoginRefused
 from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror, same_size
 from ..._sftp.patterns import Patterns
-from ..._sftp.relay import Relayed
-from ..._sftp.remote import Remote
+from ..._sftp.remote import Relayed, Remote
 from ..._sftp.session import SftpSession
 from ..._sftp.trees import ROOT, Kind, Tree
 from ..files.guards import SftpSyncOptions
