@@ -34,7 +34,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import Pending
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
-from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from faults.chaos import ChaosRun, Play
 from faults.hurried import Clock
 from faults.matrix import Bench, Cell

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._sftp.channel import WINDOW
+from ansible_collections.hosted.services.plugins.module_utils._sftp.session import WINDOW
 from integration.ansible_run import Ansible
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server

@@ -31,7 +31,6 @@ from .applications.rollout import (
     Deployed,
     DeployFailed,
     Rollout,
-    awaits_first_deploy,
     carried_out,
     describe_other,
     in_service_now,
@@ -135,8 +134,8 @@ def plan_nothing(
 
 def check_deployable(app: App) -> None:
     """Check that the status of an application allows a deploy. Unknown statuses are left to the platform."""
-    known = app.status in ServiceStatus.ALL and app.status != ServiceStatus.ACTIVE
-    if known and not awaits_first_deploy(app):
+    may_be_first = app.status == ServiceStatus.PROVISIONING and app.digest is None
+    if app.status in ServiceStatus.ALL and app.status != ServiceStatus.ACTIVE and not may_be_first:
         raise Invalid(
             f"application {app.slug!r} is {app.status}; only one that is {ServiceStatus.ACTIVE} can be "
             "deployed. hosted.services.service with state: started resumes one that is suspended"

@@ -10,8 +10,6 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .._api.errors import Refused
-from .._api.models import FileEntry
 from .._api.text import counted
 from .files.manager import FileManager, as_result, expected_entry
 from .files.paths import relative_path
@@ -79,7 +77,7 @@ def list_entries(task: Task[FileInfoOptions], files: FileManager, path: str) -> 
     folders = deque([path])
     while folders:
         folder = folders.popleft()
-        for item in list_directory(files, folder, entry if folder == path else None):
+        for item in sorted(files.entries(folder), key=lambda item: item.name):
             place = posixpath.join(folder, item.name)
             if len(found) == task.options.limit:
                 task.warn(f"there are more than {counted(len(found), 'file')}; raise limit to see the others")
@@ -88,15 +86,3 @@ def list_entries(task: Task[FileInfoOptions], files: FileManager, path: str) -> 
             if task.options.recurse and item.directory and not item.symlink:
                 folders.append(place)
     return found
-
-
-def list_directory(files: FileManager, folder: str, link: FileEntry | None) -> list[FileEntry]:
-    """Return the entries of a directory."""
-    try:
-        return sorted(files.entries(folder), key=lambda item: item.name)
-    except Refused as error:
-        if link is not None and link.symlink:
-            raise Invalid(
-                f"{folder!r} on {files.label} is a link that does not lead to a directory"
-            ) from error
-        raise

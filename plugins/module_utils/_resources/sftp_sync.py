@@ -16,11 +16,12 @@ from .._sftp.compare import TreeChanges
 from .._sftp.errors import LoginRefused
 from .._sftp.host_keys import STANDARD_PORT, HostKeys
 from .._sftp.library import require
+from .._sftp.local import Local
 from .._sftp.mirror import PUSH, Mirror
 from .._sftp.patterns import Patterns
+from .._sftp.remote import Remote
 from .._sftp.session import Login, SftpSession
-from .._sftp.sides import Local, Remote
-from .._sftp.trees import ROOT, Kind, Tree, remote_root
+from .._sftp.trees import ROOT, Kind, Tree
 from .files.guards import (
     SftpSyncOptions,
     check_deletions,
@@ -147,7 +148,6 @@ async def plan_mirror(
         return plan_unknown_pull(task, session.login)
     there = Patterns(options.include) if options.delete_excluded else patterns
     target = await mirror.target.tree(there, lambda path, why: None)
-    await mirror.leave_running(target)
     work = MirrorWork(task, session, mirror, source, target, modes)
     await work.compare()
     warn_of_idle_patterns(task, patterns, work.changes)
@@ -201,7 +201,7 @@ async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirr
     given = options.dest if push else options.src
     remote = relative_path("dest" if push else "src", given, rooted=not options.delete) or "."
     place = Local(os.path.realpath(local) if push else local)  # what is written replaces a link to a file
-    here, there = await place.look(ROOT), await remote_root(session.sftp, remote)
+    here, there = await place.look(ROOT), await Remote(session.sftp, remote).base()
     source, target = (here, there) if push else (there, here)
     into = options.dest.endswith("/") or (target is not None and target.kind is Kind.DIRECTORY)
     if source is not None and source.kind is not Kind.DIRECTORY and into:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from .._api.text import composed
@@ -77,28 +77,11 @@ class TreeChanges:
         replaced = {path: self.there.get(path) for path in (*self.files, *self.in_the_way)}
         return self.bytes - sum(old.size for old in replaced.values() if old and old.kind is Kind.FILE)
 
-    def drop_modes(self) -> None:
-        """Leave permissions as they are."""
-        self.unchanged += len(self.modes)
-        self.modes.clear()
-
-    def drop_files(self, paths: Collection[str]) -> None:
-        """Leave files as they are."""
-        self.unchanged += len(paths)
-        for path in paths:
-            del self.files[path]
-
     def drop_links(self) -> None:
         """Make no links, and leave what would have been in the way of one."""
         for path in [path for path in self.in_the_way if within(path, self.links)]:
             del self.in_the_way[path]
         self.links.clear()
-
-    def spare(self, leftovers: Collection[str]) -> None:
-        """Remove neither these temporary files nor the directories that they lie in."""
-        self.leftovers = [path for path in self.leftovers if path not in leftovers]
-        for folder in (folder for path in leftovers for folder in above(path)):
-            self.extra.pop(folder, None)
 
     def __bool__(self) -> bool:
         return bool(self.desired or self.extra or self.leftovers)
@@ -231,7 +214,10 @@ def clear_the_way(path: str, there: TreeEntry, target: Tree, rules: Rules, chang
 
 
 def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
-    """Return a tree without the links that lead out of it; ``skip`` hears of each."""
+    """Return a tree without the links that lead out of it; ``skip`` hears of each.
+
+    Their namesakes on the other side are not deleted for that.
+    """
     stray = {}
     for path, entry in tree.entries.items():
         if entry.kind is Kind.LINK and entry.target is None:
@@ -241,13 +227,8 @@ def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
             stray[path] = f"it is a link that leads out of the tree, to {where}"
     for path, why in stray.items():
         skip(path, why)
-    return without(tree, stray)
-
-
-def without(tree: Tree, paths: Collection[str]) -> Tree:
-    """Return a tree that leaves these out. Their namesakes on the other side are not deleted for that."""
-    kept = {path: entry for path, entry in tree.entries.items() if path not in paths}
-    return replace(tree, entries=kept, left_out=tree.left_out | set(paths))
+    kept = {path: entry for path, entry in tree.entries.items() if path not in stray}
+    return replace(tree, entries=kept, left_out=tree.left_out | set(stray))
 
 
 def stays_inside(path: str, target: str, entries: Mapping[str, TreeEntry]) -> bool:

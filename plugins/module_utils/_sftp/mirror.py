@@ -16,11 +16,10 @@ from .blocks import Shrank
 from .compare import TreeChanges, folded
 from .errors import TransferFailed
 from .library import asyncssh
-from .local_folder import room_at
-from .relay import Relayed, Unreadable
+from .local import OWNER, Local, room_at
+from .remote import Relayed, Remote, Side, Unreadable
 from .server_features import try_attributes, try_links, try_renaming
-from .sides import OWNER, Local, Remote, Side
-from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, run_all, unless_refused, within
+from .trees import ROOT, Kind, TreeEntry, printable_path, run_all, unless_refused, within
 
 FILES_AT_ONCE = 64
 WRITABLE = 0o300
@@ -149,7 +148,8 @@ class Mirror:
 
         await self._change("link", changes.links, link)
         await self._check_arrivals(changes)
-        await self._remove_leftovers(changes)
+        leftovers = dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE))
+        await self._change("remove", leftovers, self._remove_leftover)
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
         if self.remote.features.modes or self.direction == PULL:
@@ -179,38 +179,22 @@ class Mirror:
                     self.failures[path] = f"cannot write {place}: {reason}"
 
         folders = dict.fromkeys(written, TreeEntry(Kind.DIRECTORY))
-        await self._each("list", folders, check, self._count("check", folders, with_bytes=False))
+        await self._each("list", folders, check)
 
-    async def leave_running(self, target: Tree) -> None:
-        """Take out of the leftovers of the target what another run may be writing."""
-        leftover = self.target.is_leftover
-        running = [path for path in target.leftovers if not await unless_refused(leftover(path), False)]
-        target.leave_running(running)
-
-    async def _remove_leftovers(self, changes: TreeChanges) -> None:
-        """Remove what broken transfers left. What may be in use stays, with what it lies in."""
-        spared = []
-
-        async def remove(path: str, entry: TreeEntry) -> None:
-            if await self.target.remove_leftover(path):
-                self.done.append(path)
-            else:
-                spared.append(path)
-
-        todo = dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE))
-        await self._each("remove", todo, remove, self._count("remove", todo, with_bytes=False))
-        changes.spare(spared)
+    async def _remove_leftover(self, path: str, entry: TreeEntry) -> None:
+        """Remove what a broken transfer left, unless another run was faster."""
+        with suppress(FileNotFoundError, asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+            await self.target.remove(path, entry.kind)
 
     async def _keep_unreadable(self, changes: TreeChanges) -> None:
         """Keep what is in the way of something that cannot be read."""
         blocked = {path: entry for path, entry in changes.files.items() if path in changes.in_the_way}
-        count = self._count("read", blocked, with_bytes=False)
 
         async def look(path: str, entry: TreeEntry) -> None:
             async with self.source.reading(path):
                 pass
 
-        await self._each("read", blocked, look, count)
+        await self._each("read", blocked, look)
         for path in [path for path in changes.in_the_way if within(path, self.failures)]:
             del changes.in_the_way[path]
 
@@ -250,9 +234,12 @@ class Mirror:
             folder = self._first_folder(changes.files or changes.modes)
             await try_attributes(self.remote.sftp, folder, features)
         if not features.times and not self.compared:
-            changes.drop_files(await self.same_content(changes.files, changes.there))
+            equal = await self.same_content(changes.files, changes.there)
+            changes.files = {path: entry for path, entry in changes.files.items() if path not in equal}
+            changes.unchanged += len(equal)
         if not features.modes:
-            changes.drop_modes()
+            changes.unchanged += len(changes.modes)
+            changes.modes.clear()
 
     def _first_folder(self, entries: Iterable[str]) -> str:
         """Return the directory of the server that the first of these lies in."""
@@ -291,15 +278,16 @@ class Mirror:
             await act(path, entry)
             self.done.append(path)
 
-        await self._each(what, entries, change, self._count(what, entries, with_bytes=False))
+        await self._each(what, entries, change)
 
-    def _count(self, what: str, entries: Mapping[str, TreeEntry], with_bytes: bool = True) -> Count:
-        size = sum(entry.size for entry in entries.values()) if with_bytes else 0
-        return Count(what, len(entries), size, self.progress)
+    def _count(self, what: str, files: Mapping[str, TreeEntry]) -> Count:
+        return Count(what, len(files), sum(entry.size for entry in files.values()), self.progress)
 
-    async def _each(self, what: str, entries: Mapping[str, TreeEntry], act: Act, count: Count) -> None:
-        """Do the same to many entries, a bounded number at once."""
-        todo = iter(entries.items())
+    async def _each(
+        self, what: str, entries: Mapping[str, TreeEntry], act: Act, files: Count | None = None
+    ) -> None:
+        """Do the same to many entries, a bounded number at once. ``files`` counts their bytes as well."""
+        todo, count = iter(entries.items()), files or Count(what, len(entries), 0, self.progress)
 
         async def work() -> None:
             for path, entry in todo:

@@ -10,22 +10,19 @@ servers follow either. Some refuse to set times and permissions, others accept t
 from __future__ import annotations
 
 import posixpath
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from .library import asyncssh
-from .trees import TreeEntry, encode_path, join, unless_refused
+from .local import PRIVATE
+from .trees import TreeEntry, encode_path, join, temporary_path, unless_refused
 
 TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
 """A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
 FIRST_TIME = 1
 """The time that a file gets in the place of 0, which is no time to Go's library."""
-PRIVATE = 0o600
-LONGEST_START = 255 - len(".hosted-0123456789abcdef.old")
-"""How many bytes of a name fit before what is added to it."""
 NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh else 0
 
 
@@ -43,74 +40,21 @@ class ServerFeatures:
     """True if renaming a link renames the link itself. Some servers rename the target of the link."""
     holes: bool = True
     """True if what lies before a write beyond the end of a file reads as zeros, as the protocol has it."""
-    by_path: bool = False
-    """True if times and permissions last only if they are set after the file was closed."""
-
-
-def temporary_path(path: str) -> str:
-    """Return a name for the time in which the file at ``path`` is not whole yet."""
-    return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
-
-
-def aside_path(path: str) -> str:
-    """Return a name for the file at ``path`` while another takes its place.
-
-    It tells which file it is, as after a broken connection it may be all that there is of it.
-    """
-    folder, name = posixpath.split(path)
-    start = encode_path(name)[:LONGEST_START].decode("utf-8", "surrogateescape")
-    return join(folder, f"{start}.hosted-{secrets.token_hex(8)}.old")
-
-
-async def detect_refusals(sftp: Any, root: str, features: ServerFeatures) -> None:
-    """Note what the server refuses whatever it is about. Changes nothing, as it is asked of nothing."""
-    nothing = encode_path(join(temporary_path(root), "nothing"))
-    try:
-        await sftp.lstat(nothing)
-        return
-    except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
-        pass
-    except asyncssh.SFTPError:  # who may not even look learns nothing from a further refusal
-        return
-    attributes = asyncssh.SFTPAttrs(permissions=TRIED_MODE, atime=TRIED_TIME, mtime=TRIED_TIME)
-    if await is_refused(sftp.setstat(nothing, attributes)):
-        features.times = features.modes = False
-    if await is_refused(sftp.symlink(nothing, nothing)):
-        features.links = False
-
-
-async def is_refused(request: Any) -> bool:
-    """Tell whether a request for what is not there ends in anything but that."""
-    try:
-        await request
-    except (asyncssh.SFTPOpUnsupported, asyncssh.SFTPPermissionDenied):
-        return True
-    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
-        raise
-    except asyncssh.SFTPError:
-        return False
-    return False
 
 
 async def try_attributes(sftp: Any, folder: str, features: ServerFeatures) -> None:
-    """Find out with a file of our own in ``folder`` how times and permissions are set, if at all."""
+    """Find out with a file of our own in ``folder`` whether times and permissions are kept."""
     name = temporary_path(join(folder, "probe"))
     path = encode_path(name)
-    both = {"permissions": TRIED_MODE, "atime": TRIED_TIME, "mtime": TRIED_TIME}
     try:
         file = await sftp.open(path, NEW, asyncssh.SFTPAttrs(permissions=PRIVATE), encoding=None)
     except asyncssh.SFTPError:  # writing will fail as well, and tells why
         return
     async with removed_afterwards(sftp, name):
-        async with file:
-            with suppress(asyncssh.SFTPError):
-                await file.setstat(asyncssh.SFTPAttrs(**both))
-        if await are_attributes_kept(sftp, path) == (True, True):
-            return
-        features.by_path = True
-        for some in (both, {"permissions": TRIED_MODE}, {"atime": TRIED_TIME, "mtime": TRIED_TIME}):
-            with suppress(asyncssh.SFTPError):
-                await sftp.setstat(path, asyncssh.SFTPAttrs(**some))
+        await file.close()
+        tried = asyncssh.SFTPAttrs(permissions=TRIED_MODE, atime=TRIED_TIME, mtime=TRIED_TIME)
+        with suppress(asyncssh.SFTPError):
+            await sftp.setstat(path, tried)
         features.times, features.modes = await are_attributes_kept(sftp, path)
 
 
@@ -121,16 +65,6 @@ async def are_attributes_kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
     except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPPermissionDenied):
         return False, False
     return found.mtime == TRIED_TIME, (found.permissions or 0) & 0o777 == TRIED_MODE
-
-
-async def server_time(sftp: Any, folder: str) -> int | None:
-    """Return the time by the clock of the server, as a new file shows it; ``None`` if that shows none."""
-    path = temporary_path(join(folder, "probe"))
-    async with removed_afterwards(sftp, path):
-        file = await sftp.open(encode_path(path), NEW, asyncssh.SFTPAttrs(permissions=PRIVATE))
-        await file.close()
-        time: int | None = (await sftp.lstat(encode_path(path))).mtime
-        return time
 
 
 async def try_links(sftp: Any, folder: str, features: ServerFeatures) -> None:

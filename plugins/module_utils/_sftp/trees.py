@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import posixpath
 import re
+import secrets
 import stat
-from collections.abc import Awaitable, Callable, Collection, Container, Iterator
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+import time
+from collections.abc import Awaitable, Callable, Container, Iterator
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
 
-from .._api.text import clean
 from .errors import TransferFailed
 from .library import asyncssh
 from .patterns import Patterns
@@ -26,11 +26,16 @@ TEMPORARY = re.compile(r"\.hosted-[0-9a-f]{16}\.part")
 """The names that files have until they are whole."""
 ASIDE = re.compile(r"(.+)\.hosted-[0-9a-f]{16}\.old", re.DOTALL)
 """The names that files have while another takes their place, on servers that do not rename over a file."""
-LISTINGS_AT_ONCE = 32
+STALE_AFTER = 3600
+"""The seconds without a write after which a temporary file is nobody's."""
+GONE = (
+    "its temporary file or its folder is gone; another run may be writing to the same folder. Run this again "
+    "once that one has ended, or give each run a folder of its own"
+)
+LONGEST_START = 255 - len(".hosted-0123456789abcdef.old")
+"""How many bytes of a name fit before what is added to it."""
 MOST_ENTRIES, MOST_LEVELS, MOST_BYTES = 2_000_000, 128, 2**44
 """How many entries a tree may have, how deep, and the sum of its sizes, 16 TiB: far above ordinary work."""
-LONGEST_NAME = 1024
-"""The bytes of a name. No file system takes as many."""
 SHOWN = 60
 """The characters of a path without end that a message shows."""
 ROOT = ""
@@ -71,7 +76,7 @@ class Tree:
     leftovers: list[str] = field(default_factory=list)
     """Half-written files of a transfer that broke off, and files that were replaced by then."""
     left_out: set[str] = field(default_factory=set)
-    """Entries that take no part although no pattern excludes them, such as sockets."""
+    """Entries that take no part although no pattern excludes them, such as sockets and unfinished files."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Directories whose content is not known, with the reason."""
     patterns: Patterns = field(default_factory=Patterns, compare=False)
@@ -101,34 +106,35 @@ class Tree:
         return path in self.entries
 
     def take(self, path: str, entry: TreeEntry, skip: Callable[[str, str], None]) -> bool:
-        """Add an entry; ``skip`` hears of one that is left out. Return whether to look into it."""
-        found = self.add(path, entry, self.patterns)
-        if entry.kind is Kind.OTHER and not found:
-            self.left_out.add(path)
-            skip(path, "it is neither a file, a directory nor a link")
-        return found
+        """Note an entry that was met; return whether it is a directory to look into.
 
-    def add(self, path: str, entry: TreeEntry, patterns: Patterns) -> bool:
-        """Note an entry that was met; return whether it is a directory to look into."""
+        ``skip`` hears of one that is left out.
+        """
         directory = entry.kind is Kind.DIRECTORY
         if not directory and TEMPORARY.fullmatch(posixpath.basename(path)):
-            self.leftovers.append(path)
+            if 0 < entry.mtime < time.time() - STALE_AFTER:  # 0 is that of a server that shows none
+                self.leftovers.append(path)
+            else:
+                self.leave_out(path, "a transfer may be writing it", skip)
             return False
         named = path if directory else original_path(path)  # what was put aside belongs where it was
-        excluded = patterns.excludes(named, directory)
+        excluded = self.patterns.excludes(named, directory)
         if excluded:
             self.excluded.add(path)
-        if excluded or entry.kind is Kind.OTHER or not (directory or patterns.includes(named, directory)):
+        if entry.kind is Kind.OTHER:
+            self.leave_out(path, "it is neither a file, a directory nor a link", skip)
+        elif excluded or not (directory or self.patterns.includes(named, directory)):
             self.protect(path)
-            return False
-        self.entries[path] = entry
-        return directory
+        else:
+            self.entries[path] = entry
+            return directory
+        return False
 
-    def leave_running(self, paths: Collection[str]) -> None:
-        """Take no temporary file for a leftover that another run may be writing, and keep where it lies."""
-        self.leftovers = [path for path in self.leftovers if path not in paths]
-        for path in paths:
-            self.protect(path)
+    def leave_out(self, path: str, why: str, skip: Callable[[str, str], None]) -> None:
+        """Note an entry that takes no part although no pattern excludes it."""
+        self.left_out.add(path)
+        self.protect(path)
+        skip(path, why)
 
     def protect(self, path: str) -> None:
         """Keep the directories above something that takes no part."""
@@ -167,6 +173,21 @@ def original_path(path: str) -> str:
     return join(posixpath.dirname(path), found[1]) if found else path
 
 
+def temporary_path(path: str) -> str:
+    """Return a name for the time in which the file at ``path`` is not whole yet."""
+    return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
+
+
+def aside_path(path: str) -> str:
+    """Return a name for the file at ``path`` while another takes its place.
+
+    It tells which file it is, as after a broken connection it may be all that there is of it.
+    """
+    folder, name = posixpath.split(path)
+    start = encode_path(name)[:LONGEST_START].decode("utf-8", "surrogateescape")
+    return join(folder, f"{start}.hosted-{secrets.token_hex(8)}.old")
+
+
 def join(root: str, path: str) -> str:
     """Return where an entry of a tree lies."""
     return posixpath.join(root, path) if path else root
@@ -186,153 +207,6 @@ def within(path: str, places: Container[str]) -> bool:
             return True
         path = posixpath.dirname(path)
     return ROOT in places
-
-
-# --- On the server ------------------------------------------------------------------------------------
-
-
-async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-    """Read a tree of the server; an empty one where there is nothing. ``skip`` hears what is left out."""
-    tree = Tree(patterns=patterns, name=f"{printable_path(root)} on the service")
-    base = await remote_root(sftp, root)
-    if base is None:
-        return tree
-    tree.entries[ROOT] = base
-    at_once = asyncio.Semaphore(LISTINGS_AT_ONCE)
-
-    async def look_into(folder: str) -> None:
-        async with at_once:
-            names = await list_remote(sftp, root, folder, tree)
-        inner = []
-        for name, attributes in names.items():
-            path = join(folder, name)
-            entry = await remote_entry(sftp, join(root, path), attributes)
-            if tree.take(path, entry, skip):
-                inner.append(path)
-        await run_all(*(look_into(path) for path in inner))
-
-    if base.kind is Kind.DIRECTORY:
-        await look_into(ROOT)
-    tree.prune(patterns)
-    return tree
-
-
-async def list_remote(sftp: Any, root: str, folder: str, tree: Tree) -> dict[str, Any]:
-    """Return what a server lists of a directory, by name.
-
-    Where it cannot be read, that is nothing, and a note in ``tree``.
-
-    OpenSSH lists nothing, not even the directory itself, of one that may be listed and not entered. Taken for
-    an empty one, it would have what it holds deleted on the other side.
-
-    :raises TransferFailed: when it is the root.
-    """
-    place = join(root, folder)
-    try:
-        names = await read_names(sftp, place, folder, tree)
-        if not names:
-            await sftp.stat(encode_path(join(place, ".")))
-    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
-        raise
-    except asyncssh.SFTPError as error:
-        reason = clean(str(error))
-        if folder == ROOT:
-            raise TransferFailed(f"cannot read {printable_path(place)} on the service: {reason}") from None
-        tree.cannot_read(folder, reason)
-        return {}
-    return {name: attributes for name, attributes in names.items() if name not in (".", "..")}
-
-
-async def read_names(sftp: Any, place: str, folder: str, tree: Tree) -> dict[str, Any]:
-    """Return what a server lists of a directory, by name. ``tree`` counts it.
-
-    A file that is replaced meanwhile may be listed as what it was, and as what it is: then the first counts.
-
-    :raises TransferFailed: for a name that cannot be one, and for one name of two kinds.
-    """
-    names: dict[str, Any] = {}
-    async with aclosing(sftp.scandir(encode_path(place))) as listed:
-        async for item in listed:
-            tree.meet(join(folder, "."))
-            name = check_entry_name(item.filename)
-            first = kind_of(names.setdefault(name, item.attrs).permissions or 0)
-            kind = kind_of(item.attrs.permissions or 0)
-            if first is not kind:
-                raise TransferFailed(
-                    f"the server lists '{printable_path(join(folder, name))}' twice, as a {first.value} and "
-                    f"as a {kind.value}. If something changed it just then, run this again"
-                )
-    return names
-
-
-async def remote_root(sftp: Any, root: str) -> TreeEntry | None:
-    """Return what stands at the root; a link that the user named is followed."""
-    for look in (sftp.stat, sftp.lstat):
-        try:
-            return await remote_entry(sftp, root, await look(encode_path(root)))
-        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
-            continue
-        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
-            raise
-        except asyncssh.SFTPError as error:
-            reason = clean(str(error))
-            raise TransferFailed(f"cannot read {printable_path(root)} on the service: {reason}") from None
-    return None
-
-
-async def remote_entry(sftp: Any, path: str, attributes: Any) -> TreeEntry:
-    """Read what the server tells about an entry."""
-    entry = shown_entry(attributes)
-    target, resolved = await remote_target(sftp, path) if entry.kind is Kind.LINK else (None, False)
-    return replace(entry, target=target, resolved=resolved)
-
-
-def shown_entry(attributes: Any) -> TreeEntry:
-    """Read what the server tells about an entry, without the target of a link.
-
-    :raises TransferFailed: for a file without a size, which tells whether all of it arrived.
-    """
-    mode = attributes.permissions or 0
-    kind = kind_of(mode)
-    if kind is Kind.FILE and attributes.size is None:
-        raise TransferFailed(
-            "the server does not show the sizes of files, so it cannot be known whether all of one arrives. "
-            "Copy them with another program"
-        )
-    return TreeEntry(kind, attributes.size or 0, attributes.mtime or 0, stat.S_IMODE(mode))
-
-
-async def remote_target(sftp: Any, path: str) -> tuple[str | None, bool]:
-    """Return where a link points, ``None`` when the server does not show, and whether it was put otherwise.
-
-    Some servers tell an absolute path for any link; below the directory where the session began, that is
-    made relative to the link again.
-    """
-    try:
-        target: str = (await sftp.readlink(encode_path(path))).decode("utf-8", "surrogateescape")
-        if not target.startswith("/"):
-            return target, False
-        start, folder = [
-            (await sftp.realpath(encode_path(place))).decode("utf-8", "surrogateescape")
-            for place in (".", posixpath.dirname(path) or ".")
-        ]
-    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
-        raise
-    except asyncssh.SFTPError:
-        return None, False
-    inside = target.startswith(start.rstrip("/") + "/")
-    return (posixpath.relpath(target, folder), True) if inside else (target, False)
-
-
-def check_entry_name(name: bytes) -> str:
-    """Return a name that a server sent, unless it would lead out of its directory.
-
-    :raises TransferFailed: for such a name: no honest server sends one.
-    """
-    if not name or len(name) > LONGEST_NAME or b"/" in name or b"\0" in name:
-        shown = name[:SHOWN]
-        raise TransferFailed(f"the server sent an invalid file name: {shown!r}; nothing was done")
-    return name.decode("utf-8", "surrogateescape")
 
 
 # --- Both ---------------------------------------------------------------------------------------------

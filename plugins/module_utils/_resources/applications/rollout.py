@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..._api import routes as r
@@ -31,13 +31,13 @@ from ..._api.errors import (
     Unprocessable,
 )
 from ..._api.models import App
-from ..._api.values import ContainerState, ScanStatus, ServiceStatus
+from ..._api.values import ContainerState, ScanStatus
 from ..services.view import read_state, shows_start_since
 from ..shared.change import Change, Unseen, apply, send
 from ..shared.pending import AT_DEPLOY, DEPLOY
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
-from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
+from ..shared.waiting import QUIET_SECONDS, poll_for
 from .records import AppRecords
 from .releases import Blocked, ReleaseOptions, await_verdict, check_verdict, declaration
 
@@ -197,7 +197,7 @@ class Rollout:
             ) from error
 
     def call_until_ready(self) -> None:
-        """Call deploy, again once the scan is done, and once an application that has none yet is created.
+        """Call deploy, again once the scan is done.
 
         If the release was ``undecided``, its verdict may have come just after the refusal, so the call is
         repeated once.
@@ -211,8 +211,7 @@ class Rollout:
                 raise
             except Refused as error:
                 judged = isinstance(error, Unprocessable)
-                waited = (judged and self.await_pending(until, error)) or self.await_created(until)
-                if not waited and (tried or not judged):
+                if not (judged and self.await_pending(until, error)) and (tried or not judged):
                     raise DeployFailed.after(error) from error
                 tried = True
 
@@ -233,26 +232,6 @@ class Rollout:
             error.details["reason"] = refusal.message
             raise error from refusal
         return pending
-
-    def await_created(self, until: float) -> bool:
-        """After a refused first deploy, wait until the application is created. Tell whether that happened.
-
-        Whether one in ``PROVISIONING`` accepts its first deploy is not shown. It may even need one to become
-        ``ACTIVE``, so the deploy is always tried first.
-        """
-
-        def creating() -> bool:
-            return awaits_first_deploy(self.task.account.app(self.slug))
-
-        options, left = self.task.options, until - time.monotonic()
-        if not creating() or not options.wait or left <= 0:
-            return False
-        task = replace(self.task, options=replace(options, wait_timeout=left))
-        with suppress(WaitEnded):
-            goal = f"application {self.slug!r}"
-            wait_until(task, creating, lambda now: not now, lambda now: "its status is PROVISIONING", goal)
-            return True
-        return False
 
     # --- What runs decides ----------------------------------------------------------------------------
 
@@ -353,11 +332,6 @@ def write_record(task: Task[Any], record: Callable[[], T]) -> T | None:
     except Invalid as error:
         task.warn(f"{error.message}. What is not in effect after this task is not known to the next one")
         return None
-
-
-def awaits_first_deploy(app: App) -> bool:
-    """Tell whether an application may be ``PROVISIONING`` until its first deploy."""
-    return app.status == ServiceStatus.PROVISIONING and app.digest is None
 
 
 def running_for(task: Task[Any], id: str) -> int | None:

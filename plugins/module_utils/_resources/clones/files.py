@@ -21,9 +21,8 @@ from ..._sftp.errors import ConnectionBroken, LoginRefused
 from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror, same_size
 from ..._sftp.patterns import Patterns
-from ..._sftp.relay import Relayed
+from ..._sftp.remote import Relayed, Remote
 from ..._sftp.session import SftpSession
-from ..._sftp.sides import Remote
 from ..._sftp.trees import ROOT, Kind, Tree
 from ..files.guards import SftpSyncOptions
 from ..files.mirror import (
@@ -187,7 +186,6 @@ async def compared(task: Task[CopyOptions], target: SftpSession, mirror: Mirror,
     tree = await read_source(task, mirror.source, Patterns())
     check_readable(mirror.source, tree)
     there = await mirror.target.tree(Patterns(), lambda path, why: None)
-    await mirror.leave_running(there)  # for what stays, the service need not stop
     spare(there, tree, Patterns((), task.options.exclude))
     found = kind(task, target, mirror, tree, there, AS_THEY_ARE)
     found.listed = time.monotonic()

@@ -18,7 +18,6 @@ from ..._sftp.trees import MOST_LEVELS, SHOWN
 from ..shared.account import Account
 from ..shared.change import Change, Gone, Shown
 from ..shared.identify import label
-from ..shared.names import same_name
 from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid, NoSuchItem
@@ -43,19 +42,10 @@ class FileManager:
     # --- Looking ----------------------------------------------------------------------------------
 
     def entries(self, directory: str) -> list[FileEntry]:
-        """Return the entries of a directory, as first read.
-
-        :raises UnexpectedAnswer: if the root is said to be missing: it is there, so nothing in it can be.
-        """
-        try:
-            if directory not in self._seen:
-                self._seen[directory] = self._list(directory or ROOT)
-            return self._seen[directory]
-        except NotFoundResponse as error:
-            if directory:
-                raise
-            what = f"the root of {self.label} cannot be listed, so nothing is known of its files"
-            raise UnexpectedAnswer(f"{what}: {error.message}") from error
+        """Return the entries of a directory, as first read."""
+        if directory not in self._seen:
+            self._seen[directory] = self._list(directory or ROOT)
+        return self._seen[directory]
 
     def _list(self, directory: str) -> list[FileEntry]:
         """Return what the platform lists, but for the directory itself and the one above.
@@ -76,31 +66,14 @@ class FileManager:
     def entry(self, path: str) -> FileEntry | None:
         """Return the entry at a path; ``None`` if there is none.
 
-        :raises Invalid: if a parent is not a directory, or a name that looks the same is listed instead.
+        :raises Invalid: if a parent is not a directory.
         """
         parent, name = posixpath.split(path)
         if parent:
             if self.entry(parent) is None:
                 return None
             self.check_directory(parent)
-        found = self.entries(parent)
-        entry = next((item for item in found if item.name == name), None)
-        if entry is None:
-            self.check_spelling(path, [item.name for item in found])
-        return entry
-
-    def check_spelling(self, path: str, listed: Sequence[str]) -> None:
-        """Check that a path that is not listed does not differ in its accents alone (NFC and NFD in Unicode).
-
-        :raises Invalid: if it does: the platform may store each name in one form, or keep the two apart.
-        """
-        name = posixpath.basename(path)
-        for other in listed:
-            if same_name(name, other):
-                raise Invalid(
-                    f"{path!r} is not listed on {self.label}; {other!r} is, which looks the same but has "
-                    f"other characters ({other!a}, not {name!a}). Write the path with those that are listed"
-                )
+        return next((item for item in self.entries(parent) if item.name == name), None)
 
     def check_directory(self, path: str) -> None:
         """Check that a path is a directory, or a link that may lead to one."""

@@ -21,16 +21,15 @@ from ..._sftp.compare import (
     check_sizes,
     compare,
     describe_entry,
-    without,
     without_stray_links,
 )
 from ..._sftp.errors import TransferFailed
 from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
-from ..._sftp.server_features import FIRST_TIME, ServerFeatures, detect_refusals
+from ..._sftp.remote import Side
+from ..._sftp.server_features import FIRST_TIME, ServerFeatures
 from ..._sftp.session import Login, SftpSession
-from ..._sftp.sides import Side
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
 from ..shared.plan import Plan, Step, Task
 from ..shared.store import PLAYBOOK_FOLDER
@@ -67,29 +66,15 @@ class MirrorWork:
         return self.mirror.remote.features
 
     async def compare(self) -> None:
-        """Find out what is to be done, without what the server refuses outright."""
+        """Find out what is to be done."""
         if self.task.options.checksum:
             await self._read(self.source.entries)
-        self._compare()
+        self.changes = compare(self.source, self.target, rules_of(self.task, self.modes, self.equal))
         self.links = set(self.changes.links)
-        if not (self.changes and pushes(self.task.options.direction)):
-            return
-        await detect_refusals(self.mirror.remote.sftp, self.mirror.remote.root, self.features)
-        if not self.features.times and not self.mirror.compared:
-            await self._read(self.changes.files)
-        if not self.features.links:
-            self.source = without(self.source, self.links)
-        self._compare()
-        if not self.features.modes:
-            self.changes.drop_modes()
-        self._warn()
 
     async def _read(self, files: Mapping[str, TreeEntry]) -> None:
         self.equal |= await self.mirror.same_content(files, self.target.entries)
         self.mirror.compared = True
-
-    def _compare(self) -> None:
-        self.changes = compare(self.source, self.target, rules_of(self.task, self.modes, self.equal))
 
     def plan(self) -> Plan:
         """Return the plan. Where check mode, or having nothing to do, would hide a failure, it fails here.

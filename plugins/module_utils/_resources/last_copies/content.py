@@ -21,11 +21,11 @@ from ..._api.text import counted
 from ..._sftp.compare import PERMISSIONS, Rules, check_sizes, compare, without_stray_links
 from ..._sftp.errors import TransferFailed
 from ..._sftp.library import require
-from ..._sftp.local_folder import room_at
+from ..._sftp.local import Local, room_at
 from ..._sftp.mirror import PULL, Mirror
 from ..._sftp.patterns import Patterns
+from ..._sftp.remote import Remote
 from ..._sftp.session import SftpSession
-from ..._sftp.sides import Local, Remote
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
 from ..databases.dump import NoDumpError, Source, content_digest, dump_from
 from ..files.mirror import describe_failures, describe_unreadable, key_session

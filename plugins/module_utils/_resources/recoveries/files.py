@@ -15,10 +15,11 @@ from datetime import datetime
 from typing import Any
 
 from ..._api.models import Service
+from ..._sftp.local import Local
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
+from ..._sftp.remote import Remote
 from ..._sftp.session import Login, SftpSession
-from ..._sftp.sides import Local, Remote
 from ..._sftp.trees import Kind
 from ..clones.files import (
     EVERYTHING,

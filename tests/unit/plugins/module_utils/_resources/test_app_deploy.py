@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
@@ -26,7 +25,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, server
-from unit.plugins.results import Result
 
 __all__ = ["plain", "platform", "server"]
 DEPLOY = "apps.deploy"
@@ -336,28 +334,6 @@ def test_a_controller_that_keeps_no_files_deploys(
     assert bool(result.get("failed")) is refused and result["changed"] is not refused
     assert ("CVE-2024-21626" in result.get("msg", "")) is refused
     assert "not known to the next one" in result["warnings"][0]
-
-
-def test_a_first_deploy_waits_for_the_creation_where_it_has_to(plain: Platform) -> None:
-    """The platform's refusal tells; without a wait it is the error."""
-    plain.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
-    plain.sandbox.seed({"apps": [{"slug": "blog", "images": [{"tag": "v1"}]}]})
-    plain.sandbox.profile("plain")
-    [blog] = [
-        item for item in plain.sandbox.api("GET", "/api/apps").json()["items"] if item["slug"] == "blog"
-    ]
-    refused = plain.run(APP_DEPLOY, slug="blog", tag="v1", wait=False)
-    assert refused["failed"] and "PROVISIONING" in refused["msg"]
-    plain.sandbox.clear_journal()
-
-    def created(line: str) -> None:
-        if "PROVISIONING" in line:
-            plain.sandbox.operator(f"services/{blog['id']}", status="ACTIVE")
-
-    given = plain.options(APP_DEPLOY, {"slug": "blog", "tag": "v1"})
-    result = Result(execute(APP_DEPLOY, given, RunContext(progress=created)))
-    assert result["changed"] and not result.get("failed")
-    assert [status < 400 for status in plain.writes(DEPLOY)] == [False, True]
 
 
 def test_the_image_before_comes_back_although_its_tag_moved(plain: Platform) -> None:

@@ -12,9 +12,8 @@ from typing import Any
 import asyncssh
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._sftp.channel import WINDOW
 from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import OFF, HostKeys
-from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login, SftpSession
+from ansible_collections.hosted.services.plugins.module_utils._sftp.session import WINDOW, Login, SftpSession
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all
 from unit.plugins.module_utils._sftp import servers
 

@@ -6,11 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-import fcntl
 import os
 import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,8 +17,9 @@ from typing import Any, ClassVar
 import asyncssh
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._sftp import leftovers
-from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, TreeEntry
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.mirrored import OLD, fill, holds, sync
@@ -56,30 +54,19 @@ class Gated(Plain):
 
 
 @contextmanager
-def gated(tmp_path: Path, kind: type[Gated] = Gated) -> Iterator[servers.Server]:
+def gated(tmp_path: Path) -> Iterator[servers.Server]:
     """Run a server whose gate is closed, and open it at the end."""
     Gated.reached, Gated.gate = threading.Event(), threading.Event()
-    with odd_server(tmp_path, kind) as server:
+    with odd_server(tmp_path, Gated) as server:
         try:
             yield server
         finally:
             Gated.gate.set()
 
 
-class Behind(Gated):
-    """Its clock is two hours slow."""
-
-    def lstat(self, path: bytes) -> Any:
-        found = asyncssh.SFTPAttrs.from_local(os.lstat(self.map_path(path)))
-        assert found.mtime is not None
-        found.mtime -= 2 * 3600
-        return found
-
-
-@pytest.mark.parametrize("kind", [Gated, Behind])
 @pytest.mark.parametrize("direction", ["push", "pull"])
-def test_what_another_run_is_writing_stays(direction: str, kind: type[Gated], tmp_path: Path) -> None:
-    with gated(tmp_path, kind) as server:
+def test_what_another_run_is_writing_stays(direction: str, tmp_path: Path) -> None:
+    with gated(tmp_path) as server:
         sources, dest = tmp_path, server.root / "both"
         given: dict[str, Any] = {"dest": "both"}
         if direction == "pull":
@@ -93,15 +80,13 @@ def test_what_another_run_is_writing_stays(direction: str, kind: type[Gated], tm
             slow = pool.submit(sync, server, src=src["slow"], **given)
             assert Gated.reached.wait(SECONDS)
             (running,) = dest.glob(".hosted-*.part")
-            # Check mode writes nothing, and so cannot ask a server for its time.
-            modes = [False, False] if kind is Behind else [True, False, False]
-            results = [sync(server, mode, src=src["quick"], **given) for mode in modes]
+            results = [sync(server, mode, src=src["quick"], **given) for mode in (True, False, False)]
             assert running.exists()
             Gated.gate.set()
             result = slow.result(SECONDS)
         assert "failed" not in result, result["msg"]
-        assert [one["sftp_sync"]["deleted"] for one in results] == [[]] * len(modes)
-        assert [one["changed"] for one in results] == [True] * (len(modes) - 1) + [False]
+        assert [one["sftp_sync"]["deleted"] for one in results] == [[]] * 3
+        assert [one["changed"] for one in results] == [True, True, False]
         assert holds(dest) == {"big": BIG, "small": "s"}
 
 
@@ -120,73 +105,21 @@ def test_a_directory_with_a_file_that_may_be_in_use_is_not_deleted(tmp_path: Pat
         assert holds(up) == {"a": "a"}
 
 
-def test_what_only_the_clock_of_the_server_shows_to_be_fresh_stays(tmp_path: Path) -> None:
-    """Nothing is left of the change that was planned."""
-    src = fill(tmp_path / "src", {"a": "a"})
-    with gated(tmp_path, Behind) as server:
-        up = fill(server.root / "up", {"a": "a", f"old/{PART}": "half"})
-        os.utime(up / "old" / PART)
-        result = sync(server, src=str(src), delete=True, checksum=True, preserve_modes=False)
-        assert "failed" not in result, result["msg"]
-        assert (result["changed"], result["sftp_sync"]["deleted"]) == (False, [])
-        assert holds(up) == {"a": "a", "old": None, f"old/{PART}": "half"}
-
-
-def test_a_pull_removes_what_nobody_holds_at_once(tmp_path: Path) -> None:
-    """A process that is killed holds nothing any more."""
+def test_a_pull_removes_what_was_not_written_to_for_long(tmp_path: Path) -> None:
     dest = fill(tmp_path / "dest", {PART: "half"})
-    os.utime(dest / PART)
     with servers.start("sandbox", tmp_path) as server:
         fill(server.root / "src", {"a": "a"})
-        given: dict[str, Any] = {"direction": "pull", "src": "src", "dest": str(dest)}
-        with (dest / PART).open("r+") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            assert sync(server, **given)["sftp_sync"]["deleted"] == []
-        assert sync(server, **given)["sftp_sync"]["deleted"] == [PART]
+        assert sync(server, direction="pull", src="src", dest=str(dest))["sftp_sync"]["deleted"] == [PART]
         assert holds(dest) == {"a": "a"}
 
 
-@pytest.mark.parametrize("age", [0, leftovers.STALE_AFTER + 60])
-def test_what_cannot_be_held_is_judged_by_its_age(
-    age: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_locks(*given: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", no_locks)
-    fill(tmp_path, {PART: "half"})
-    os.utime(tmp_path / PART, (time.time() - age,) * 2)
-    side = Local(str(tmp_path))
-    assert asyncio.run(side.is_leftover(PART)) is bool(age)
-    assert asyncio.run(side.remove_leftover(PART)) is bool(age)
-    assert (tmp_path / PART).exists() is not bool(age)
-
-
-def test_one_that_was_removed_before_it_was_held_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flock = fcntl.flock
-    turns: list[int] = []
-
-    def removed_first(handle: int, how: int) -> None:
-        if not turns:
-            next(tmp_path.iterdir()).unlink()
-        turns.append(how)
-        flock(handle, how)
-
-    monkeypatch.setattr(fcntl, "flock", removed_first)
-    folder = os.open(tmp_path, os.O_RDONLY)
-    handle, name = leftovers.open_held(folder, 0o600)
-    os.close(handle)
-    os.close(folder)
-    assert [each.name for each in tmp_path.iterdir()] == [name] and len(turns) == 2
-
-
-def test_what_is_gone_already_is_no_failure_and_no_change(tmp_path: Path) -> None:
-    side = Local(str(tmp_path))
-    for path in (PART, f"a{PART.removesuffix('.part')}.old"):
-        assert not asyncio.run(side.is_leftover(path)) or not path.endswith(".part")
-        assert not asyncio.run(side.remove_leftover(path))
+def test_a_source_that_is_being_written_to_is_told(tmp_path: Path) -> None:
+    src = fill(tmp_path / "src", {"a": "a", PART: "half"})
+    os.utime(src / PART)
+    with servers.start("sandbox", tmp_path) as server:
+        result = sync(server, src=str(src))
+        assert result["sftp_sync"]["left_out"] == [PART] and "may be writing it" in result["warnings"][0]
+        assert holds(server.root / "up") == {"a": "a"}
 
 
 def test_a_directory_that_was_made_meanwhile_is_there(tmp_path: Path) -> None:
@@ -239,10 +172,10 @@ def test_a_directory_of_another_spelling_is_not_taken_for_one_that_was_made(tmp_
 class Timeless(Plain):
     """Shows no times."""
 
-    def lstat(self, path: bytes) -> Any:
-        found = asyncssh.SFTPAttrs.from_local(os.lstat(self.map_path(path)))
-        found.mtime = found.atime = None
-        return found
+    async def scandir(self, path: bytes) -> AsyncIterator[asyncssh.SFTPName]:
+        async for item in super().scandir(path):
+            item.attrs.mtime = item.attrs.atime = None
+            yield item
 
 
 def test_where_nothing_shows_times_what_may_be_in_use_stays(tmp_path: Path) -> None:
@@ -253,44 +186,6 @@ def test_where_nothing_shows_times_what_may_be_in_use_stays(tmp_path: Path) -> N
         results = [sync(server, mode, src=str(src), delete=True, checksum=True) for mode in (True, False)]
         assert [(one["changed"], one["sftp_sync"]["deleted"]) for one in results] == [(False, [])] * 2
         assert holds(up) == {"a": "a", "old": None, f"old/{PART}": "half"}
-
-
-class Keeping(Plain):
-    """Removes nothing."""
-
-    def remove(self, path: bytes) -> None:
-        raise asyncssh.SFTPPermissionDenied("it stays")
-
-
-def test_the_clock_of_a_server_is_asked_once_in_a_run(tmp_path: Path) -> None:
-    """What it is read from may have to stay."""
-    src = fill(tmp_path / "src", {"a": "a"})
-    with odd_server(tmp_path, Keeping) as server:
-        parts = {f".hosted-{number:016x}.part": "half" for number in range(9)}
-        up = fill(server.root / "up", {"a": "a", **parts})
-        for path in parts:
-            os.utime(up / path, (OLD, OLD))
-        result = sync(server, src=str(src), checksum=True)
-        assert "it stays" in result["msg"]
-        assert len([*up.glob(".hosted-*.part")]) == len(parts) + 1
-
-
-class Closed(Plain):
-    """Lets nobody make a file."""
-
-    def open(self, path: bytes, pflags: int, attrs: asyncssh.SFTPAttrs) -> Any:
-        if pflags & asyncssh.FXF_CREAT:
-            raise asyncssh.SFTPPermissionDenied("it is closed")
-        return super().open(path, pflags, attrs)
-
-
-def test_what_cannot_be_removed_as_no_time_can_be_had_is_told(tmp_path: Path) -> None:
-    src = fill(tmp_path / "src", {"a": "a"})
-    with odd_server(tmp_path, Closed) as server:
-        up = fill(server.root / "up", {"a": "a", PART: "half"})
-        os.utime(up / PART, (OLD, OLD))
-        result = sync(server, src=str(src), checksum=True)
-        assert f"cannot remove up/{PART} on the service" in result["msg"]
 
 
 class Sweeping(Plain):
@@ -305,11 +200,10 @@ class Sweeping(Plain):
 def test_a_temporary_file_that_is_gone_is_told_as_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = f"its temporary file or its folder is gone; {leftovers.ADVICE}"
     with odd_server(tmp_path, Sweeping) as server:
         src = fill(tmp_path / "src", {"a": "a"})
         result = sync(server, src=str(src))
-        assert result["msg"] == f"cannot write up/a on the service: {said}"
+        assert result["msg"] == f"cannot write up/a on the service: {trees.GONE}"
         fill(server.root / "theirs", {"a": "a"})
         replace = os.replace
 
@@ -319,4 +213,4 @@ def test_a_temporary_file_that_is_gone_is_told_as_that(
 
         monkeypatch.setattr(os, "replace", swept)
         result = sync(server, direction="pull", src="theirs", dest=str(tmp_path / "copy"))
-        assert result["msg"] == f"cannot write {tmp_path}/copy/a on this machine: {said}"
+        assert result["msg"] == f"cannot write {tmp_path}/copy/a on this machine: {trees.GONE}"

@@ -22,9 +22,8 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.errors impor
 from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import HostKeys
 from ansible_collections.hosted.services.plugins.module_utils._sftp.mirror import PUSH, Mirror
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
-from ansible_collections.hosted.services.plugins.module_utils._sftp.relay import Relayed
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Relayed, Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login, SftpSession
-from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Remote
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
 from unit.tiers import sample

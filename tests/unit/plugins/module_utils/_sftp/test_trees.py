@@ -18,7 +18,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
-from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all, within
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import Plain, TellsNoSizes, odd_server
@@ -112,7 +112,7 @@ class Folder:
 
 def names_in(server: Folder, folder: str, tree: trees.Tree) -> dict[str, Any]:
     """Return what a server lists of a directory."""
-    return asyncio.run(trees.list_remote(server, "srv", folder, tree))
+    return asyncio.run(Remote(server, "srv").names(folder, tree))
 
 
 @pytest.mark.parametrize("way", ["listing", "entering"])
@@ -137,13 +137,16 @@ def test_a_connection_that_is_lost_makes_no_directory_unreadable(lost: Exception
 
 
 def test_a_half_written_file_takes_no_part_and_is_not_looked_into() -> None:
-    tree, path = trees.Tree(), "web/.hosted-0123456789abcdef.part"
-    assert not tree.add(path, trees.TreeEntry(trees.Kind.FILE), Patterns())
-    assert tree.leftovers == [path] and tree.entries == {}
-    assert trees.Tree().add(path, trees.TreeEntry(trees.Kind.DIRECTORY), Patterns()), "somebody else's"
+    tree, path, skipped = trees.Tree(), "web/.hosted-0123456789abcdef.part", dict[str, str]()
+    assert not tree.take(path, trees.TreeEntry(trees.Kind.FILE, mtime=1), skipped.__setitem__)
+    assert tree.leftovers == [path] and not tree.entries and not skipped
+    assert trees.Tree().take(path, trees.TreeEntry(trees.Kind.DIRECTORY), skipped.__setitem__), "theirs"
 
 
 # --- Where a link points --------------------------------------------------------------------------------
+
+
+LINK = asyncssh.SFTPAttrs(permissions=0o120777)
 
 
 class Links:
@@ -179,14 +182,15 @@ def test_a_target_is_relative_to_its_link_where_that_can_be_told(
     answer: bytes, path: str, start: str, target: str, resolved: bool
 ) -> None:
     """Some servers answer with the absolute place of any target: below the start, that says the same."""
-    assert asyncio.run(trees.remote_target(Links(answer, start), path)) == (target, resolved)
+    found = asyncio.run(Remote(Links(answer, start), "").entry(path, LINK))
+    assert (found.target, found.resolved) == (target, resolved)
 
 
 def test_a_server_that_does_not_show_a_target_is_no_failure_but_a_lost_connection_is() -> None:
-    assert asyncio.run(trees.remote_target(Links(asyncssh.SFTPOpUnsupported("no")), "a")) == (None, False)
+    assert asyncio.run(Remote(Links(asyncssh.SFTPOpUnsupported("no")), "").entry("a", LINK)).target is None
     for lost in (asyncssh.SFTPConnectionLost("lost"), asyncssh.SFTPNoConnection("none")):
         with pytest.raises(lost.__class__):
-            asyncio.run(trees.remote_target(Links(lost), "a"))
+            asyncio.run(Remote(Links(lost), "").entry("a", LINK))
 
 
 @pytest.mark.parametrize(
@@ -200,7 +204,7 @@ def test_a_server_that_does_not_show_a_target_is_no_failure_but_a_lost_connectio
 )
 def test_an_entry_is_what_the_server_shows_of_it(shown: dict[str, int], entry: trees.TreeEntry) -> None:
     attributes = asyncssh.SFTPAttrs(**shown)
-    assert asyncio.run(trees.remote_entry(Links(b"../a"), "web/link", attributes)) == entry
+    assert asyncio.run(Remote(Links(b"../a"), "").entry("web/link", attributes)) == entry
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.files.m
     is_full_text,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.change import apply
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient, task_of
 
 SERVICE = Service(id="s", name="web", family="GAME", status="ACTIVE")
@@ -62,13 +61,6 @@ def test_a_directory_that_is_shown_and_not_found_hides_what_is_in_it(directory: 
     files, _listed = manager_of({ROOT: [mods]})
     with pytest.raises(NotFoundResponse):
         files.entry("mods/notes")
-
-
-def test_a_name_that_differs_in_its_accents_alone_is_not_a_missing_one() -> None:
-    files, _listed = manager_of({ROOT: [FileEntry(name="u\u0308ber", directory=False)]})
-    with pytest.raises(Invalid, match="which looks the same but has other characters"):
-        files.entry("\u00fcber")
-    assert files.entry("uber") is None
 
 
 @pytest.mark.parametrize(

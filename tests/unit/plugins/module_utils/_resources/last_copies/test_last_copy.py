@@ -34,8 +34,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import View
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
 from ansible_collections.hosted.services.plugins.module_utils._sftp.mirror import Mirror
-from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import add, id_of, writes
 

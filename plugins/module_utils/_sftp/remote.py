@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The two ends of a mirror: a tree here and a tree on the server, with the same few ways to change either.
+"""A tree on the server, with the same few ways to read and change it as a tree of this machine.
 
 A file is written under a temporary name in the same directory, gets its time and its permissions, and is
 renamed in one step: a reader sees the old file or the new one.
@@ -10,155 +10,47 @@ renamed in one step: a reader sees the old file or the new one.
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import posixpath
-import shutil
 import stat
-import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from .blocks import Blocks, Moved, Read, block_size, copy, holds, read_local, read_remote, write_local
-from .leftovers import GONE, claimed, is_stale, put_in_place, replacing
+from .._api.text import clean
+from .blocks import Blocks, Moved, Read, block_size, copy, holds, read_remote, write_local
+from .errors import ConnectionBroken, TransferFailed
 from .library import asyncssh
-from .local_folder import LocalFolder, change_mode
+from .local import OWNER, PRIVATE, Local, has_directory, replacing
 from .patterns import Patterns
-from .server_features import (
-    NEW,
-    PRIVATE,
-    ServerFeatures,
-    aside_path,
-    attributes,
-    make_link,
-    server_time,
-    temporary_path,
-)
+from .server_features import NEW, ServerFeatures, attributes, make_link
 from .trees import (
-    TEMPORARY,
+    GONE,
+    ROOT,
+    SHOWN,
     Kind,
     Tree,
     TreeEntry,
+    aside_path,
     encode_path,
     join,
+    kind_of,
     printable_path,
-    read_names,
-    remote_tree,
-    shown_entry,
+    run_all,
+    temporary_path,
     unless_refused,
 )
 
+LISTINGS_AT_ONCE = 32
+LONGEST_NAME = 1024
+"""The bytes of a name. No file system takes as many."""
 LARGE = 1024 * 1024
 """Beyond this size, in bytes, a file waits for its turn: a few of them fill the connection, and memory."""
 LARGE_AT_ONCE = 4
-OWNER = 0o700
-"""The permissions that the owner of a directory needs to change its entries."""
 REPLACEABLE = (asyncssh.FILEXFER_TYPE_REGULAR, asyncssh.FILEXFER_TYPE_SYMLINK) if asyncssh else ()
 """The types of entries that a new file or link may replace, though the server refuses to rename over them."""
-FULL = (errno.ENOSPC, errno.EDQUOT)
-
-
-class Local:
-    """A tree of this machine that can be read and changed. Paths are relative to its root."""
-
-    where = "on this machine"
-    """The place of the tree, for messages."""
-
-    def __init__(self, root: str) -> None:
-        self.root = root
-        self.folder = LocalFolder(root)
-
-    def at(self, path: str) -> str:
-        """Return where an entry lies."""
-        return join(self.root, path)
-
-    async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-        """Read the tree."""
-        return self.folder.tree(patterns, skip)
-
-    async def look(self, path: str) -> TreeEntry | None:
-        """Return what is at a path; ``None`` if there is nothing."""
-        return self.folder.look(path)
-
-    async def listing(self, folder: str) -> dict[str, TreeEntry]:
-        """Return what a directory holds now, by name."""
-        return dict(self.folder.listing(folder))
-
-    @asynccontextmanager
-    async def reading(self, path: str) -> AsyncIterator[Read]:
-        """Open a file to read blocks of it."""
-        with open(self.folder.open_file(path), "rb", buffering=0) as content:
-            yield partial(read_local, content.fileno())
-
-    async def make_parents(self) -> None:
-        """Make the directories above the root, where they are missing."""
-        os.makedirs(os.path.dirname(self.root) or ".", exist_ok=True)
-
-    async def make_directory(self, path: str, entry: TreeEntry) -> None:
-        """Make a directory."""
-        try:
-            with self.folder.parent(path) as (folder, name):
-                os.mkdir(name, 0o777 if entry.mode is None else entry.mode | OWNER, dir_fd=folder)
-        except FileExistsError:  # it is no failure if another run has made it
-            if not await has_directory(self, path):
-                raise
-
-    async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
-        """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
-        with self.folder.parent(path) as (folder, name):
-            temporary = temporary_path("")
-            os.symlink(str(entry.target), temporary, dir_fd=folder)
-            put_in_place(folder, temporary, name)
-
-    def share(self, earlier: Local, path: str) -> None:
-        """Make a file of an earlier copy one of this tree as well, by a hard link."""
-        above = posixpath.dirname(path).split("/")
-        for depth in range(1, len(above) + 1) if above[0] else ():
-            with self.folder.parent("/".join(above[:depth])) as (folder, name), suppress(FileExistsError):
-                os.mkdir(name, OWNER, dir_fd=folder)
-        with earlier.folder.parent(path) as (old, name), self.folder.parent(path) as (new, _name):
-            os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
-
-    async def set_mode(self, path: str, mode: int) -> None:
-        """Set permissions. A file with other hard links is copied first: one may be of an earlier copy."""
-        with self.folder.parent(path) as (folder, name):
-            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if not stat.S_ISREG(found.st_mode) or found.st_nlink == 1:
-                change_mode(folder, name, mode)
-                return
-            with open(self.folder.open_file(path), "rb") as old, replacing(folder, name, PRIVATE) as handle:
-                with open(handle, "wb", closefd=False) as new:
-                    await asyncio.to_thread(shutil.copyfileobj, old, new)
-                os.utime(handle, ns=(found.st_atime_ns, found.st_mtime_ns))
-                os.fchmod(handle, mode)
-
-    async def remove(self, path: str, kind: Kind) -> None:
-        """Remove a file, a link or an empty directory."""
-        with self.folder.parent(path) as (folder, name):
-            if kind is Kind.DIRECTORY:
-                os.rmdir(name, dir_fd=folder)
-            else:
-                os.unlink(name, dir_fd=folder)
-
-    async def is_leftover(self, path: str) -> bool:
-        """Tell whether a temporary file is nobody's any more. A name that was put aside always is."""
-        with self.folder.parent(path) as place, claimed(*place, time.time()) as free:
-            return free or not is_temporary(path)
-
-    async def remove_leftover(self, path: str) -> bool:
-        """Remove what :meth:`is_leftover` still holds for; return whether it was there and is gone."""
-        with self.folder.parent(path) as place, claimed(*place, time.time()) as free:
-            with suppress(FileNotFoundError):
-                if free or not is_temporary(path):
-                    os.unlink(place[1], dir_fd=place[0])
-                    return True
-            return False
-
-    async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
-        """Say so when something failed for lack of room."""
-        return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
 
 
 class Remote:
@@ -172,17 +64,124 @@ class Remote:
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._block = block_size(sftp)
         self.features = ServerFeatures()
-        self._clock: float | None = None
-        """How far the server's clock is ahead of the monotonic one of this machine, once it was read."""
-        self._reading_clock = asyncio.Lock()
 
     def at(self, path: str) -> str:
         """Return where an entry lies."""
         return join(self.root, path)
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-        """Read the tree."""
-        return await remote_tree(self.sftp, self.root, patterns, skip)
+        """Read a tree of the server; an empty one where there is nothing. ``skip`` hears what is left out."""
+        tree = Tree(patterns=patterns, name=f"{printable_path(self.root)} on the service")
+        base = await self.base()
+        if base is None:
+            return tree
+        tree.entries[ROOT] = base
+        at_once = asyncio.Semaphore(LISTINGS_AT_ONCE)
+
+        async def look_into(folder: str) -> None:
+            async with at_once:
+                names = await self.names(folder, tree)
+            inner = []
+            for name, shown in names.items():
+                path = join(folder, name)
+                if tree.take(path, await self.entry(path, shown), skip):
+                    inner.append(path)
+            await run_all(*(look_into(path) for path in inner))
+
+        if base.kind is Kind.DIRECTORY:
+            await look_into(ROOT)
+        tree.prune(patterns)
+        return tree
+
+    async def base(self) -> TreeEntry | None:
+        """Return what stands at the root; a link that the user named is followed."""
+        for look in (self.sftp.stat, self.sftp.lstat):
+            try:
+                return await self.entry(ROOT, await look(encode_path(self.root)))
+            except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+                continue
+            except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+                raise
+            except asyncssh.SFTPError as error:
+                raise self._unreadable(error) from None
+        return None
+
+    def _unreadable(self, error: Exception) -> TransferFailed:
+        """Return the error for a root that cannot be read."""
+        return TransferFailed(f"cannot read {printable_path(self.root)} on the service: {clean(str(error))}")
+
+    async def entry(self, path: str, attributes: Any) -> TreeEntry:
+        """Read what the server tells about an entry."""
+        entry = shown_entry(attributes)
+        target, resolved = await self._target(path) if entry.kind is Kind.LINK else (None, False)
+        return replace(entry, target=target, resolved=resolved)
+
+    async def _target(self, path: str) -> tuple[str | None, bool]:
+        """Return where a link points, ``None`` if the server does not show, and whether it was put otherwise.
+
+        Some servers tell an absolute path for any link; below the directory where the session began, that is
+        made relative to the link again.
+        """
+        place = self.at(path)
+        try:
+            target: str = (await self.sftp.readlink(encode_path(place))).decode("utf-8", "surrogateescape")
+            if not target.startswith("/"):
+                return target, False
+            start, folder = [
+                (await self.sftp.realpath(encode_path(where))).decode("utf-8", "surrogateescape")
+                for where in (".", posixpath.dirname(place) or ".")
+            ]
+        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+            raise
+        except asyncssh.SFTPError:
+            return None, False
+        inside = target.startswith(start.rstrip("/") + "/")
+        return (posixpath.relpath(target, folder), True) if inside else (target, False)
+
+    async def names(self, folder: str, tree: Tree) -> dict[str, Any]:
+        """Return what a server lists of a directory, by name.
+
+        Where it cannot be read, that is nothing, and a note in ``tree``.
+
+        OpenSSH lists nothing, not even the directory itself, of one that may be listed and not entered. Taken
+        for an empty one, it would have what it holds deleted on the other side.
+
+        :raises TransferFailed: when it is the root.
+        """
+        place = self.at(folder)
+        try:
+            names = await self._listed(folder, tree)
+            if not names:
+                await self.sftp.stat(encode_path(join(place, ".")))
+        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+            raise
+        except asyncssh.SFTPError as error:
+            if folder == ROOT:
+                raise self._unreadable(error) from None
+            tree.cannot_read(folder, clean(str(error)))
+            return {}
+        return {name: attributes for name, attributes in names.items() if name not in (".", "..")}
+
+    async def _listed(self, folder: str, tree: Tree) -> dict[str, Any]:
+        """Return what a server lists of a directory, by name. ``tree`` counts it.
+
+        A file that is replaced meanwhile may be listed as what it was, and as what it is: the first counts.
+
+        :raises TransferFailed: for a name that cannot be one, and for one name of two kinds.
+        """
+        names: dict[str, Any] = {}
+        async with aclosing(self.sftp.scandir(encode_path(self.at(folder)))) as listed:
+            async for item in listed:
+                tree.meet(join(folder, "."))
+                name = check_entry_name(item.filename)
+                first = kind_of(names.setdefault(name, item.attrs).permissions or 0)
+                kind = kind_of(item.attrs.permissions or 0)
+                if first is not kind:
+                    raise TransferFailed(
+                        f"the server lists '{printable_path(join(folder, name))}' twice, as a {first.value} "
+                        f"and as a {kind.value}. If something changed it just then, run this again"
+                    )
+        return names
 
     async def look(self, path: str) -> TreeEntry | None:
         """Return what is at a path, but for the target of a link; ``None`` if there is nothing."""
@@ -193,7 +192,7 @@ class Remote:
 
     async def listing(self, folder: str) -> dict[str, TreeEntry]:
         """Return what a directory holds now, by name, but for the targets of links."""
-        found = await read_names(self.sftp, self.at(folder), folder, Tree(name=self.at(folder)))
+        found = await self._listed(folder, Tree(name=self.at(folder)))
         return {name: shown_entry(attributes) for name, attributes in found.items()}
 
     @asynccontextmanager
@@ -241,39 +240,6 @@ class Remote:
         place = encode_path(self.at(path))
         await (self.sftp.rmdir(place) if kind is Kind.DIRECTORY else self.sftp.remove(place))
 
-    async def is_leftover(self, path: str) -> bool:
-        """Tell whether a temporary file is nobody's any more. A name that was put aside always is.
-
-        The clock of this machine is asked, as that of the server shows only in what is written there.
-        """
-        return not is_temporary(path) or await self._is_stale(path, time.time())
-
-    async def remove_leftover(self, path: str) -> bool:
-        """Remove what the server's clock shows to be nobody's; return whether it was there and is gone."""
-        if is_temporary(path):
-            now = await self._server_time(posixpath.dirname(self.at(path)))
-            if now is None or not await self._is_stale(path, now):
-                return False
-        try:
-            await self.sftp.remove(encode_path(self.at(path)))
-        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
-            return False
-        return True
-
-    async def _server_time(self, folder: str) -> float | None:
-        """Return the time by the server's clock, which one new file in ``folder`` shows for the whole run."""
-        async with self._reading_clock:
-            if self._clock is None:
-                shown = await server_time(self.sftp, folder)
-                if not shown:
-                    return None
-                self._clock = shown - time.monotonic()
-            return self._clock + time.monotonic()
-
-    async def _is_stale(self, path: str, now: float) -> bool:
-        there = await self.look(path)  # its time is 0 on a server that shows none
-        return there is not None and there.mtime != 0 and is_stale(there.mtime, now)
-
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room; the server is asked, as few have a word for it."""
         if isinstance(error, (asyncssh.SFTPNoSpaceOnFilesystem, asyncssh.SFTPQuotaExceeded)):
@@ -308,14 +274,11 @@ class Remote:
         temporary = temporary_path(self.at(path))
         mode = None if entry.mode is None else PRIVATE if self.features.modes else entry.mode
         made = asyncssh.SFTPAttrs() if mode is None else asyncssh.SFTPAttrs(permissions=mode)
-        wanted, by_path = attributes(entry, self.features), self.features.by_path
         file = await self.sftp.open(encode_path(temporary), NEW, made, encoding=None, block_size=0)
         async with self._removed_on_error(temporary):
             async with file:
                 yield file
-                if wanted and not by_path:
-                    await file.setstat(wanted)
-            if wanted and by_path:
+            if wanted := attributes(entry, self.features):  # some servers forget what is set before the end
                 await self.sftp.setstat(encode_path(temporary), wanted)
             await self._put_in_place(temporary, self.at(path))
 
@@ -323,7 +286,7 @@ class Remote:
         """Put a file of the server onto this machine."""
         made = 0o666 if entry.mode is None else PRIVATE
         async with self._open(path) as file, self._turn(entry):
-            with target.folder.parent(path) as place, replacing(*place, made) as handle:
+            with target.parent(path) as place, replacing(*place, made) as handle:
                 read, write = partial(read_remote, file), partial(write_local, handle)
                 await copy(read, write, Blocks(entry.size, self._block), moved)
                 if entry.mode is not None:
@@ -388,16 +351,81 @@ class Remote:
             raise
 
 
-def is_temporary(path: str) -> bool:
-    """Tell whether a path is that of a file that is not whole yet."""
-    return TEMPORARY.fullmatch(posixpath.basename(path)) is not None
+def shown_entry(attributes: Any) -> TreeEntry:
+    """Read what the server tells about an entry, without the target of a link.
+
+    :raises TransferFailed: for a file without a size, which tells whether all of it arrived.
+    """
+    mode = attributes.permissions or 0
+    kind = kind_of(mode)
+    if kind is Kind.FILE and attributes.size is None:
+        raise TransferFailed(
+            "the server does not show the sizes of files, so it cannot be known whether all of one arrives. "
+            "Copy them with another program"
+        )
+    return TreeEntry(kind, attributes.size or 0, attributes.mtime or 0, stat.S_IMODE(mode))
+
+
+def check_entry_name(name: bytes) -> str:
+    """Return a name that a server sent, unless it would lead out of its directory.
+
+    :raises TransferFailed: for such a name: no honest server sends one.
+    """
+    if not name or len(name) > LONGEST_NAME or b"/" in name or b"\0" in name:
+        shown = name[:SHOWN]
+        raise TransferFailed(f"the server sent an invalid file name: {shown!r}; nothing was done")
+    return name.decode("utf-8", "surrogateescape")
+
+
+# --- A server that is only read --------------------------------------------------------------------
+
+
+class Unreadable(OSError):
+    """The source refused to let a file be read."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(None, clean(reason))
+
+
+class Relayed(Remote):
+    """A tree of a server that is only read. Its errors cannot be taken for those of the other server."""
+
+    where = "on the service that is copied"
+
+    def __init__(self, sftp: Any, root: str, label: str) -> None:
+        super().__init__(sftp, root)
+        self._label = label
+
+    @asynccontextmanager
+    async def _named(self) -> AsyncIterator[None]:
+        """Turn errors of the library into ones that name this side."""
+        try:
+            yield
+        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection) as error:
+            raise ConnectionBroken(f"the connection to {self._label} was lost: {clean(str(error))}") from None
+        except asyncssh.SFTPError as error:
+            raise Unreadable(str(error) or type(error).__name__) from None
+
+    async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
+        """Read the tree."""
+        async with self._named():
+            return await super().tree(patterns, skip)
+
+    @asynccontextmanager
+    async def reading(self, path: str) -> AsyncIterator[Read]:
+        """Open a file to read blocks of it."""
+        async with self._named():
+            file = await self._open(path)
+
+        async def read(offset: int, length: int) -> bytes:
+            async with self._named():
+                return await read_remote(file, offset, length)
+
+        try:
+            yield read
+        finally:
+            async with self._named():
+                await file.close()
 
 
 Side: TypeAlias = Local | Remote
-
-
-async def has_directory(side: Side, path: str) -> bool:
-    """Tell whether there is a directory of this very name. One that is spelled otherwise is another's."""
-    folder, name = posixpath.split(path)
-    there = (await side.listing(folder)).get(name) if name else await side.look(path)
-    return there is not None and there.kind is Kind.DIRECTORY

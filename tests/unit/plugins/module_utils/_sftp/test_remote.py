@@ -14,17 +14,16 @@ from typing import Any
 import asyncssh
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
-from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import (
-    ServerFeatures,
-    aside_path,
-)
-from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import ServerFeatures
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
     TEMPORARY,
     Kind,
     Tree,
     TreeEntry,
+    aside_path,
     encode_path,
 )
 
@@ -197,7 +196,7 @@ def test_what_does_not_come_back_is_no_leftover_and_its_name_is_told() -> None:
     (aside,) = [name.decode() for name, content in server.files.items() if content == "old"]
     assert aside.startswith("up/b.") and aside in str(caught.value)
     tree = Tree()
-    tree.add(aside.removeprefix("up/"), ENTRY, Patterns())
+    tree.take(aside.removeprefix("up/"), ENTRY, lambda path, why: None)
     tree.prune(Patterns())
     assert tree.leftovers == [] and aside.removeprefix("up/") in tree
 
@@ -241,20 +240,19 @@ class Readable:
         self.names.append(new)
 
 
-@pytest.mark.parametrize("by_path", [False, True])
 @pytest.mark.parametrize(
     ("mode", "sets_modes", "modes"),
     [(0o644, True, [0o600, 0o644]), (0o644, False, [0o644, 0o644]), (None, True, [None, None])],
     ids=["set later", "cannot be set later", "left to the server"],
 )
 def test_a_file_is_private_until_it_is_whole(
-    tmp_path: Path, mode: int | None, sets_modes: bool, modes: list[int | None], by_path: bool
+    tmp_path: Path, mode: int | None, sets_modes: bool, modes: list[int | None]
 ) -> None:
     """A server that sets no modes is told at once, as there is no other time."""
     (tmp_path / "a").write_text("secret")
     server, entry = Readable(), TreeEntry(Kind.FILE, size=6, mtime=1_000_000_001, mode=mode)
     remote = Remote(server, "up")
-    remote.features = ServerFeatures(modes=sets_modes, by_path=by_path)
+    remote.features = ServerFeatures(modes=sets_modes)
     asyncio.run(remote.push(Local(str(tmp_path)), "a", entry, lambda count: None))
     assert server.modes == modes
     temporary, place = (name.decode() for name in server.names)

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
-from ansible_collections.hosted.services.plugins.module_utils._sftp.local_folder import LocalFolder
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind
 
@@ -19,7 +20,8 @@ def test_a_tree_of_this_machine_is_read_to_its_end_and_through_no_link(tmp_path:
     (tmp_path / "link").symlink_to("web")
     os.mkfifo(tmp_path / "pipe")
     skipped: list[tuple[str, str]] = []
-    found = LocalFolder(str(tmp_path)).tree(Patterns(), lambda path, why: skipped.append((path, why)))
+    reading = Local(str(tmp_path)).tree(Patterns(), lambda path, why: skipped.append((path, why)))
+    found = asyncio.run(reading)
     assert sorted(found.entries) == ["", "link", "web", "web/inner", "web/inner/c.txt"]
     assert (found.entries["link"].kind, found.entries["link"].target) == (Kind.LINK, "web")
     assert skipped == [("pipe", "it is neither a file, a directory nor a link")]
