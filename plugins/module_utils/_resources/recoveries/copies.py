@@ -22,6 +22,7 @@ from typing import Any
 from ..._api.text import counted, first_of
 from ..clones.source import Wanted
 from ..databases.dump import ENGINES
+from ..last_copies.last_copy import is_last_copy
 from ..restore_points.off_site import moment_in
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .target import Span
@@ -332,10 +333,17 @@ class Choice:
 def check_content(chosen: Chosen, product: str | None) -> None:
     """Refuse a copy that cannot be what the service held: no dump of a database, or an empty one.
 
-    Role `backups` copies a database as a dump or not at all.
+    Role `backups` copies a database as a dump or not at all. A last copy has files in a folder of it, without
+    the permissions that they had, and beside them what was never on the service.
 
     :param product: what the blueprint orders for it.
     """
+    if is_last_copy(chosen.copy.path):
+        raise Invalid(
+            f"{chosen.copy.path} is a last copy, which keep_copy of hosted.services.service made, and not "
+            "one of role backups. Recover the service without what it holds, and restore its files or dump "
+            "from there by hand, as the guide on backups tells"
+        )
     engine = chosen.shelf.about.get("engine")
     other = "; name another copy in copies_of"
     if chosen.dump is None:
