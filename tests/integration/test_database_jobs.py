@@ -237,9 +237,9 @@ def cut(path, engine):
         yield line
 
 old, new = map(find_source, json.load(sys.stdin))
-with restore.held_dump(old) as dump:
+with restore.Dump.of(old) as dump:
     lines, restore.restorable = restore.restorable, cut
-    restore.restore(dump, new)
+    dump.restore(new)
 """
 """Restores a dump, and is killed before it is told that it was restored to its end."""
 

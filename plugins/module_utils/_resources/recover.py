@@ -29,7 +29,7 @@ from .blueprints.removal import deletion_parts, list_members, project_deletion
 from .clone import FilledAssembly, tighten
 from .clones.rules import names_of, own_values
 from .clones.target import found_elsewhere, locations, members_named, recognize
-from .recoveries.copies import DESCRIPTION, Choice, Chosen, check_content, read_shelves
+from .recoveries.copies import DESCRIPTION, Choice, Copy, check_content, read_shelves
 from .recoveries.database import RecoveredDatabase, own_address
 from .recoveries.files import RecoveredFiles
 from .recoveries.rules import (
@@ -112,7 +112,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
     return assembly.plan("recovery")
 
 
-def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Chosen]:
+def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Copy]:
     """Return the copy of each service that is to get one, by key."""
     options, described, projects = task.options, wanted_of(file), projects_of(file)
     entries = {each.key: each for each in entries_of(file)}
@@ -124,12 +124,12 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
         return {}
     shelves, unfilled = read_shelves(options.copies or ""), target.record.unfilled()
     choice = Choice(shelves, latest_of(options), unfilled=unfilled)
-    chosen: dict[str, Chosen] = {}
+    chosen: dict[str, Copy] = {}
     missing: list[str] = []
     for each in wanted:
         try:
-            copy = given.get(each.key)
-            found = choice.known(each, projects) if copy is None else choice.given(each.label, copy)
+            name = given.get(each.key)
+            found = choice.known(each, projects) if name is None else choice.given(each.label, name)
             check_content(found, entries[each.key].values.get("product"))
             chosen[each.key] = found
         except HostedError as error:
@@ -139,7 +139,7 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
             f"{'; '.join(missing)}. Nothing was ordered. copies_of says by key which copy a service gets; "
             "without_data lists services to recover without what they hold"
         )
-    choice.warn_of_newer([each.shelf for each in chosen.values()], described, projects)
+    choice.warn_of_newer(chosen.values(), described, projects)
     choice.warn_of_writable(options.copies or "", chosen.values())
     for remark in choice.remarks:
         task.warn(remark)
@@ -218,7 +218,7 @@ class RecoveryAssembly(FilledAssembly):
         sources: Mapping[str, str],
         states: Mapping[str, str],
         target: Target,
-        chosen: Mapping[str, Chosen],
+        chosen: Mapping[str, Copy],
     ) -> None:
         super().__init__(task, contents, states, target.record)
         self.sources, self.target, self.chosen = sources, target, chosen
@@ -267,33 +267,31 @@ class RecoveryAssembly(FilledAssembly):
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
         """Add what brings the content of a copy; ``None`` if none was chosen."""
-        chosen = self.chosen.get(entry.key)
-        if chosen is None:
+        copy = self.chosen.get(entry.key)
+        if copy is None:
             return None
         ready = [*needs, *self.keys]
         existing = "replace" if self.task.options.drill else self.task.options.existing
         own: dict[str, Any] = {"key": entry.key, "name": entry.name, "existing": existing}
-        if chosen.dump:
-            own["dump"] = chosen.dump
+        if copy.dump:
+            own["dump"] = copy.dump
             return self.add_database(entry, self.database, own, ready, own_address)
-        left_out = chosen.shelf.left_out_by(chosen.copy)
         own |= {
-            "src": chosen.copy.path,
-            "delete": self.task.options.delete and not self._may_be_left_out(entry, chosen),
-            "exclude": chosen.shelf.left_out if left_out is None else left_out,
+            "src": copy.path,
+            "delete": self.task.options.delete and not self._may_be_left_out(entry, copy),
+            "exclude": copy.left_out,
             "allow_empty_source": True,
             "start": entry.key not in self.states,
         }
         return self.add_files(entry, self.files, own, ready)
 
-    def _may_be_left_out(self, entry: Entry, chosen: Chosen) -> bool:
+    def _may_be_left_out(self, entry: Entry, copy: Copy) -> bool:
         """Tell whether the copy may lack a file of the service because its plan left that out; warn of it."""
-        known = chosen.shelf.left_out_by(chosen.copy) is not None
-        if known or not self.target.holds_anything(entry.key):
+        if copy.says_left_out or not self.target.holds_anything(entry.key):
             return False
         if self.task.options.delete:
             self.task.warn(
-                f"{DESCRIPTION} does not say what copy {chosen.copy.name} leaves out, so what service "
+                f"{DESCRIPTION} does not say what copy {copy.name} leaves out, so what service "
                 f"{entry.name!r} has and that copy does not is not deleted. It is known of the copies that "
                 "role backups makes"
             )
@@ -301,7 +299,7 @@ class RecoveryAssembly(FilledAssembly):
 
     def tell(self) -> None:
         """Put into the result which copies were used, how old they are, and how long it took."""
-        services = [self.told_of(key, chosen) for key, chosen in self.chosen.items()]
+        services = [self.told_of(key, copy) for key, copy in self.chosen.items()]
         seconds = None if self.task.check_mode else round(time.monotonic() - self.started, 1)
         self.task.effects.facts["recovery"] = {
             "project": self.contents.project,
@@ -311,7 +309,7 @@ class RecoveryAssembly(FilledAssembly):
             "rto_seconds": seconds,
         }
 
-    def told_of(self, key: str, chosen: Chosen) -> dict[str, Any]:
+    def told_of(self, key: str, copy: Copy) -> dict[str, Any]:
         """Return what is told of one service."""
         found = (each for each in self.parts if each.key == key and each.resource.name in CONTENT)
         part, made = next(found, None), self.made[key]
@@ -320,10 +318,10 @@ class RecoveryAssembly(FilledAssembly):
             "key": key,
             "name": made.name,
             "service_id": made.id,
-            "copy": chosen.copy.path,
-            "content": "dump" if chosen.dump else "files",
-            "copied_at": f"{chosen.copy.moment:%Y-%m-%dT%H:%M:%SZ}",
-            "rpo_seconds": max(0, round((self.now - chosen.copy.moment).total_seconds())),
+            "copy": copy.path,
+            "content": "dump" if copy.dump else "files",
+            "copied_at": f"{copy.moment:%Y-%m-%dT%H:%M:%SZ}",
+            "rpo_seconds": max(0, round((self.now - copy.moment).total_seconds())),
             "seconds": result.get("seconds"),
             "verified": result.get("verified"),
         }

@@ -15,8 +15,7 @@ from ..._api.text import counted
 from ..._api.values import ServiceStatus
 from ..databases.dump import NoDumpError, Source, find_source
 from ..databases.engine import connection_facts
-from ..databases.restore import HeldDump, check_client, check_login, find_target, held_dump, restore
-from ..last_copies.content import as_failure
+from ..databases.restore import Dump, as_failure, check_client, check_login, find_target
 from ..services.view import read_settings
 from ..shared.identify import label
 from ..shared.options import WaitOptions, required
@@ -82,10 +81,10 @@ def plan_restore(
     stack = task.closing.enter_context(ExitStack())
     task.progress(f"dumping {what}")
     with as_failure(f"{what} cannot be copied", EMPTY):
-        held = stack.enter_context(held_dump(source))
+        dump = stack.enter_context(Dump.of(source))
     with copying(own):
-        same = holds(target, held)
-    result = {"engine": held.engine.programs[0], "bytes": held.size, "restored": False}
+        same = dump.is_in(target)
+    result = {"engine": dump.engine.programs[0], "bytes": dump.size, "restored": False}
     if same:
         stack.close()
         return Plan(result=result)
@@ -93,24 +92,18 @@ def plan_restore(
     def run() -> None:
         with stack, copying(own):
             check_own(task, own.id, task.options.source_id, task.options.project_id)
-            restore(held, target)
-            if not holds(target, held):
+            dump.restore(target)
+            if not dump.is_in(target):
                 raise EffectUnverified(
                     f"{label(own)} does not hold what was restored into it; does something else write to it? "
                     "Stop that, and run this again"
                 )
         result["restored"] = True
 
-    summary = f"restore a dump of {what} ({counted(held.size, 'byte')}) into {label(own)}"
+    summary = f"restore a dump of {what} ({counted(dump.size, 'byte')}) into {label(own)}"
     return Plan(
         result=result, steps=[Step(summary, run)], before={"content": "another"}, after={"content": what}
     )
-
-
-def holds(database: Source, dump: HeldDump) -> bool:
-    """Tell whether a database has the content of a dump."""
-    with held_dump(database) as there:
-        return there.digest == dump.digest
 
 
 def plan_foreseen(task: Task[RestoreT], name: str, summary: str, content: str) -> Plan:

@@ -26,9 +26,11 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, cast
 
+from ..._sftp.errors import TransferFailed
 from .dump import (
     CONNECT_SECONDS,
     LAST_LINES,
+    MARIADB,
     POSTGRESQL,
     PRINTING,
     Engine,
@@ -97,59 +99,84 @@ UNION ALL SELECT CONCAT('DROP EVENT IF EXISTS `', REPLACE(EVENT_NAME, '`', '``')
 """Returns the statements that drop all that is in a database of MariaDB or MySQL."""
 
 
-# --- Dumps without a name -----------------------------------------------------------------------------
+# --- Dumps ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class HeldDump:
-    """A whole dump in a file that has no name, and the checksum of what it says."""
+class Dump:
+    """A whole dump in an open file, and the checksum of what it says."""
 
     file: IO[bytes]
+    path: Path
+    """Where this process and its children can open it."""
     engine: Engine
     digest: str
-
-    @property
-    def path(self) -> Path:
-        """Where this process and its children can open it."""
-        return path_of(self.file)
 
     @property
     def size(self) -> int:
         """How many bytes it has."""
         return os.fstat(self.file.fileno()).st_size
 
+    @classmethod
+    @contextmanager
+    def of(cls, database: Source) -> Iterator[Dump]:
+        """Dump a database into a file of mode 0600 that has no name.
 
-def path_of(file: IO[bytes]) -> Path:
-    """Return a path by which this process and its children open a file that has no name."""
-    return Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
+        :raises NoDumpError: if there is no whole dump.
+        """
+        engine = database.engine
+        with tempfile.TemporaryFile() as file:
+            write(file, database)
+            file.flush()
+            path = Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
+            yield cls(file, path, engine, content_digest(path, engine))
+
+    @classmethod
+    @contextmanager
+    def kept_at(cls, path: Path) -> Iterator[Dump]:
+        """Open a dump that was kept, and read it to its end: it may have been cut off."""
+        engine = POSTGRESQL if path.name == POSTGRESQL.file else MARIADB
+        try:
+            with open(path, "rb") as file:
+                last = deque(statements(path, engine) if engine.compress else (), LAST_LINES)
+                if not is_whole(file, engine, last):
+                    raise NoDumpError(f"{path.name} is no whole dump: it was cut off, or is something else")
+                yield cls(file, path, engine, content_digest(path, engine))
+        except (OSError, EOFError, zlib.error) as error:
+            raise NoDumpError(f"the dump {path.name} cannot be read: {error}") from None
+
+    def is_in(self, database: Source) -> bool:
+        """Tell whether a database holds what the dump says, by another dump of it."""
+        with Dump.of(database) as there:
+            return there.digest == self.digest
+
+    def restore(self, database: Source) -> None:
+        """Replace all that is in a database by what the dump says.
+
+        :raises NoDumpError: with what the client said; PostgreSQL then has what it had.
+        """
+        lines = restorable(self.path, self.engine)
+        if database.engine is POSTGRESQL:
+            # The dump ends the transaction. psql's own would be committed at the end of its input, also if
+            # this process is killed meanwhile.
+            begin = f"BEGIN;\nSET lock_timeout = '{LOCK_SECONDS}s';\n{EMPTY_POSTGRESQL}"
+            run_client(database, chain([begin.encode()], lines))
+            return
+        drops = run_client(database, [WHAT_IS_IN_MARIADB.encode()])
+        first = [b"SET FOREIGN_KEY_CHECKS = 0;\n", drops, b"SET FOREIGN_KEY_CHECKS = 1;\n"]
+        run_client(database, chain(first, lines))
 
 
 @contextmanager
-def held_dump(source: Source) -> Iterator[HeldDump]:
-    """Dump a database into a file of mode 0600 that has no name.
-
-    :raises NoDumpError: if there is no whole dump.
-    """
-    with tempfile.TemporaryFile() as file:
-        write(file, source)
-        file.flush()
-        yield HeldDump(file, source.engine, content_digest(path_of(file), source.engine))
-
-
-@contextmanager
-def kept_dump(path: Path, engine: Engine) -> Iterator[HeldDump]:
-    """Open a dump that was kept in a folder, and read it to its end: it may have been cut off."""
+def as_failure(what: str = "", advice: str = "") -> Iterator[None]:
+    """Raise the reason why there is no dump as a transfer that failed, which says what helps."""
     try:
-        with open(path, "rb") as file:
-            last = deque(statements(path, engine) if engine.compress else (), LAST_LINES)
-            if not is_whole(file, engine, last):
-                raise NoDumpError(f"{path.name} is no whole dump: it was cut off, or is something else")
-            yield HeldDump(file, engine, content_digest(path, engine))
-    except (OSError, EOFError, zlib.error) as error:
-        raise NoDumpError(f"the dump {path.name} cannot be read: {error}") from None
+        yield
+    except NoDumpError as error:
+        raise TransferFailed(f"{what}: {error}. {advice}" if what else str(error)) from None
 
 
-# --- Restoring ----------------------------------------------------------------------------------------
+# --- Clients --------------------------------------------------------------------------------------------
 
 
 def psql_command(program: str, login: Login, secret: str) -> list[str]:
@@ -214,23 +241,6 @@ def find_target(connection: Mapping[str, object], source: Source) -> Source:
             "Internet (public: true), or run this elsewhere"
         )
     return target
-
-
-def restore(dump: HeldDump, target: Source) -> None:
-    """Replace all that is in a database by what a dump says.
-
-    :raises NoDumpError: with what the client said; PostgreSQL then has what it had.
-    """
-    lines = restorable(dump.path, dump.engine)
-    if target.engine is POSTGRESQL:
-        # The dump ends the transaction. psql's own would be committed at the end of its input, also if this
-        # process is killed meanwhile.
-        begin = f"BEGIN;\nSET lock_timeout = '{LOCK_SECONDS}s';\n{EMPTY_POSTGRESQL}"
-        run_client(target, chain([begin.encode()], lines))
-        return
-    drops = run_client(target, [WHAT_IS_IN_MARIADB.encode()])
-    first = [b"SET FOREIGN_KEY_CHECKS = 0;\n", drops, b"SET FOREIGN_KEY_CHECKS = 1;\n"]
-    run_client(target, chain(first, lines))
 
 
 COUNT_POSTGRESQL = b"""

@@ -9,8 +9,8 @@ Each is read a second time before it counts: what differs by then was changed in
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +27,8 @@ from ..._sftp.patterns import Patterns
 from ..._sftp.remote import Remote
 from ..._sftp.session import SftpSession
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
-from ..databases.dump import NoDumpError, Source, content_digest, dump_from
+from ..databases.dump import Source, content_digest, dump_from
+from ..databases.restore import as_failure
 from ..files.mirror import describe_failures, describe_unreadable, key_session
 from ..services.options import ServiceOptions
 from ..shared.plan import Task
@@ -244,15 +245,6 @@ class DumpContent:
         if first != second:
             raise TransferFailed(changed_message("a second dump differs from the first one"))
         return [entry_on_disk(folder, engine.file)]
-
-
-@contextmanager
-def as_failure(what: str = "", advice: str = "") -> Iterator[None]:
-    """Raise the reason why there is no dump as a transfer that failed, which says what helps."""
-    try:
-        yield
-    except NoDumpError as error:
-        raise TransferFailed(f"{what}: {error}. {advice}" if what else str(error)) from None
 
 
 Content: TypeAlias = "FileContent | DumpContent"

@@ -19,7 +19,7 @@ from ..._api.text import in_one_line
 from ..._api.values import ContainerState, Family
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
-from ..databases.dump import NoDumpError, find_source
+from ..databases.dump import ENGINES, NoDumpError, find_source
 from ..databases.engine import connection_facts, find_connection
 from ..services.options import ServiceOptions
 from ..services.removal import Kept, own_copies_folder, uncopyable
@@ -29,9 +29,9 @@ from ..shared.plan import Step, Task
 from ..shared.store import atomic_file, one_at_a_time
 from ..shared.task_errors import Invalid
 from ..shared.yaml_text import as_yaml
-from .content import Content, DumpContent, FileContent, check_room
+from .content import FILES, Content, DumpContent, FileContent, check_room
 from .folders import CopyFolder, check_folder, flush_tree, unwritable
-from .manifest import Manifest, check_copy, entry_on_disk, read_manifest
+from .manifest import MANIFEST, Manifest, check_copy, entry_on_disk, read_manifest
 
 DESCRIPTION = "service.yml"
 """What orders the service again."""
@@ -204,6 +204,12 @@ def newest_copy(
         except TransferFailed as error:
             leave(path, error.message)
     return None
+
+
+def is_last_copy(folder: str) -> bool:
+    """Tell whether a folder holds what last copies do, and nothing else."""
+    there, own = set(os.listdir(folder)), {MANIFEST, DESCRIPTION}
+    return own < there and there - own <= {FILES, *(engine.file for engine in ENGINES.values())}
 
 
 def stamp(moment: float) -> str:

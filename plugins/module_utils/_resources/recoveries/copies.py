@@ -13,7 +13,7 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -22,6 +22,7 @@ from typing import Any
 from ..._api.text import counted, first_of
 from ..clones.source import Wanted
 from ..databases.dump import ENGINES
+from ..last_copies.last_copy import is_last_copy
 from ..restore_points.off_site import moment_in
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .target import Span
@@ -43,11 +44,45 @@ class Copy:
 
     path: str
     moment: datetime
+    about: Mapping[str, Any]
+    """What the description of its shelf says; nothing if that has none."""
 
     @property
     def name(self) -> str:
         """The name of the backup that it was made with."""
         return os.path.basename(self.path)
+
+    @property
+    def shelf_id(self) -> str:
+        """The id of the service that it was made of."""
+        return os.path.basename(os.path.dirname(self.path))
+
+    @property
+    def says_left_out(self) -> bool:
+        """Whether the description says what this very copy leaves out."""
+        return isinstance(self._left_out_by.get(self.name), list)
+
+    @property
+    def left_out(self) -> list[str]:
+        """The patterns of what it leaves out, or else of what any copy of its shelf is known to leave out."""
+        known = self._left_out_by
+        lists = [known[self.name]] if self.says_left_out else known.values()
+        return [str(pattern) for each in lists if isinstance(each, list) for pattern in each if pattern]
+
+    @property
+    def _left_out_by(self) -> dict[str, Any]:
+        found = self.about.get("excluded")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def dump(self) -> str | None:
+        """The path of its dump; ``None`` if it has files."""
+        files = [each.name for each in os.scandir(self.path) if each.is_file(follow_symlinks=False)]
+        there = [name for name in DUMPS if name in files]  # a link would have any file restored
+        engine = self.about.get("engine")
+        whole = len(os.listdir(self.path)) == 1
+        is_dump = bool(there) and (bool(engine) if engine is not None else whole)
+        return os.path.join(self.path, there[0]) if is_dump else None
 
 
 @dataclass(frozen=True)
@@ -57,10 +92,9 @@ class Shelf:
     id: str
     copies: Sequence[Copy]
     """The oldest first."""
-    undated: Sequence[Copy] = ()
+    undated: Sequence[Copy]
     """Folders whose names do not say when they were made, which only a user can name."""
-    about: Mapping[str, Any] = field(default_factory=dict)
-    """What its description says; nothing if it has none."""
+    about: Mapping[str, Any]
 
     @property
     def label(self) -> str:
@@ -71,44 +105,11 @@ class Shelf:
             return f"{self.id} (its {DESCRIPTION} is that of {other})"
         return f"{self.id} ({' / '.join(names[:2])})" if names else f"{self.id} (no {DESCRIPTION})"
 
-    @property
-    def left_out(self) -> list[str]:
-        """The patterns of what any of the copies is known to leave out."""
-        return [pattern for each in self._left_out_by.values() for pattern in patterns_of(each)]
-
-    def left_out_by(self, copy: Copy) -> list[str] | None:
-        """Return the patterns of what a copy leaves out; ``None`` if the description does not say that."""
-        found = self._left_out_by.get(copy.name)
-        return patterns_of(found) if isinstance(found, list) else None
-
-    @property
-    def _left_out_by(self) -> dict[str, Any]:
-        found = self.about.get("excluded")
-        return found if isinstance(found, dict) else {}
-
     def is_of(self, projects: Iterable[str], wanted: Wanted) -> bool:
         """Tell whether it is that of a service of these projects."""
         slug = self.about.get("slug")
         same = slug == wanted.was if wanted.is_app else not slug and self.about.get("name") == wanted.was
         return same and self.about.get("project") in set(projects)
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The copy that a service gets."""
-
-    shelf: Shelf
-    copy: Copy
-
-    @property
-    def dump(self) -> str | None:
-        """The path of its dump; ``None`` if it has files."""
-        files = [each.name for each in os.scandir(self.copy.path) if each.is_file(follow_symlinks=False)]
-        there = [name for name in DUMPS if name in files]  # a link would have any file restored
-        engine = self.shelf.about.get("engine")
-        whole = len(os.listdir(self.copy.path)) == 1
-        is_dump = bool(there) and (bool(engine) if engine is not None else whole)
-        return os.path.join(self.copy.path, there[0]) if is_dump else None
 
 
 # --- Reading ------------------------------------------------------------------------------------------
@@ -134,33 +135,32 @@ def read_shelves(folder: str) -> list[Shelf]:
 
 def read_shelf(path: str) -> Shelf:
     """Return the copies of one service. What was not completed has a name that begins with a dot."""
+    id, about = os.path.basename(path), read_description(path)
+    if about.get("id", id) != id:  # it belongs to another shelf, and says nothing of this one
+        about = {"id": about["id"]}
     copies: list[Copy] = []
     undated: list[Copy] = []
     with suppress(NotADirectoryError, FileNotFoundError):
         for each in os.scandir(path):
             if each.is_dir(follow_symlinks=False) and not each.name.startswith("."):
                 made = moment_in(each.name)
-                copy = Copy(each.path, made or datetime.fromtimestamp(each.stat().st_mtime, UTC))
+                copy = Copy(each.path, made or datetime.fromtimestamp(each.stat().st_mtime, UTC), about)
                 (copies if made else undated).append(copy)
-    about: Any = {}
-    with (
-        suppress(OSError, ValueError, RecursionError),
-        # Somebody else may have put a pipe or a device there, and neither comes to an end.
-        open(os.open(os.path.join(path, DESCRIPTION), os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as file,
-    ):
-        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            about = json.loads(file.read(LONGEST_DESCRIPTION))
     copies.sort(key=lambda each: (each.moment, each.name))
-    id = os.path.basename(path)
-    about = about if isinstance(about, dict) else {}
-    if about.get("id", id) != id:  # it belongs to another shelf, and says nothing of this one
-        about = {"id": about["id"]}
     return Shelf(id, copies, undated, about)
 
 
-def patterns_of(found: Any) -> list[str]:
-    """Return the patterns of a list in a description; none of anything else."""
-    return [str(each) for each in found if each] if isinstance(found, list) else []
+def read_description(shelf: str) -> dict[str, Any]:
+    """Return what the description of a shelf says; nothing if there is none, or it makes no sense."""
+    about, path = None, os.path.join(shelf, DESCRIPTION)
+    with (
+        suppress(OSError, ValueError, RecursionError),
+        # Somebody else may have put a pipe or a device there, and neither comes to an end.
+        open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as file,
+    ):
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            about = json.loads(file.read(LONGEST_DESCRIPTION))
+    return about if isinstance(about, dict) else {}
 
 
 # --- Choosing -----------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class Choice:
         latest = self.now + AHEAD if self.latest is None else min(self.latest, self.now + AHEAD)
         return [each for each in shelf.copies if each.moment <= latest]
 
-    def given(self, label: str, wanted: str) -> Chosen:
+    def given(self, label: str, wanted: str) -> Copy:
         """Return the copy that a user names, by its shelf or as SHELF/COPY."""
         id, _slash, name = wanted.partition("/")
         shelf = next((each for each in self.shelves if each.id == id), None)
@@ -196,9 +196,9 @@ class Choice:
         if copy is None:
             known = ", ".join(each.name for each in there)
             raise NoSuchItem(f"copies_of: {label} is to get {wanted!r}; {shelf.label} has {known}")
-        return Chosen(shelf, copy)
+        return copy
 
-    def known(self, wanted: Wanted, projects: Sequence[str]) -> Chosen:
+    def known(self, wanted: Wanted, projects: Sequence[str]) -> Copy:
         """Return the newest copy of a service that the descriptions of the shelves name."""
         label = wanted.label
         own = [each for each in self.shelves if each.is_of(projects, wanted)]
@@ -222,7 +222,7 @@ class Choice:
         if len(shelves) > 1:
             self.remarks.append(
                 f"{label} was ordered {counted(len(shelves), 'time')}, and each has copies; that of "
-                f"{chosen.shelf.id} is taken, which was made at {chosen.copy.moment:%Y-%m-%dT%H:%M:%SZ}"
+                f"{chosen.shelf_id} is taken, which was made at {chosen.moment:%Y-%m-%dT%H:%M:%SZ}"
             )
         return chosen
 
@@ -250,7 +250,7 @@ class Choice:
         self.remarks += left_out
         return found
 
-    def newest(self, label: str, shelf: Shelf) -> Chosen:
+    def newest(self, label: str, shelf: Shelf) -> Copy:
         """Return the newest copy of a shelf that counts."""
         found = self.counting(shelf)
         if not shelf.copies:
@@ -282,20 +282,18 @@ class Choice:
                 f"{label}: no file is in any of its copies, so it gets none. If it never held any, name it "
                 "in without_data"
             )
-        return Chosen(shelf, (filled or found)[-1])
+        return (filled or found)[-1]
 
     def warn_of_newer(
-        self, own: Iterable[Shelf], described: Sequence[Wanted], projects: Sequence[str]
+        self, chosen: Collection[Copy], described: Sequence[Wanted], projects: Sequence[str]
     ) -> None:
         """Note shelves of the same projects that nobody gets, with newer copies than those that are taken.
 
         A service that was relocated or ordered anew under another name has such a shelf.
 
-        :param own: the shelves of which a copy is taken.
         :param described: what the blueprint describes.
         """
-        taken = {each.id: self.counting(each) for each in own}
-        oldest = min((copies[-1].moment for copies in taken.values() if copies), default=self.now)
+        taken, oldest = {each.shelf_id for each in chosen}, min(each.moment for each in chosen)
         for shelf in self.shelves:
             copies = self.counting(shelf)
             known = shelf.id in taken or any(shelf.is_of(projects, each) for each in described)
@@ -307,11 +305,11 @@ class Choice:
                     "ordered anew? copies_of says which copy a service gets"
                 )
 
-    def warn_of_writable(self, folder: str, chosen: Iterable[Chosen]) -> None:
+    def warn_of_writable(self, folder: str, chosen: Iterable[Copy]) -> None:
         """Note what every user of this machine could have written to: it decides what is restored."""
         writable: dict[str, None] = {}
         for each in chosen:
-            places = [folder, os.path.join(folder, each.shelf.id), each.copy.path]
+            places = [folder, os.path.join(folder, each.shelf_id), each.path]
             for path in places if each.dump is None else [*places, each.dump]:
                 mode = os.stat(path).st_mode
                 if mode & stat.S_IWOTH:
@@ -329,19 +327,26 @@ class Choice:
         return f"copies of {first_of([each.label for each in self.shelves], NAMED)}"
 
 
-def check_content(chosen: Chosen, product: str | None) -> None:
+def check_content(copy: Copy, product: str | None) -> None:
     """Refuse a copy that cannot be what the service held: no dump of a database, or an empty one.
 
-    Role `backups` copies a database as a dump or not at all.
+    Role `backups` copies a database as a dump or not at all. A last copy has files in a folder of it, without
+    the permissions that they had, and beside them what was never on the service.
 
     :param product: what the blueprint orders for it.
     """
-    engine = chosen.shelf.about.get("engine")
+    if is_last_copy(copy.path):
+        raise Invalid(
+            f"{copy.path} is a last copy, which keep_copy of hosted.services.service made, and not "
+            "one of role backups. Recover the service without what it holds, and restore its files or dump "
+            "from there by hand, as the guide on backups tells"
+        )
+    engine = copy.about.get("engine")
     other = "; name another copy in copies_of"
-    if chosen.dump is None:
+    if copy.dump is None:
         kind = engine or next((product for name in ENGINES if name in (product or "").lower()), None)
         if kind is not None:
-            raise Invalid(f"{chosen.copy.path} holds no dump, and the service is a {kind} database{other}")
+            raise Invalid(f"{copy.path} holds no dump, and the service is a {kind} database{other}")
         return
-    if not os.path.getsize(chosen.dump):
-        raise Invalid(f"{chosen.dump} is empty, so it is no dump{other}")
+    if not os.path.getsize(copy.dump):
+        raise Invalid(f"{copy.dump} is empty, so it is no dump{other}")

@@ -16,11 +16,10 @@ from typing import Any
 from ..._api.models import Service
 from ..._api.text import counted
 from ..._api.values import Family
-from ..clones.database import RestoreOptions, address_of, holds, plan_foreseen
-from ..databases.dump import MARIADB, POSTGRESQL, find_source
+from ..clones.database import RestoreOptions, address_of, plan_foreseen
+from ..databases.dump import find_source
 from ..databases.engine import find_connection
-from ..databases.restore import HeldDump, check_client, count_rows, kept_dump, restore
-from ..last_copies.content import as_failure
+from ..databases.restore import Dump, as_failure, check_client, count_rows
 from ..shared.identify import label
 from ..shared.options import required
 from ..shared.plan import Plan, Resource, Step, Task
@@ -50,11 +49,10 @@ class RecoveredDatabase(Resource[DumpOptions]):
     def plan(self, task: Task[DumpOptions]) -> Plan:
         """Read the dump to its end, and plan to restore it."""
         options = task.options
-        engine = POSTGRESQL if options.dump.endswith(POSTGRESQL.file) else MARIADB
         held = task.closing.enter_context(ExitStack())
         with restoring(options):
-            check_client(engine)
-            dump = held.enter_context(kept_dump(Path(options.dump), engine))
+            dump = held.enter_context(Dump.kept_at(Path(options.dump)))
+            check_client(dump.engine)
         if options.service is None:
             summary = f"restore {described(options, dump)}"
             held.close()
@@ -62,7 +60,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
         service = self._target.read_own(task)
         return self._plan_restore(task, service, dump)
 
-    def _plan_restore(self, task: Task[DumpOptions], service: Service, dump: HeldDump) -> Plan:
+    def _plan_restore(self, task: Task[DumpOptions], service: Service, dump: Dump) -> Plan:
         """Plan to restore a dump, unless the database has the same content."""
         started, options, record = time.monotonic(), task.options, self._target.record
         with restoring(options):
@@ -72,14 +70,14 @@ class RecoveredDatabase(Resource[DumpOptions]):
                     f"{options.dump} was not made from a database of the engine of {label(service)}; name "
                     "another copy in copies_of"
                 )
-            rows, same = count_rows(database), holds(database, dump)
+            rows, same = count_rows(database), dump.is_in(database)
         if not same:
             self._check_replaceable(options, service, rows)
         result: dict[str, Any] = {"copy": options.dump, "bytes": dump.size, "restored": not same}
 
         def end() -> None:
             with restoring(options):
-                now, whole = count_rows(database), same or holds(database, dump)
+                now, whole = count_rows(database), same or dump.is_in(database)
             if not whole:
                 task.warn(
                     f"{label(service)} was restored, but a new dump of it differs from the one that it was "
@@ -92,7 +90,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
 
         def write() -> None:
             with restoring(options):
-                restore(dump, database)
+                dump.restore(database)
 
         said = f"restore {described(options, dump)} into {label(service)}"
         steps = [
@@ -126,7 +124,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
             )
 
 
-def described(options: DumpOptions, dump: HeldDump) -> str:
+def described(options: DumpOptions, dump: Dump) -> str:
     """Return a dump for messages, with its size."""
     copy = Path(options.dump).parent.name
     return f"the dump of {options.name!r} from copy {copy} ({counted(dump.size, 'byte')})"

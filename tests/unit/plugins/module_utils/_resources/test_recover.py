@@ -19,11 +19,13 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, plain_files
+from unit.plugins.module_utils._resources.platform import run
 from unit.plugins.module_utils._resources.recoveries.platform import (
     BLUEPRINT,
     MOMENT,
@@ -94,6 +96,21 @@ def test_what_was_written_since_is_never_overwritten(
     told = recover(overwrite=["world"])
     assert not told.get("failed"), told["msg"]
     assert files(sandbox, world) == {"/a": "b"}
+
+
+def test_a_last_copy_is_no_copy_of_role_backups(
+    sandbox: Sandbox, recover: Recover, key_file: Path, tmp_path: Path
+) -> None:
+    """Its list and its description were never on the service, and its files are in a folder of it."""
+    sandbox.seed({"services": [{"name": "Survival", "product": "minecraft", "files": WORLD}]})
+    kept = str(tmp_path / "kept")
+    given: dict[str, Any] = {"private_key_file": str(key_file), "known_hosts": str(tmp_path / "known_hosts")}
+    given |= {"name": "Survival", "state": "absent", "keep_copy": kept}
+    copy = run(sandbox, SERVICE, **given)["copy"]["path"]
+    sandbox.clear_journal()
+    told = recover(copies=kept, copies_of={"world": Path(copy).parent.name}, without_data=["lobby"])
+    assert told.get("failed") and commits(sandbox) == []
+    assert f"{copy} is a last copy, which keep_copy of hosted.services.service made" in told["msg"]
 
 
 def test_what_copies_leave_out_stays(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:

@@ -65,8 +65,9 @@ class Account(FakeClient):
         self.network: dict[str, Any] = {"isPublic": False, "publicIp": "203.0.113.1", "publicPort": 15432}
         for id in self.contents:
             self.add_service(id, id)
-        for name in ("check_client", "check_login", "held_dump", "find_source", "find_target", "restore"):
+        for name in ("check_client", "check_login", "find_source", "find_target"):
             monkeypatch.setattr(database, name, getattr(self, name))
+        monkeypatch.setattr(database, "Dump", SimpleNamespace(of=self.dump))
 
     def database_connection(self, id: str) -> DatabaseConnection:
         """Return how to connect to a database."""
@@ -96,16 +97,20 @@ class Account(FakeClient):
         return self.find_source(facts)
 
     @contextmanager
-    def held_dump(self, source: Any) -> Iterator[Any]:
+    def dump(self, source: Any) -> Iterator[Any]:
         """Dump a database."""
         id = source.login.database
-        engine = SimpleNamespace(programs=("pg_dump",))
-        yield SimpleNamespace(digest=self.contents[id], size=1000, engine=engine, of=id)
+        content = self.contents[id]
 
-    def restore(self, held: Any, target: Any) -> None:
-        """Restore a dump."""
-        self.restored.append((held.of, target.login.database))
-        self.contents[target.login.database] = "half" if self.spoiled else held.digest
+        def is_in(target: Any) -> bool:
+            return self.contents[target.login.database] == content
+
+        def restore(target: Any) -> None:
+            self.restored.append((id, target.login.database))
+            self.contents[target.login.database] = "half" if self.spoiled else content
+
+        engine = SimpleNamespace(programs=("pg_dump",))
+        yield SimpleNamespace(size=1000, engine=engine, is_in=is_in, restore=restore)
 
 
 @pytest.fixture

@@ -57,12 +57,12 @@ def source(tools: Path, port: int, database: str = "shop") -> Source:
 def test_two_databases_of_the_same_content_have_the_same_checksum(tools: Path, port: int) -> None:
     """Whatever they are called, and whenever they were dumped. A row is never taken for a header."""
     dumps(tools, ROWS)
-    with module.held_dump(source(tools, port)) as one, module.held_dump(source(tools, port, "copy")) as other:
-        assert one.digest == other.digest
+    with module.Dump.of(source(tools, port)) as one, module.Dump.of(source(tools, port, "copy")) as other:
+        assert one.digest == other.digest and one.is_in(source(tools, port, "copy"))
         assert one.size and b"Database: shop" in b"".join(restorable(one.path, MARIADB))
     dumps(tools, ROWS.replace("not a", "another"))
-    with module.held_dump(source(tools, port)) as changed:
-        assert changed.digest != one.digest
+    with module.Dump.of(source(tools, port)) as changed:
+        assert changed.digest != one.digest and not one.is_in(source(tools, port))
 
 
 def test_a_dump_has_no_name_and_is_gone_with_the_process(
@@ -71,7 +71,7 @@ def test_a_dump_has_no_name_and_is_gone_with_the_process(
     dumps(tools, ROWS)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    with module.held_dump(source(tools, port)) as held:
+    with module.Dump.of(source(tools, port)) as held:
         assert os.fstat(held.file.fileno()).st_nlink == 0
         assert os.fstat(held.file.fileno()).st_mode & 0o077 == 0
         assert [*(tmp_path / "temporary").iterdir()] == []
@@ -84,8 +84,8 @@ def test_what_is_there_is_dropped_before_a_dump_is_restored(tools: Path, port: i
     log = tmp_path / "log"
     asks = "grep -q information_schema && echo 'DROP TABLE `old`;'"
     program(tools, "mariadb", f'echo "args: $*" >> {log}\ntee -a {log} | {asks}\nexit 0')
-    with module.held_dump(source(tools, port)) as held:
-        module.restore(held, source(tools, port, "copy"))
+    with module.Dump.of(source(tools, port)) as held:
+        held.restore(source(tools, port, "copy"))
     said = log.read_text()
     asked, written = said.split("args: ")[1:]
     assert "information_schema.TABLES" in asked and ROWS not in asked
@@ -100,10 +100,10 @@ def test_a_client_that_fails_says_why_without_the_password(tools: Path, port: in
     program(tools, "mariadb", 'grep ^password= "${1#*=}" >&2\nexit 3')
     copy = find_source({**connection(port, "mariadb", "copy"), "password": "hunter2hunter2"})
     with (
-        module.held_dump(source(tools, port)) as held,
+        module.Dump.of(source(tools, port)) as held,
         pytest.raises(NoDumpError, match=r'mariadb ended with 3: password="\*\*\*"$'),
     ):
-        module.restore(held, copy)
+        held.restore(copy)
 
 
 def test_a_dump_that_cannot_be_read_to_its_end_ends_the_client(
@@ -191,17 +191,17 @@ def test_a_dump_that_was_kept_is_read_to_its_end(tools: Path, port: int, tmp_pat
     dumps(tools, ROWS)
     database = source(tools, port)
     path = dump_from(tmp_path, database)
-    with module.kept_dump(path, MARIADB) as kept, module.held_dump(database) as held:
+    with module.Dump.kept_at(path) as kept, module.Dump.of(database) as held:
         assert (kept.digest, kept.size) == (held.digest, path.stat().st_size)
     whole = path.read_bytes()
     for half in (whole[:-9], gzip.compress(ROWS.encode()), b""):
         path.write_bytes(half)
-        with pytest.raises(NoDumpError, match=r"database\.sql\.gz"), module.kept_dump(path, MARIADB):
+        with pytest.raises(NoDumpError, match=r"database\.sql\.gz"), module.Dump.kept_at(path):
             pass
     (tmp_path / "database.dump").write_bytes(b"something else")
     with (
         pytest.raises(NoDumpError, match="is no whole dump"),
-        module.kept_dump(tmp_path / "database.dump", POSTGRESQL),
+        module.Dump.kept_at(tmp_path / "database.dump"),
     ):
         pass
 

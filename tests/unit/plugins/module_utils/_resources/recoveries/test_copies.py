@@ -27,14 +27,14 @@ def test_a_copy_leaves_out_what_its_plan_did_then(tmp_path: Path) -> None:
     described = tmp_path / "svc_1" / "service.json"
     (tmp_path / "svc_1" / "nightly-20261121T030000Z").symlink_to(new)  # which is no copy
     for about, expected in (
-        ({}, ([], None, None)),
-        ({"exclude": "x", "excluded": {new.name: []}}, ([], None, [])),
-        ({"excluded": {old.name: ["b"], "x": ["c"], new.name: 5}}, (["b", "c"], ["b"], None)),
-        ({"excluded": ["b"]}, ([], None, None)),
+        ({}, [([], False), ([], False)]),
+        ({"exclude": "x", "excluded": {new.name: []}}, [([], False), ([], True)]),
+        ({"excluded": {old.name: ["b"], "x": ["c"], new.name: 5}}, [(["b"], True), (["b", "c"], False)]),
+        ({"excluded": ["b"]}, [([], False), ([], False)]),
     ):
         described.write_text(json.dumps(about))
         [shelf] = read_shelves(str(tmp_path))
-        assert (shelf.left_out, *map(shelf.left_out_by, shelf.copies)) == expected
+        assert [(each.left_out, each.says_left_out) for each in shelf.copies] == expected
 
 
 @pytest.mark.parametrize("part", ["", "svc_1", f"svc_1/nightly-{NEW}", f"svc_1/nightly-{NEW}/database.dump"])

@@ -22,9 +22,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
     Service,
     Settings,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones import (
-    database as clone_database,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import (
     MARIADB,
     POSTGRESQL,
@@ -184,32 +181,29 @@ class Server:
         return SimpleNamespace(engine=self.engine)
 
     @contextmanager
-    def dump(self, source: Any) -> Iterator[Any]:
-        """Dump it anew."""
-        yield SimpleNamespace(digest=self.content)
+    def kept_at(self, path: Path) -> Iterator[Any]:
+        """Read the dump that was kept."""
+        engine = POSTGRESQL if path.suffix == ".dump" else MARIADB
+        yield SimpleNamespace(engine=engine, size=1000, is_in=self.has_dump, restore=self.restore)
 
-    def restore(self, dump: Any, source: Any) -> None:
+    def has_dump(self, source: Any) -> bool:
+        """Compare the database with the dump."""
+        return self.content == "dump"
+
+    def restore(self, source: Any) -> None:
         """Restore the dump."""
         self.restored += 1
         self.content, self.rows = self.becomes, {"orders": 3, "users": 4}
-
-
-@contextmanager
-def kept(path: Path, engine: Any) -> Iterator[Any]:
-    """Read the dump that was kept."""
-    yield SimpleNamespace(engine=engine, digest="dump", size=1000)
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     """A server that stands for the engine."""
     server = Server()
+    monkeypatch.setattr(database, "Dump", server)
     monkeypatch.setattr(database, "check_client", lambda engine: None)
-    monkeypatch.setattr(database, "kept_dump", kept)
     monkeypatch.setattr(database, "find_source", server.find)
-    monkeypatch.setattr(clone_database, "held_dump", server.dump)
     monkeypatch.setattr(database, "count_rows", lambda source: [*server.rows.values()])
-    monkeypatch.setattr(database, "restore", server.restore)
     return server
 
 
