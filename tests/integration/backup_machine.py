@@ -111,11 +111,9 @@ class BackupMachine:
         return ["\n".join(each.message for each in failed if each.host == name) for name in hosts]
 
     def contents(self) -> dict[str, str]:
-        """Return all files that the role may touch, with what they hold."""
         return contents(self.folder)
 
     def report(self, plan: str | None = None) -> dict[str, Any]:
-        """Return the report of the last run of a plan."""
         path = self.folder / "state" / f"{plan or self.plan['name']}.json"
         found: dict[str, Any] = json.loads(path.read_text())
         return found
@@ -202,7 +200,6 @@ class SleepMachine(BackupMachine):
         self.plan = NIGHTS
 
     def statuses(self) -> dict[str, str]:
-        """Return the status of each service by its name."""
         items = self.sandbox.api("GET", "/api/resources").json()["items"]
         return {item["name"]: item["status"] for item in items}
 

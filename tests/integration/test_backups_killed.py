@@ -118,6 +118,5 @@ def test_what_a_hook_leaves_running_stays(tmp_path: Path, sandbox: Sandbox) -> N
 
 
 def only_child(pid: int) -> int:
-    """Return the one child that a process has."""
     (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return int(child)

@@ -33,7 +33,6 @@ SERVICES = {
 
 @pytest.fixture
 def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
-    """A machine on which nothing is installed yet."""
     return BackupMachine(tmp_path, sandbox)
 
 

@@ -273,12 +273,10 @@ def test_the_error_says_what_is_wrong(name: str, wrongs: Wrongs) -> None:
 
 
 def test_nobody_sees_a_traceback(wrongs: Wrongs) -> None:
-    """Nothing in what is printed, even at -vvv, comes from inside."""
     assert "Traceback" not in shown(wrongs.run)
 
 
 def test_nobody_sees_a_secret(wrongs: Wrongs) -> None:
-    """No token and no line of a private key is printed, even at -vvv, or is in a result."""
     assert leaked(wrongs.run) == []
 
 

@@ -48,13 +48,11 @@ EXISTING = {
 
 
 def task(folder: Path, **given: Any) -> str:
-    """Return the task that applies the blueprint."""
     options = {"blueprint": BLUEPRINT, "secrets_dir": str(folder), "wait_interval": 0.2, **given}
     return f"- name: Apply\n  hosted.services.blueprint: {json.dumps(options)}\n"
 
 
 def apply(ansible: Ansible, **given: Any) -> Run:
-    """Apply the blueprint to the end."""
     return ansible.tasks(task(ansible.folder, **given)).succeed()
 
 
@@ -100,7 +98,6 @@ def test_a_run_that_is_killed_while_it_prunes(point: int, ansible: Ansible, sand
 
 
 def names_of(sandbox: Sandbox) -> list[str]:
-    """Return the names of the services that are there."""
     return sorted(each["name"] for each in sandbox.api("GET", "/api/resources").json()["items"])
 
 

@@ -83,13 +83,11 @@ SOURCES = sources()
 
 @functools.cache
 def tree_of(path: Path) -> ast.Module:
-    """Return a source, parsed."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @functools.cache
 def imports_of(path: Path) -> list[str]:
-    """Return the full names of what a source imports."""
     return [*imports(path)]
 
 

@@ -38,8 +38,6 @@ CLONE = """
 
 
 class Answer(NamedTuple):
-    """What is answered to a request."""
-
     status: int = 200
     headers: Mapping[str, str] = {}
     body: bytes = b""
@@ -67,7 +65,6 @@ class HostileRegistry(ThreadingHTTPServer):
         return {"mediaType": INDEX, "digest": digest, "size": len(content)}
 
     def respond(self, method: str, path: str, authorization: str) -> Answer:
-        """Return the answer to a request."""
         self.asked.append((method, path, authorization))
         answer = self.answer(method, path, authorization)
         if answer is not None or path == "/v2/":
@@ -82,13 +79,10 @@ class HostileRegistry(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request."""
-
     def log_message(self, *arguments: Any) -> None:
         """Say nothing."""
 
     def handle_one(self) -> None:
-        """Answer it."""
         assert isinstance(self.server, HostileRegistry)
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         status, headers, body = self.server.respond(
@@ -144,7 +138,6 @@ def told(outcome: Outcome) -> str:
 
 
 def index(*entries: dict[str, Any]) -> dict[str, Any]:
-    """Return an index of these manifests."""
     return {"schemaVersion": 2, "mediaType": INDEX, "manifests": list(entries)}
 
 

@@ -58,7 +58,6 @@ def write(ansible: Ansible, expression: str, *arguments: str, variables: str = "
 
 
 def written(ansible: Ansible) -> str:
-    """Return what was written."""
     return (ansible.folder / "value").read_text()
 
 

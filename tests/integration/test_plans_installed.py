@@ -37,14 +37,12 @@ MARK = "Managed by the role hosted.services.backups"
 
 @pytest.fixture
 def backups(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
-    """A machine for role `backups` on which nothing is installed yet."""
     sandbox.seed(SERVICES)
     return BackupMachine(tmp_path, sandbox)
 
 
 @pytest.fixture(params=MACHINES)
 def machine(request: pytest.FixtureRequest, tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
-    """A machine for each role."""
     sandbox.seed(SERVICES)
     return MACHINES[request.param](tmp_path, sandbox)
 

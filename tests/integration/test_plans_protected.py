@@ -37,7 +37,6 @@ as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as anot
 
 @pytest.fixture
 def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
-    """A machine on which nothing is installed yet."""
     return BackupMachine(tmp_path, sandbox)
 
 

@@ -98,7 +98,6 @@ class Case(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of the task in a play."""
         return f"{self.form}, {self.option} {self.how}"
 
 

@@ -36,7 +36,6 @@ LATER = """\
 
 
 def make_key(path: Path) -> str:
-    """Make a key pair and return the public key."""
     command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", path.name, "-f", str(path)]
     subprocess.run(command, check=True)
     return path.with_suffix(".pub").read_text().strip()
@@ -75,7 +74,6 @@ class Team:
             assert time.monotonic() < until, self.keys()
 
     def keys(self) -> list[str]:
-        """Return the names of the keys of the account."""
         return sorted(key["name"] for key in self.sandbox.api("GET", "/api/users/me/ssh-keys").json())
 
     def sftp(self, service: str, *commands: str) -> subprocess.CompletedProcess[str]:
@@ -105,7 +103,6 @@ def team(ansible: Ansible, sandbox: Sandbox) -> Team:
 
 
 def changed(run: Run) -> list[str]:
-    """Return the tasks that changed something."""
     names = [outcome.name.rpartition(" : ")[2] for outcome in run.outcomes if outcome.result.get("changed")]
     return list(dict.fromkeys(names))
 
@@ -166,13 +163,11 @@ def test_hosts_of_two_accounts(team: Team) -> None:
 
 
 def email_of(team: Team, token: str) -> str:
-    """Return the address of the account of a token."""
     answer = team.sandbox.api("GET", "/api/apps/whoami", headers={"Authorization": f"Bearer {token}"})
     return str(answer.json()["email"])
 
 
 def keys_of(team: Team, token: str) -> list[str]:
-    """Return the names of the keys of the account of a token."""
     headers = {"Authorization": f"Bearer {token}"}
     answer = team.sandbox.api("GET", "/api/users/me/ssh-keys", headers=headers)
     return sorted(key["name"] for key in answer.json())

@@ -38,13 +38,11 @@ class Tls(NamedTuple):
 
     @property
     def connections(self) -> int:
-        """How often somebody has connected."""
         return sum(front.connections for front in self.fronts.values())
 
 
 @contextmanager
 def serving(folder: Path, port: int) -> Iterator[Tls]:
-    """Run the servers before a port."""
     folder.mkdir()
     authority, stranger = Authority(folder, "authority"), Authority(folder, "stranger")
     certificates = {
@@ -218,7 +216,6 @@ def test_what_is_lost_behind_a_proxy_is_not_sent_again(
 
 
 def test_inventory(tls: Tls, proxy: Proxy, ansible: Ansible, sandbox: Sandbox) -> None:
-    """The inventory is as careful."""
     inventory = Inventory(ansible, sandbox)
     sandbox.seed({"services": [{"name": "mc", "product": "minecraft"}]})
     url = f"https://127.0.0.1:{tls.fronts['good'].port}"

@@ -109,7 +109,6 @@ def both(tmp_path: Path, sandbox: Sandbox, relay: Relay) -> Both:
 
 
 def said(outcome: Outcome) -> str:
-    """Return what a task remarked."""
     return "\n".join(outcome.result.get("warnings", []))
 
 

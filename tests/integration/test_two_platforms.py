@@ -137,14 +137,12 @@ a token of nothing:
 
 
 def cases() -> dict[str, dict[str, Any]]:
-    """Return all cases by their names."""
     refused = yaml.safe_load(CONTRADICTIONS)
     looked_up = {f"a lookup: {name}": {"look_up": "", **case} for name, case in refused.items()}
     return {**yaml.safe_load(CASES), **refused, **looked_up}
 
 
 def task(case: dict[str, Any]) -> dict[str, Any]:
-    """Return the task of a case."""
     if "look_up" in case:
         lookup = f"lookup('hosted.services.registry_credentials'{case['look_up']})"
         return {"ansible.builtin.debug": {"msg": f"{{{{ {lookup}.host }}}}"}}

@@ -126,7 +126,6 @@ class Front(socketserver.ThreadingTCPServer):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
         return int(self.server_address[1])
 
 
@@ -140,8 +139,6 @@ class TlsFront(Front):
 
 
 class TlsPassage(socketserver.BaseRequestHandler):
-    """One connection."""
-
     def handle(self) -> None:
         """Take the TLS off, if the other side agrees to it."""
         assert isinstance(self.server, TlsFront)
@@ -161,8 +158,6 @@ class Proxy(Front):
 
 
 class ProxyPassage(socketserver.BaseRequestHandler):
-    """One connection."""
-
     def handle(self) -> None:
         """Open a tunnel, for those who may."""
         assert isinstance(self.server, Proxy)
@@ -186,8 +181,6 @@ class Forward(Front):
 
 
 class ForwardPassage(socketserver.BaseRequestHandler):
-    """One connection."""
-
     def handle(self) -> None:
         """Carry one request, addressed as servers want it, and what comes back."""
         assert isinstance(self.server, Forward)
@@ -236,5 +229,4 @@ def running(*fronts: Front) -> Iterator[None]:
 
 
 def port_of(sandbox: Sandbox) -> int:
-    """Return where a sandbox listens."""
     return int(urlsplit(sandbox.base_url).port or 0)

@@ -96,5 +96,4 @@ class Inventory:
 
 @pytest.fixture
 def inventory(ansible: Ansible, sandbox: Sandbox) -> Inventory:
-    """The inventory file of a test."""
     return Inventory(ansible, sandbox)

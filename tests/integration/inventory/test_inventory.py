@@ -31,7 +31,6 @@ def ids(sandbox: Sandbox) -> dict[str, str]:
 
 
 def routes(sandbox: Sandbox) -> Counter[str]:
-    """How often each route was called."""
     return Counter(line["route"] for line in sandbox.journal())
 
 
@@ -40,7 +39,6 @@ def routes(sandbox: Sandbox) -> Counter[str]:
 
 @pytest.mark.usefixtures("ids")
 def test_groups(inventory: Inventory) -> None:
-    """Hosts are in groups by project and family."""
     assert inventory.list().groups == {
         "family_app": ["shop"],
         "family_compute": ["box"],
@@ -275,7 +273,6 @@ def test_constructed(inventory: Inventory) -> None:
 
 @pytest.mark.usefixtures("ids")
 def test_strict(inventory: Inventory) -> None:
-    """An expression that cannot be evaluated is skipped, and an error when strict."""
     compose = {"edition": "hosted_runtime.slug ~ ''"}
     listed = inventory.list(compose=compose)
     assert listed.of("survival")["edition"] == "paper"
@@ -286,7 +283,6 @@ def test_strict(inventory: Inventory) -> None:
 
 @pytest.mark.usefixtures("ids")
 def test_use_extra_vars(inventory: Inventory) -> None:
-    """Extra variables can be used where that is asked for."""
     given: dict[str, Any] = {"compose": {"stage": "stage_name"}, "strict": True}
     listed = inventory.list("-e", "stage_name=test", use_extra_vars=True, **given)
     assert listed.of("box")["stage"] == "test"
@@ -529,7 +525,6 @@ def test_a_service_that_a_play_moved_is_in_its_new_project(
 )
 @pytest.mark.usefixtures("ids")
 def test_refused(options: dict[str, Any], message: str, inventory: Inventory) -> None:
-    """What is wrong is said in one sentence, and there is no inventory."""
     assert message in inventory.refused(**options)
 
 
