@@ -149,6 +149,18 @@ class BackupMachine:
         output, _nothing = process.communicate(timeout=PLAY_SECONDS)
         return process.returncode, output
 
+    def good(self, *arguments: str) -> str:
+        """Run the command, which has to end well; return what it printed."""
+        code, output = self.run(*arguments)
+        assert code == 0, output
+        return output
+
+    def bad(self, *arguments: str) -> str:
+        """Run the command, which has to fail, and not to step aside; return what it printed."""
+        code, output = self.run(*arguments)
+        assert code not in (0, 75), output
+        return output
+
     def backups(self, service_id: str) -> list[dict[str, Any]]:
         """Return the backups that the platform has of a service, the oldest first."""
         found = self.sandbox.api("GET", f"/api/resources/{service_id}/backups").json()
