@@ -119,6 +119,7 @@ def check_documented(target: str, outcomes: list[Outcome]) -> None:
 def prepare(target: str, sandbox: Sandbox) -> list[str]:
     """Put on the platform what the target's cases.yml says is there from the start; return its ids."""
     seed = cases(target).get("seed")
+    seed = cases(seed)["seed"] if isinstance(seed, str) else seed
     ids = leaves(sandbox.seed(seed)).values() if seed else ()
     sandbox.clear_journal()
     return [str(id) for id in ids]
