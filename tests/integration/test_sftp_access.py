@@ -74,7 +74,7 @@ class Team:
             assert time.monotonic() < until, self.keys()
 
     def keys(self) -> list[str]:
-        return sorted(key["name"] for key in self.sandbox.api("GET", "/api/users/me/ssh-keys").json())
+        return keys_of(self, self.sandbox.token)
 
     def sftp(self, service: str, *commands: str) -> subprocess.CompletedProcess[str]:
         """Log in as people do, with nothing but the ssh_config."""
@@ -157,20 +157,17 @@ def test_hosts_of_two_accounts(team: Team) -> None:
         *both, play=PLAY + LATER, sftp_access_keys=[team.alice], sftp_access_exclusive=True, later_token=other
     ).succeed()
     assert team.keys() == keys_of(team, other) == ["alice"]
-    own, theirs = (email_of(team, token) for token in (sandbox.token, other))
+    own, theirs = (of_account(team, token, "/api/apps/whoami")["email"] for token in (sandbox.token, other))
     assert [run[name].result["account"]["email"] for name in ("Whose", "Whose later")] == [own, theirs]
     assert run["Left"].message == "none"
 
 
-def email_of(team: Team, token: str) -> str:
-    answer = team.sandbox.api("GET", "/api/apps/whoami", headers={"Authorization": f"Bearer {token}"})
-    return str(answer.json()["email"])
+def of_account(team: Team, token: str, path: str) -> Any:
+    return team.sandbox.api("GET", path, headers={"Authorization": f"Bearer {token}"}).json()
 
 
 def keys_of(team: Team, token: str) -> list[str]:
-    headers = {"Authorization": f"Bearer {token}"}
-    answer = team.sandbox.api("GET", "/api/users/me/ssh-keys", headers=headers)
-    return sorted(key["name"] for key in answer.json())
+    return sorted(key["name"] for key in of_account(team, token, "/api/users/me/ssh-keys"))
 
 
 def test_a_changed_key_is_an_error(team: Team) -> None:
