@@ -144,67 +144,65 @@ def index(*entries: dict[str, Any]) -> dict[str, Any]:
 # --- What is read of a registry -------------------------------------------------------------------------
 
 
-def clone(ansible: Ansible, shop: Sandbox, registry: HostileRegistry, top: dict[str, Any]) -> Run:
-    """Clone an application that runs this image."""
-    with hostile(shop, registry, digest=top["digest"]) as environment:
-        return ansible.tasks(CLONE, "ignore_errors: true\n", env=environment)
-
-
-def test_each_manifest_is_read_once(ansible: Ansible, shop: Sandbox) -> None:
-    """Thirty indexes that each name the next one twice are 30 manifests, not 2^30."""
-    registry = HostileRegistry()
-    top = registry.keep(index())
-    for _level in range(LEVELS):
-        top = registry.keep(index(top, top))
-    run = clone(ansible, shop, registry, top)
-    assert "was not pushed to this application" in told(run["Clone"]), "the platform has its own registry"
-    asked = [path for method, path, _login in registry.asked if method == "GET"]
-    read = [path for path in asked if "/acme-api/manifests/" in path]
-    assert len(read) == len(set(read)) == LEVELS + 1
-
-
-@pytest.mark.parametrize(
-    ("content", "says"), [(b"[]", "is no manifest"), (b'{"manifests": 5}', "not a list")]
-)
-def test_what_is_no_image_is_told(content: bytes, says: str, ansible: Ansible, shop: Sandbox) -> None:
-    """Though its digest is right."""
-    registry = HostileRegistry()
-    assert says in told(clone(ansible, shop, registry, registry.keep(content))["Clone"])
-
-
-def test_indexes_have_a_bottom(ansible: Ansible, shop: Sandbox) -> None:
-    """1,500 within each other are refused, after the 64 that are allowed."""
-    registry = HostileRegistry()
-    top = registry.keep(index())
-    for _level in range(1500):
-        top = registry.keep(index(top))
-    assert "64 levels" in told(clone(ansible, shop, registry, top)["Clone"])
+def clone(
+    ansible: Ansible, shop: Sandbox, cases: Mapping[str, tuple[HostileRegistry, dict[str, Any]]]
+) -> Run:
+    """Clone an application that runs an image, from a platform for each case, in a task of its name."""
+    tasks = []
+    with ExitStack() as stack:
+        for number, (name, (registry, top)) in enumerate(cases.items()):
+            environment = stack.enter_context(hostile(shop, registry, digest=top["digest"]))
+            target = {"project": f"copy-{number}", "rename": {"suffix": f"-{number}-copy"}}
+            options = {"source": "shop", **target, "without_data": ["acme-api"]}
+            tasks.append({"name": name, "hosted.services.clone": options, "environment": environment})
+        return ansible.tasks(json.dumps(tasks), "ignore_errors: true\n")
 
 
 PACKED, ZEROS = {"Content-Encoding": "gzip"}, gzip.compress(bytes(50_000_000))
-BOMBS: dict[str, tuple[dict[str, str], bytes, str]] = {
-    "gzip": (PACKED, ZEROS, "larger than 4 MB"),
-    "plain": ({}, bytes(5_000_000), "larger than 4 MB"),
-    "an error": ({**PACKED, "status": "500"}, ZEROS, "larger than 4 MB"),
-    "a redirect": ({"Location": "/", "status": "307"}, bytes(50_000_000), "larger than 4 MB"),
-    "deep error": ({"status": "403"}, b'{"errors":' * 100_000, "refused (403)"),
-    "another manifest": ({}, b"{}", "does not match digest"),
-    "an echo": ({"status": "403"}, json.dumps({"errors": [{"message": SECRET}]}).encode(), "refused (403)"),
+ECHO = json.dumps({"errors": [{"message": SECRET}]}).encode()
+BOMBS: dict[str, tuple[Answer, str]] = {
+    "gzip": (Answer(200, PACKED, ZEROS), "larger than 4 MB"),
+    "plain": (Answer(200, {}, bytes(5_000_000)), "larger than 4 MB"),
+    "an error": (Answer(500, PACKED, ZEROS), "larger than 4 MB"),
+    "a redirect": (Answer(307, {"Location": "/"}, bytes(50_000_000)), "larger than 4 MB"),
+    "deep error": (Answer(403, {}, b'{"errors":' * 100_000), "refused (403)"),
+    "another manifest": (Answer(200, {}, b"{}"), "does not match digest"),
+    "an echo": (Answer(403, {}, ECHO), "refused (403)"),
 }
 
 
-@pytest.mark.parametrize("bomb", BOMBS)
-def test_answers_have_a_size(bomb: str, ansible: Ansible, shop: Sandbox) -> None:
-    """Unpacked, whatever their status; what is wrong with them is told, without the secret."""
-    headers, body, says = BOMBS[bomb]
-    headers = dict(headers)
-    answer = Answer(int(headers.pop("status", 200)), headers, body)
-    registry = HostileRegistry(
-        lambda method, path, login: answer if method == "GET" and "/manifests/" in path else None
-    )
-    run = clone(ansible, shop, registry, registry.keep(index()))
-    assert says in told(run["Clone"])
+def test_what_is_no_image_and_answers_without_a_size_are_told(ansible: Ansible, shop: Sandbox) -> None:
+    """Unpacked, whatever their status; what is wrong with them is told, without the secret.
+
+    Of 1,500 indexes within each other, 64 are allowed; thirty that each name the next one twice are 30
+    manifests, not 2^30.
+    """
+    cases: dict[str, tuple[HostileRegistry, dict[str, Any]]] = {}
+    for name, (answer, _says) in BOMBS.items():
+        registry = HostileRegistry(
+            lambda method, path, login, answer=answer: (
+                answer if method == "GET" and "/manifests/" in path else None
+            )
+        )
+        cases[name] = registry, registry.keep(index())
+    for name, levels, twice in (("deep", 1500, 1), ("wide", LEVELS, 2)):
+        registry = HostileRegistry()
+        top = registry.keep(index())
+        for _level in range(levels):
+            top = registry.keep(index(*[top] * twice))
+        cases[name] = registry, top
+    for name, content in (("no object", b"[]"), ("no list", b'{"manifests": 5}')):
+        registry = HostileRegistry()
+        cases[name] = registry, registry.keep(content)
+    run = clone(ansible, shop, cases)
+    says = {name: text for name, (_answer, text) in BOMBS.items()}
+    says |= {"deep": "64 levels", "no object": "is no manifest", "no list": "not a list"}
+    says["wide"] = "was not pushed to this application"  # the platform has its own registry
+    assert {name: text for name, text in says.items() if text not in told(run[name])} == {}
     assert SECRET not in run.output
+    asked = [path for method, path, _login in cases["wide"][0].asked if method == "GET"]
+    read = [path for path in asked if "/acme-api/manifests/" in path]
+    assert len(read) == len(set(read)) == LEVELS + 1
 
 
 # --- Where a registry leads -----------------------------------------------------------------------------
