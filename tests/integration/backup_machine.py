@@ -193,7 +193,6 @@ class DriftMachine(BackupMachine):
         self.plan = {"name": "all", "blueprints": [str(self.blueprints / "*.yml")]}
 
     def path(self, name: str) -> Path:
-        """Return the path of a blueprint."""
         return self.blueprints / f"{name}.yml"
 
     def add_service(self) -> None:

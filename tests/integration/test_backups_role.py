@@ -37,7 +37,6 @@ def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
 
 
 def seed(sandbox: Sandbox) -> dict[str, str]:
-    """Let there be two services; return their ids by name."""
     ids: dict[str, str] = sandbox.seed(SERVICES)["services"]
     return ids
 

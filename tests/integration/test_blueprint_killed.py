@@ -102,7 +102,6 @@ def names_of(sandbox: Sandbox) -> list[str]:
 
 
 def check_copies(sandbox: Sandbox, home: Path) -> None:
-    """Check that each service that is gone has a copy with its file."""
     copied = {file.read_text() for file in home.glob("last_copies/*/2*/files/level.dat")}
     assert set(OLD) - set(names_of(sandbox)) <= copied
 

@@ -42,7 +42,6 @@ def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
 
 @pytest.fixture
 def key(sandbox: Sandbox, tmp_path: Path) -> Path:
-    """A private key that opens SFTP."""
     return Path(register_key(sandbox, tmp_path))
 
 

@@ -262,7 +262,6 @@ def play(
 
 
 def cases_as_tasks(cases: tuple[Case, ...]) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """Return cases as tasks by their titles."""
     return {case.title: (FORMS[case.form].module, case.arguments) for case in cases}
 
 

@@ -86,7 +86,6 @@ class Relay(ProxyServer):
 
 @pytest.fixture
 def relay(sandbox: Sandbox) -> Iterator[Relay]:
-    """A relay before the sandbox."""
     with running(Relay(sandbox)) as relay:
         yield relay
 

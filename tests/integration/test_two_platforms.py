@@ -39,7 +39,6 @@ def west(second: Sandbox) -> Sandbox:
 
 @pytest.fixture
 def east(sandbox: Sandbox) -> Sandbox:
-    """The platform of the environment."""
     sandbox.seed({"tokens": [{"id": EAST, "scope": "FULL"}, {"id": OF_TASK, "scope": "REGISTRY"}]})
     return sandbox
 
@@ -273,7 +272,6 @@ def service_in(project: str) -> dict[str, Any]:
 
 @pytest.fixture
 def files(ansible: Ansible, east: Sandbox, west: Sandbox) -> Files:
-    """Two accounts, without files yet."""
     return Files(ansible, east, west)
 
 

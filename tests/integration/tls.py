@@ -101,12 +101,10 @@ class Authority:
 
 
 def subject(name: str) -> x509.Name:
-    """Return the name of whom a certificate is for."""
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
 def general_name(host: str) -> x509.GeneralName:
-    """Return a host as certificates name it."""
     try:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
