@@ -271,7 +271,7 @@ def test_strict_and_extra_vars(inventory: Inventory) -> None:
     stage: dict[str, Any] = {"compose": {"stage": "stage_name"}, "strict": True}
     listed = inventory.list("-e", "stage_name=test", use_extra_vars=True, **stage)
     assert listed.of("box")["stage"] == "test"
-    wrong = {
+    wrong: dict[str, dict[str, Any]] = {
         "edition": {"compose": compose},
         "hosted_nope": {"hostnames": ["hosted_nope.x"]},
         "stage_name": stage,
