@@ -5,7 +5,7 @@
 
 Tests that run every module read it here, so a new module needs no line in any of them:
 
-- `seed`: what is on the sandbox when the module's own target begins;
+- `seed`: what is on the sandbox when the module's own target begins; or the module whose seed that is;
 - `sample_args`: arguments for a platform that answers anything; the first ones also serve wherever some task
   of the module is needed;
 - `selectors`: for a module that writes, well-formed tasks by title, at least one for each state. They run

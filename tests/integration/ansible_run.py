@@ -150,7 +150,6 @@ class Ansible:
         }
 
     def tasks(self, tasks: str, keywords: str = "", **options: Any) -> Run:
-        """Run a play of tasks over localhost."""
         return self.playbook(play_of(tasks, keywords), **options)
 
     def playbook(

@@ -111,11 +111,9 @@ class BackupMachine:
         return ["\n".join(each.message for each in failed if each.host == name) for name in hosts]
 
     def contents(self) -> dict[str, str]:
-        """Return all files that the role may touch, with what they hold."""
         return contents(self.folder)
 
     def report(self, plan: str | None = None) -> dict[str, Any]:
-        """Return the report of the last run of a plan."""
         path = self.folder / "state" / f"{plan or self.plan['name']}.json"
         found: dict[str, Any] = json.loads(path.read_text())
         return found
@@ -151,6 +149,18 @@ class BackupMachine:
         output, _nothing = process.communicate(timeout=PLAY_SECONDS)
         return process.returncode, output
 
+    def good(self, *arguments: str) -> str:
+        """Run the command, which has to end well; return what it printed."""
+        code, output = self.run(*arguments)
+        assert code == 0, output
+        return output
+
+    def bad(self, *arguments: str) -> str:
+        """Run the command, which has to fail, and not to step aside; return what it printed."""
+        code, output = self.run(*arguments)
+        assert code not in (0, 75), output
+        return output
+
     def backups(self, service_id: str) -> list[dict[str, Any]]:
         """Return the backups that the platform has of a service, the oldest first."""
         found = self.sandbox.api("GET", f"/api/resources/{service_id}/backups").json()
@@ -183,7 +193,6 @@ class DriftMachine(BackupMachine):
         self.plan = {"name": "all", "blueprints": [str(self.blueprints / "*.yml")]}
 
     def path(self, name: str) -> Path:
-        """Return the path of a blueprint."""
         return self.blueprints / f"{name}.yml"
 
     def add_service(self) -> None:
@@ -202,7 +211,6 @@ class SleepMachine(BackupMachine):
         self.plan = NIGHTS
 
     def statuses(self) -> dict[str, str]:
-        """Return the status of each service by its name."""
         items = self.sandbox.api("GET", "/api/resources").json()["items"]
         return {item["name"]: item["status"] for item in items}
 

@@ -47,7 +47,6 @@ def sandbox(server: Sandbox) -> Sandbox:
 
 @pytest.fixture
 def ansible(tmp_path: Path, sandbox: Sandbox) -> Ansible:
-    """ansible-playbook, pointed at the sandbox."""
     return Ansible(tmp_path, sandbox)
 
 

@@ -21,7 +21,6 @@ outcome is unknown. `python -m integration.coverage` writes this page from the s
 
 
 def page() -> str:
-    """Return the page."""
     rows = [
         f"| `{route}` | {route.scope.value} | {route.idempotency.meaning} |\n" for route in ROUTES.values()
     ]

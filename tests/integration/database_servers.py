@@ -42,7 +42,6 @@ def missing(engine: str) -> str:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -109,7 +108,6 @@ class PostgreSQL(_Server):
                  "--username=admin", "--encoding=UTF8")  # fmt: skip
 
     def command(self) -> list[str]:
-        """Return what starts the server."""
         return ["postgres", "-D", "data", "-p", str(self.port), "-h", "127.0.0.1", "-k", str(self.folder),
                 "-c", "fsync=off"]  # fmt: skip
 

@@ -34,7 +34,6 @@ class Docker(NamedTuple):
 
     @property
     def login(self) -> dict[str, str]:
-        """The credentials, as the platform gives them."""
         return {"host": self.host, **LOGIN}
 
     def inspect(self, reference: str) -> dict[str, Any]:
@@ -75,7 +74,6 @@ def serving(folder: Path, **environment: str) -> Iterator[Docker]:
 
 
 def await_answer(process: subprocess.Popen[bytes], port: int) -> None:
-    """Wait until the registry answers."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and process.poll() is None:
         try:

@@ -100,7 +100,6 @@ def left_of(home: Path) -> list[int]:
 
 
 def processes_of(home: Path) -> Iterator[int]:
-    """Yield the processes of a run."""
     mark = f"HOME={home}\0".encode()
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

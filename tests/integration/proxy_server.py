@@ -50,7 +50,6 @@ class ProxyServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Its address."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def carried_out(self, method: str, path: str) -> None:
@@ -58,8 +57,6 @@ class ProxyServer(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One call."""
-
     def log_message(self, *arguments: Any) -> None:
         """Say nothing."""
 
@@ -86,7 +83,6 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def running(server: S) -> Iterator[S]:
-    """Run the server while a test needs it."""
     with server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()

@@ -152,14 +152,12 @@ class Comparison:
 
 
 def is_of_type(value: Any, kind: str) -> bool:
-    """Tell whether a value is of a documented type."""
     if kind == "raw":
         return True
     return isinstance(value, TYPES.get(kind, ())) and (kind == "bool" or not isinstance(value, bool))
 
 
 def paths(keys: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield the path of every documented key."""
     for name, key in keys.items():
         yield f"{prefix}{name}"
         yield from paths(key.get("contains", {}), f"{prefix}{name}.")

@@ -101,7 +101,6 @@ class Rulebook:
             )
 
     def said(self) -> str:
-        """Return the output so far."""
         return self.output.read_text()
 
     def until(self, condition: Callable[[], object]) -> None:

@@ -285,7 +285,6 @@ def with_secrets(tasks: str, modules: tuple[str, ...] = SECRETIVE) -> str:
 
 
 def named(task: dict[str, Any], module: str) -> bool:
-    """Tell whether a task is one of a module."""
     return f"hosted.services.{module}" in task
 
 

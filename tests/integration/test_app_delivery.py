@@ -48,7 +48,6 @@ def deliver(small: Ansible, version: str, *arguments: str, **variables: Any) -> 
 
 
 def roll_back(small: Ansible, **variables: str) -> Run:
-    """Run the playbook `rollback`."""
     return small.playbook(
         "- ansible.builtin.import_playbook: hosted.services.rollback",
         variables={"rollback_slug": "acme-shop", **variables},

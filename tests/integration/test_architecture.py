@@ -68,12 +68,3 @@ def mistakes(page: str) -> list[str]:
 
 def test_what_the_page_names_exists() -> None:
     assert mistakes(PAGE.read_text()) == []
-
-
-def test_the_page_answers_what_a_maintainer_asks_first() -> None:
-    """The table has a row for each question, and each row names a file."""
-    rows = re.findall(r"^\| (.+?) \| (.+) \|$", PAGE.read_text().partition("## Where do I find")[2], re.M)
-    table = {question: answer for question, answer in rows if NAMES_IN_FILE.search(answer)}
-    asked = ("429", "diff", "price", "secret is kept", "check mode", "gap point")
-    assert len(table) >= 12
-    assert [word for word in asked if not any(word in question for question in table)] == []

@@ -43,7 +43,6 @@ def checked(*lists: str) -> set[str]:
 
 
 def names_on(sandbox: Sandbox) -> Sequence[str]:
-    """Return the names of all services."""
     return [service["name"] for service in sandbox.api("GET", "/api/resources").json()["items"]]
 
 

@@ -64,7 +64,6 @@ def night(machine: BackupMachine, number: int) -> tuple[int, str]:
 
 
 def seed(sandbox: Sandbox, product: str, **service: Any) -> str:
-    """Let there be a database; return its id."""
     found = sandbox.seed({"services": [{"name": "db", "product": product, **service}]})
     return str(found["services"]["db"])
 

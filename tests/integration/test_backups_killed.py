@@ -50,8 +50,7 @@ def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> N
         assert machine.names(id)[-1] >= old[-1]
 
     name = "nightly-20260104t020000z" if point % 2 else "nightly-20260105t020000z"
-    code, output = machine.run("run", "nightly", "-e", f"backups_run_name={name}")
-    assert code == 0, output
+    machine.good("run", "nightly", "-e", f"backups_run_name={name}")
     asked: dict[str, list[str]] = {id: [] for id in ids.values()}
     for line in sandbox.journal("backups.create"):
         asked[line["path"].split("/")[3]].append(line["body"]["name"])
@@ -83,8 +82,7 @@ def test_what_outlives_a_run_that_is_killed(victim: str, tmp_path: Path, sandbox
         assert child not in [*processes_of(machine.folder)]
     run.stdout.close()
     (tmp_path / "again").touch()
-    code, output = machine.run("run", "nightly")
-    assert code == 0, output
+    output = machine.good("run", "nightly")
     assert ("the run before was cut off" in output) == (victim == "command")
     assert left_of(machine.folder) == []
     assert len(sandbox.journal("backups.create")) == 1
@@ -110,14 +108,12 @@ def test_what_a_hook_leaves_running_stays(tmp_path: Path, sandbox: Sandbox) -> N
     hook = f"test -e {tmp_path}/pid || {{ sleep 600 >/dev/null 2>&1 & echo $! >{tmp_path}/pid; }}"
     machine.install({**NIGHTLY, "after": [hook]}).succeed()
     for _night in range(2):
-        code, output = machine.run("run", "nightly")
-        assert code == 0, output
+        machine.good("run", "nightly")
     left = int((tmp_path / "pid").read_text())
     assert left in [*processes_of(machine.folder)]
     os.kill(left, signal.SIGKILL)
 
 
 def only_child(pid: int) -> int:
-    """Return the one child that a process has."""
     (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return int(child)

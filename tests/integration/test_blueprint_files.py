@@ -62,13 +62,11 @@ def encrypted(text: str, depth: int) -> str:
 
 
 def environment(sandbox: Sandbox, slug: str) -> dict[str, str]:
-    """Return what the platform has as the environment of an application."""
     kept: dict[str, str] = record(sandbox, slug)["environment"]
     return kept
 
 
 def record(sandbox: Sandbox, name: str) -> dict[str, Any]:
-    """Return what the platform has of a service."""
     records = sandbox.control("GET", "/state")["records"]
     [found] = [each for each in records["service"] if each["name"] == name]
     return dict(found)

@@ -48,13 +48,11 @@ EXISTING = {
 
 
 def task(folder: Path, **given: Any) -> str:
-    """Return the task that applies the blueprint."""
     options = {"blueprint": BLUEPRINT, "secrets_dir": str(folder), "wait_interval": 0.2, **given}
     return f"- name: Apply\n  hosted.services.blueprint: {json.dumps(options)}\n"
 
 
 def apply(ansible: Ansible, **given: Any) -> Run:
-    """Apply the blueprint to the end."""
     return ansible.tasks(task(ansible.folder, **given)).succeed()
 
 
@@ -100,12 +98,10 @@ def test_a_run_that_is_killed_while_it_prunes(point: int, ansible: Ansible, sand
 
 
 def names_of(sandbox: Sandbox) -> list[str]:
-    """Return the names of the services that are there."""
     return sorted(each["name"] for each in sandbox.api("GET", "/api/resources").json()["items"])
 
 
 def check_copies(sandbox: Sandbox, home: Path) -> None:
-    """Check that each service that is gone has a copy with its file."""
     copied = {file.read_text() for file in home.glob("last_copies/*/2*/files/level.dat")}
     assert set(OLD) - set(names_of(sandbox)) <= copied
 

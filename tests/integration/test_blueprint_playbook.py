@@ -52,7 +52,6 @@ def blueprint(ansible: Ansible, *arguments: str, **variables: Any) -> Run:
 
 
 def changes(run: Run) -> list[str]:
-    """Return the tasks that changed something."""
     return [outcome.name for outcome in run.outcomes if outcome.result.get("changed")]
 
 

@@ -135,7 +135,6 @@ def test_the_playbook(ansible: Ansible, sandbox: Sandbox) -> None:
 
 
 def task(folder: Path, key: str, **given: Any) -> str:
-    """Return the task that clones the shop."""
     options = {
         "source": "shop",
         "project": "copy",

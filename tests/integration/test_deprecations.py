@@ -70,7 +70,6 @@ def newest(ansible: Ansible) -> Ansible:
 
 
 def deprecated(run: Run) -> list[str]:
-    """Return what a run says of deprecations."""
     told = [line for line in run.output.splitlines() if "deprecat" in line.lower()]
     return told + [
         f"{outcome.action}: deprecations" for outcome in run.outcomes if "deprecations" in outcome.result

@@ -60,12 +60,10 @@ def account(sandbox: Sandbox) -> Sandbox:
 
 
 def ids(sandbox: Sandbox) -> dict[str, str]:
-    """Return the ids of the services by name."""
     return {item["name"]: item["id"] for item in listed(sandbox)}
 
 
 def listed(sandbox: Sandbox) -> list[dict[str, Any]]:
-    """Return the services of the account."""
     answer = sandbox.api("GET", "/api/resources").json()
     return list(answer["items"] if isinstance(answer, dict) else answer)
 
@@ -169,7 +167,6 @@ KILLS = int(os.environ.get("EVENT_KILLS", "2"))
 
 
 def start(sandbox: Sandbox, id: str) -> None:
-    """Start a service."""
     sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "start"})
 
 

@@ -82,7 +82,6 @@ def sample(bench: Bench) -> list[Cell]:
 
 
 def problems(bench: Bench) -> list[tuple[str, Problem]]:
-    """Return what the oracle finds in the sample of a scenario."""
     found = [bench.judge(cell) for cell in sample(bench)]
     assert found
     return [(verdict.cell, problem) for verdict in found for problem in verdict.problems]

@@ -33,13 +33,11 @@ RAN = {"db", "web", "game"}
 
 
 def task(state: str, **given: Any) -> str:
-    """Return a task on the fleet."""
     options = {"name": "window", "project": "shop", "batch_size": 1, "healthy_for": 0, "wait_interval": 0.2}
     return f"- name: Go\n  hosted.services.fleet: {json.dumps({**options, 'state': state, **given})}\n"
 
 
 def run(ansible: Ansible, state: str, **given: Any) -> dict[str, Any]:
-    """Run a task on the fleet to its end, and return its result."""
     return ansible.tasks(task(state, **given)).succeed()["Go"].result
 
 
@@ -54,7 +52,6 @@ def signals(sandbox: Sandbox) -> list[tuple[str, str]]:
 
 
 def running(sandbox: Sandbox) -> set[str]:
-    """Return the names of the services that run."""
     listed = {one["id"]: one["name"] for one in sandbox.api("GET", "/api/resources").json()["items"]}
     metrics = sandbox.api("GET", f"/api/resources/metrics?ids={quote(','.join(listed))}").json()
     return {listed[id] for id, one in metrics.items() if one and one["state"] == "running"}

@@ -31,15 +31,9 @@ LOGIN = {"project": "acme", "username": "anna", "secret": SECRET}
 INDEX = "application/vnd.oci.image.index.v1+json"
 REGISTRY = "registry.example.test"
 LEVELS = 30
-CLONE = """
-- name: Clone
-  hosted.services.clone: {source: shop, project: copy, rename: {suffix: -copy}, without_data: [acme-api]}
-"""
 
 
 class Answer(NamedTuple):
-    """What is answered to a request."""
-
     status: int = 200
     headers: Mapping[str, str] = {}
     body: bytes = b""
@@ -67,7 +61,6 @@ class HostileRegistry(ThreadingHTTPServer):
         return {"mediaType": INDEX, "digest": digest, "size": len(content)}
 
     def respond(self, method: str, path: str, authorization: str) -> Answer:
-        """Return the answer to a request."""
         self.asked.append((method, path, authorization))
         answer = self.answer(method, path, authorization)
         if answer is not None or path == "/v2/":
@@ -82,13 +75,10 @@ class HostileRegistry(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request."""
-
     def log_message(self, *arguments: Any) -> None:
         """Say nothing."""
 
     def handle_one(self) -> None:
-        """Answer it."""
         assert isinstance(self.server, HostileRegistry)
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         status, headers, body = self.server.respond(
@@ -144,74 +134,84 @@ def told(outcome: Outcome) -> str:
 
 
 def index(*entries: dict[str, Any]) -> dict[str, Any]:
-    """Return an index of these manifests."""
     return {"schemaVersion": 2, "mediaType": INDEX, "manifests": list(entries)}
 
 
 # --- What is read of a registry -------------------------------------------------------------------------
 
 
-def clone(ansible: Ansible, shop: Sandbox, registry: HostileRegistry, top: dict[str, Any]) -> Run:
-    """Clone an application that runs this image."""
-    with hostile(shop, registry, digest=top["digest"]) as environment:
-        return ansible.tasks(CLONE, "ignore_errors: true\n", env=environment)
+class Image(NamedTuple):
+    """An image, the registry that it is in, and how that is reached: by its address, or else as it says."""
+
+    registry: HostileRegistry
+    top: Mapping[str, Any]
+    host: str = ""
+    reached: Mapping[str, str] = {}
 
 
-def test_each_manifest_is_read_once(ansible: Ansible, shop: Sandbox) -> None:
-    """Thirty indexes that each name the next one twice are 30 manifests, not 2^30."""
-    registry = HostileRegistry()
-    top = registry.keep(index())
-    for _level in range(LEVELS):
-        top = registry.keep(index(top, top))
-    run = clone(ansible, shop, registry, top)
-    assert "was not pushed to this application" in told(run["Clone"]), "the platform has its own registry"
-    asked = [path for method, path, _login in registry.asked if method == "GET"]
-    read = [path for path in asked if "/acme-api/manifests/" in path]
-    assert len(read) == len(set(read)) == LEVELS + 1
-
-
-@pytest.mark.parametrize(
-    ("content", "says"), [(b"[]", "is no manifest"), (b'{"manifests": 5}', "not a list")]
-)
-def test_what_is_no_image_is_told(content: bytes, says: str, ansible: Ansible, shop: Sandbox) -> None:
-    """Though its digest is right."""
-    registry = HostileRegistry()
-    assert says in told(clone(ansible, shop, registry, registry.keep(content))["Clone"])
-
-
-def test_indexes_have_a_bottom(ansible: Ansible, shop: Sandbox) -> None:
-    """1,500 within each other are refused, after the 64 that are allowed."""
-    registry = HostileRegistry()
-    top = registry.keep(index())
-    for _level in range(1500):
-        top = registry.keep(index(top))
-    assert "64 levels" in told(clone(ansible, shop, registry, top)["Clone"])
+def clone(ansible: Ansible, shop: Sandbox, images: Mapping[str, Image]) -> Run:
+    """Clone an application that runs an image, from a platform for each image, in a task of its name."""
+    tasks = []
+    with ExitStack() as stack:
+        for number, (name, image) in enumerate(images.items()):
+            where = stack.enter_context(hostile(shop, image.registry, image.host, image.top["digest"]))
+            target = {"project": f"copy-{number}", "rename": {"suffix": f"-{number}-copy"}}
+            options = {"source": "shop", **target, "without_data": ["acme-api"]}
+            reached = {**where, **image.reached}
+            tasks.append({"name": name, "hosted.services.clone": options, "environment": reached})
+        return ansible.tasks(json.dumps(tasks), "ignore_errors: true\n")
 
 
 PACKED, ZEROS = {"Content-Encoding": "gzip"}, gzip.compress(bytes(50_000_000))
-BOMBS: dict[str, tuple[dict[str, str], bytes, str]] = {
-    "gzip": (PACKED, ZEROS, "larger than 4 MB"),
-    "plain": ({}, bytes(5_000_000), "larger than 4 MB"),
-    "an error": ({**PACKED, "status": "500"}, ZEROS, "larger than 4 MB"),
-    "a redirect": ({"Location": "/", "status": "307"}, bytes(50_000_000), "larger than 4 MB"),
-    "deep error": ({"status": "403"}, b'{"errors":' * 100_000, "refused (403)"),
-    "another manifest": ({}, b"{}", "does not match digest"),
-    "an echo": ({"status": "403"}, json.dumps({"errors": [{"message": SECRET}]}).encode(), "refused (403)"),
+ECHO = json.dumps({"errors": [{"message": SECRET}]}).encode()
+BOMBS: dict[str, tuple[Answer, str]] = {
+    "gzip": (Answer(200, PACKED, ZEROS), "larger than 4 MB"),
+    "plain": (Answer(200, {}, bytes(5_000_000)), "larger than 4 MB"),
+    "an error": (Answer(500, PACKED, ZEROS), "larger than 4 MB"),
+    "a redirect": (Answer(307, {"Location": "/"}, bytes(50_000_000)), "larger than 4 MB"),
+    "deep error": (Answer(403, {}, b'{"errors":' * 100_000), "refused (403)"),
+    "another manifest": (Answer(200, {}, b"{}"), "does not match digest"),
+    "an echo": (Answer(403, {}, ECHO), "refused (403)"),
 }
 
 
-@pytest.mark.parametrize("bomb", BOMBS)
-def test_answers_have_a_size(bomb: str, ansible: Ansible, shop: Sandbox) -> None:
-    """Unpacked, whatever their status; what is wrong with them is told, without the secret."""
-    headers, body, says = BOMBS[bomb]
-    headers = dict(headers)
-    answer = Answer(int(headers.pop("status", 200)), headers, body)
-    registry = HostileRegistry(
-        lambda method, path, login: answer if method == "GET" and "/manifests/" in path else None
-    )
-    run = clone(ansible, shop, registry, registry.keep(index()))
-    assert says in told(run["Clone"])
+def giving(answer: Answer) -> HostileRegistry:
+    """Return a registry that gives this answer to whoever reads a manifest."""
+
+    def respond(method: str, path: str, login: str) -> Answer | None:
+        return answer if method == "GET" and "/manifests/" in path else None
+
+    return HostileRegistry(respond)
+
+
+def test_what_is_no_image_and_answers_without_a_size_are_told(ansible: Ansible, shop: Sandbox) -> None:
+    """Unpacked, whatever their status; what is wrong with them is told, without the secret.
+
+    Of 1,500 indexes within each other, 64 are allowed; thirty that each name the next one twice are 30
+    manifests, not 2^30.
+    """
+    cases: dict[str, Image] = {}
+    for name, (answer, _says) in BOMBS.items():
+        registry = giving(answer)
+        cases[name] = Image(registry, registry.keep(index()))
+    for name, levels, twice in (("deep", 1500, 1), ("wide", LEVELS, 2)):
+        registry = HostileRegistry()
+        top = registry.keep(index())
+        for _level in range(levels):
+            top = registry.keep(index(*[top] * twice))
+        cases[name] = Image(registry, top)
+    for name, content in (("no object", b"[]"), ("no list", b'{"manifests": 5}')):
+        registry = HostileRegistry()
+        cases[name] = Image(registry, registry.keep(content))
+    run = clone(ansible, shop, cases)
+    says = {name: text for name, (_answer, text) in BOMBS.items()}
+    says |= {"deep": "64 levels", "no object": "is no manifest", "no list": "not a list"}
+    says["wide"] = "was not pushed to this application"  # the platform has its own registry
+    assert {name: text for name, text in says.items() if text not in told(run[name])} == {}
     assert SECRET not in run.output
+    asked = [path for method, path, _login in cases["wide"].registry.asked if method == "GET"]
+    read = [path for path in asked if "/acme-api/manifests/" in path]
+    assert len(read) == len(set(read)) == LEVELS + 1
 
 
 # --- Where a registry leads -----------------------------------------------------------------------------
@@ -226,42 +226,43 @@ PLACES = (
 CASES = [*product(("login",), PLACES), *product(("blob",), PLACES[:3])]
 
 
-@pytest.mark.parametrize(("way", "place"), CASES)
-def test_nobody_leads_to_this_machine(way: str, place: str, ansible: Ansible, shop: Sandbox) -> None:
-    """A registry elsewhere has neither its secret sent to a port of the controller, nor a request."""
-    inside = HostileRegistry()
-    where = place.format(inside.host, inside.host.partition(":")[2])
+def leading(way: str, where: str) -> HostileRegistry:
+    """Return a registry that leads to a place: for a login, or for a part of an image."""
 
     def answer(method: str, path: str, login: str) -> Answer | None:
         if way == "login":
             return Answer(401, {"Www-Authenticate": f'Bearer realm="{where}"'})
         if "/blobs/" in path:
-            upload = Answer(202, {"Location": "/v2/acme/acme-api-copy/blobs/uploads/1"})
+            upload = Answer(202, {"Location": f"{path}/1"})
             return {"GET": Answer(307, {"Location": where}), "POST": upload}.get(method, Answer(404))
         return None
 
-    registry = HostileRegistry(answer)
+    return HostileRegistry(answer)
+
+
+def test_nobody_leads_to_this_machine(ansible: Ansible, shop: Sandbox) -> None:
+    """A registry elsewhere has neither its secret sent to a port of the controller, nor a request.
+
+    It is reached by a proxy, under a name of its own.
+    """
+    inside, authority = HostileRegistry(), Authority(ansible.folder, "authority")
+    certificate = authority.issue("registry", [REGISTRY])
     part = {"digest": f"sha256:{'1' * 64}", "size": 9}
-    run = clone_elsewhere(ansible, shop, registry, inside, registry.keep({"config": part}))
-    assert "this machine or its link" in told(run["Clone"])
+    around = "localhost,127.0.0.1,2130706433,ip6-localhost,169.254.169.254"
+    known = {"HOSTED_SERVICES_CA_PATH": str(authority.path), "NO_PROXY": around}
+    cases: dict[str, Image] = {}
+    with ExitStack() as stack:
+        stack.enter_context(running(inside))
+        for way, place in CASES:
+            registry = leading(way, place.format(inside.host, inside.host.partition(":")[2]))
+            front = TlsFront(certificate, registry.server_address[1])
+            proxy = Proxy(front.port)
+            stack.enter_context(fronts_running(front, proxy))
+            reached = {**known, "HTTPS_PROXY": f"http://127.0.0.1:{proxy.port}"}
+            cases[f"{way}: {place}"] = Image(registry, registry.keep({"config": part}), REGISTRY, reached)
+        run = clone(ansible, shop, cases)
+    assert [name for name in cases if "this machine or its link" not in told(run[name])] == []
     assert inside.asked == [] and SECRET not in run.output
-
-
-def clone_elsewhere(
-    ansible: Ansible, shop: Sandbox, registry: HostileRegistry, inside: HostileRegistry, top: dict[str, Any]
-) -> Run:
-    """Clone with a registry that is reached by a proxy, under a name of its own."""
-    authority = Authority(ansible.folder, "authority")
-    front = TlsFront(authority.issue("registry", [REGISTRY]), registry.server_address[1])
-    proxy = Proxy(front.port)
-    known = {"HTTPS_PROXY": f"http://127.0.0.1:{proxy.port}", "HOSTED_SERVICES_CA_PATH": str(authority.path)}
-    around = {"NO_PROXY": "localhost,127.0.0.1,2130706433,ip6-localhost,169.254.169.254"}
-    with (
-        fronts_running(front, proxy),
-        running(inside),
-        hostile(shop, registry, REGISTRY, top["digest"]) as environment,
-    ):
-        return ansible.tasks(CLONE, "ignore_errors: true\n", env={**environment, **known, **around})
 
 
 # --- Images on disk -------------------------------------------------------------------------------------

@@ -77,7 +77,6 @@ class Lying(Plain):
 
 
 def lying(**told: Any) -> type[Lying]:
-    """Return a server that tells this."""
     return type("Told", (Lying,), told)
 
 

@@ -48,7 +48,6 @@ def database(engine: Server, sandbox: Sandbox) -> Server:
 
 
 def names(sandbox: Sandbox) -> set[str]:
-    """Return the names of the services that are there."""
     return {service["name"] for service in sandbox.api("GET", "/api/resources").json()["items"]}
 
 

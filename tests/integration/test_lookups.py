@@ -58,7 +58,6 @@ def write(ansible: Ansible, expression: str, *arguments: str, variables: str = "
 
 
 def written(ansible: Ansible) -> str:
-    """Return what was written."""
     return (ansible.folder / "value").read_text()
 
 
@@ -80,35 +79,20 @@ def test_database_url(ansible: Ansible, sandbox: Sandbox, ids: dict[str, str], u
     assert written(ansible) == f"{url} {url} {games}"
 
 
-@pytest.mark.parametrize("way", ["keyword", "variable", "template", "token file", "inventory", "environment"])
+@pytest.mark.parametrize("way", ["template", "token file"])
 def test_settings_come_from(way: str, ansible: Ansible, sandbox: Sandbox, url: str, tmp_path: Path) -> None:
-    """Keywords win over variables, of which the inventory's is one, and these over the environment."""
-    nothing: dict[str, str | None] = {"HOSTED_SERVICES_URL": None, "HOSTED_SERVICES_TOKEN": None}
-    wrong: dict[str, str | None] = {"HOSTED_SERVICES_TOKEN": "wrong"}
+    """Keywords win over variables, and these over the environment; `test_two_platforms.py` has more ways."""
+    env: dict[str, str | None] = {
+        "HOSTED_SERVICES_TOKEN": "wrong",
+        "HOSTED_SERVICES_URL": "http://127.0.0.1:1",
+    }
     (tmp_path / "token").write_text(f"{sandbox.token}\n")
-    wrong_variable = "hosted_services_token: wrong"
-    env, variables, keywords = {
-        "keyword": (nothing, wrong_variable, f"base_url='{sandbox.base_url}', token='{sandbox.token}'"),
-        "variable": (wrong, f"hosted_services_token: {sandbox.token}", ""),
-        "template": (
-            {**wrong, "HOSTED_SERVICES_URL": "http://127.0.0.1:1"},
-            f'hosted_services_token: "{{{{ t }}}}", t: {sandbox.token}, '
-            f'hosted_services_url: "{{{{ u }}}}", u: "{sandbox.base_url}"',
-            "",
-        ),
-        "token file": (
-            {**wrong, "HOSTED_SERVICES_URL": None},
-            f'hosted_services_url: "{sandbox.base_url}"',
-            f"token_file='{tmp_path}/token'",
-        ),
-        "inventory": (
-            {"HOSTED_SERVICES_URL": "http://127.0.0.1:1"},
-            f'hosted_url: "{{{{ u }}}}", u: "{sandbox.base_url}"',
-            "",
-        ),
-        "environment": ({}, "", ""),
+    variables, keyword = {
+        "template": (f'hosted_services_token: "{{{{ t }}}}", t: {sandbox.token}', ""),
+        "token file": ("hosted_services_token: wrong", f", token_file='{tmp_path}/token'"),
     }[way]
-    lookup = f"lookup('hosted.services.database_url', 'orders'{', ' if keywords else ''}{keywords})"
+    variables += f', hosted_services_url: "{{{{ u }}}}", u: "{sandbox.base_url}"'
+    lookup = f"lookup('hosted.services.database_url', 'orders'{keyword})"
     write(ansible, lookup, variables=f"{{{variables}}}", env=env).succeed()
     assert written(ansible) == url
 

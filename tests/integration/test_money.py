@@ -102,7 +102,6 @@ def platform() -> Iterator[Sandbox]:
 
 
 def problems(platform: Sandbox, folder: Path, seed: int, profile: str) -> Sequence[str]:
-    """Run a drawn play, and return what is wrong with it."""
     result = Stage(platform, folder).run(draw_play(seed), profile)
     assert result.tasks > 0
     return result.problems

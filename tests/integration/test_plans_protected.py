@@ -37,13 +37,11 @@ as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as anot
 
 @pytest.fixture
 def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
-    """A machine on which nothing is installed yet."""
     return BackupMachine(tmp_path, sandbox)
 
 
 @pytest.fixture
 def key(sandbox: Sandbox, tmp_path: Path) -> Path:
-    """A private key that opens SFTP."""
     return Path(register_key(sandbox, tmp_path))
 
 

@@ -84,7 +84,6 @@ def test_what_holds_a_rule_exists() -> None:
 
 
 def section(name: str) -> str:
-    """Return a section of the README."""
     return README.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
 
 
@@ -179,7 +178,6 @@ def test_every_module_names_the_oldest_python(path: Path) -> None:
 
 
 def resource(noun: str) -> Any:
-    """Return the resource of a module."""
     action = importlib.import_module(f"ansible_collections.hosted.services.plugins.action.{noun}")
     return action.ActionModule.resource
 

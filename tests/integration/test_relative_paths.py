@@ -74,7 +74,6 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def content(sandbox: Sandbox, id: str, path: str) -> str:
-    """Return the text of a file on a service."""
     answer = sandbox.api("GET", f"/api/resources/{id}/files/contents?path={path}").json()
     return str(answer["content"])
 

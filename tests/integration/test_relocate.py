@@ -40,7 +40,6 @@ CONTENT = {f"/{path}": content for path, content in FILES.items()}
 
 
 def task(folder: Path, key: str, **given: Any) -> str:
-    """Return the task that relocates the service."""
     options = {
         "service": "survival",
         "host": "node-frankfurt-1",
@@ -72,7 +71,6 @@ def check_in_service(sandbox: Sandbox, one: str, other: str | None, expected: di
 
 
 def graph(sandbox: Sandbox) -> dict[str, Any]:
-    """Return the references in the project."""
     projects = sandbox.api("GET", "/api/projects").json()
     id = next(each["id"] for each in projects if each["name"] == "shop")
     found: dict[str, Any] = sandbox.api("GET", f"/api/projects/{id}/graphe").json()
@@ -86,7 +84,6 @@ def ordered(sandbox: Sandbox) -> list[str]:
 
 
 def deletions(sandbox: Sandbox) -> list[str]:
-    """Return the services that were deleted."""
     return [line["path"] for line in sandbox.journal() if line["method"] == "DELETE"]
 
 

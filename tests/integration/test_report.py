@@ -39,7 +39,6 @@ def run_playbook(ansible: Ansible, name: str, *arguments: str, **variables: Any)
 
 
 def write(path: Path, content: Any) -> None:
-    """Write a report of a role."""
     path.write_text(json.dumps(content))
 
 

@@ -56,7 +56,6 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(params=REPORTS)
 def page(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The file of a report."""
     path = tmp_path / "report.html"
     path.write_text(report_html(REPORTS[request.param]()))
     return path

@@ -99,7 +99,6 @@ def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def sshd(tmp_path: Path) -> Iterator[Server]:
-    """OpenSSH's server."""
     with servers.start("openssh", tmp_path) as running:
         yield running
 
@@ -117,7 +116,6 @@ def push(tmp_path: Path) -> Sync:
 
 
 def pushed(result: dict[str, Any], server: Server) -> bool:
-    """Tell whether the file is there."""
     assert not result.get("failed"), result["msg"]
     return holds(server.root / "up") == {"index.html": "welcome"}
 
@@ -204,7 +202,6 @@ def test_a_server_shows_the_key_that_is_known(tmp_path: Path, push: Sync) -> Non
 
 @pytest.fixture
 def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An agent without keys."""
     socket = tmp_path / "agent"
     process = subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.PIPE)
     try:

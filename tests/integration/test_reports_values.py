@@ -33,12 +33,10 @@ def records(sandbox: Sandbox, kind: str) -> list[dict[str, Any]]:
 
 
 def names(sandbox: Sandbox, kind: str) -> list[str]:
-    """Return the names of what the platform has of a kind."""
     return sorted(str(each["name"]) for each in records(sandbox, kind))
 
 
 def bodies(sandbox: Sandbox, path: str) -> list[Any]:
-    """Return what was sent to a path."""
     return [each["body"] for each in sandbox.journal() if each["path"] == path]
 
 

@@ -103,7 +103,6 @@ def blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def commands(text: str) -> list[str]:
-    """Return the commands of all console blocks, in their order."""
     lines = [line for kind, block in blocks(text) if kind == "console" for line in block.splitlines()]
     assert [line for line in lines if not line.startswith("$ ")] == []
     return [line.removeprefix("$ ") for line in lines]
@@ -131,7 +130,6 @@ def on_free_ports(text: str) -> str:
 
 @pytest.fixture
 def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The collection as Galaxy has it."""
     folder = tmp_path_factory.mktemp("tarball")
     command = ["ansible-galaxy", "collection", "build", "--output-path", str(folder)]
     subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)

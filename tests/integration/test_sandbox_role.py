@@ -88,7 +88,6 @@ class Role:
         return [project["name"] for project in answer.json()][1:]
 
     def create(self, name: str) -> None:
-        """Create a project."""
         facts = self.facts()
         headers = {"Authorization": f"Bearer {facts['tokens']['full']}"}
         answer = requests.post(
@@ -108,7 +107,6 @@ def role(ansible: Ansible) -> Iterator[Role]:
 
 
 def changes(run: Run) -> int:
-    """Return how many tasks changed something."""
     return sum(
         bool(outcome.result.get("changed")) for outcome in run.succeed().outcomes if not outcome.is_item
     )

@@ -141,7 +141,6 @@ class Stage:
 
 @pytest.fixture
 def stage(ansible: Ansible, sandbox: Sandbox) -> Stage:
-    """Where the plays run."""
     return Stage(ansible, sandbox)
 
 
@@ -252,7 +251,6 @@ def test_what_crashes(in_process: bool, methods: tuple[str, ...], stage: Stage) 
     "env", [pytest.param({"PLANTED_CRASH": "GET"}, marks=pytest.mark.night), {}], ids=["crashes", "echoes"]
 )
 def test_an_inventory_that_fails(env: dict[str, str], stage: Stage) -> None:
-    """The inventory at its worst."""
     inventory = stage.folder / "hosted.yml"
     with echo(stage.sandbox, "GET") as server:
         options = {"plugin": "hosted.services.inventory", "base_url": server.url, "token": stage.token}

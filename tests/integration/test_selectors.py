@@ -98,7 +98,6 @@ class Case(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of the task in a play."""
         return f"{self.form}, {self.option} {self.how}"
 
 
@@ -263,7 +262,6 @@ def play(
 
 
 def cases_as_tasks(cases: tuple[Case, ...]) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """Return cases as tasks by their titles."""
     return {case.title: (FORMS[case.form].module, case.arguments) for case in cases}
 
 

@@ -36,7 +36,6 @@ LATER = """\
 
 
 def make_key(path: Path) -> str:
-    """Make a key pair and return the public key."""
     command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", path.name, "-f", str(path)]
     subprocess.run(command, check=True)
     return path.with_suffix(".pub").read_text().strip()
@@ -75,8 +74,7 @@ class Team:
             assert time.monotonic() < until, self.keys()
 
     def keys(self) -> list[str]:
-        """Return the names of the keys of the account."""
-        return sorted(key["name"] for key in self.sandbox.api("GET", "/api/users/me/ssh-keys").json())
+        return keys_of(self, self.sandbox.token)
 
     def sftp(self, service: str, *commands: str) -> subprocess.CompletedProcess[str]:
         """Log in as people do, with nothing but the ssh_config."""
@@ -105,7 +103,6 @@ def team(ansible: Ansible, sandbox: Sandbox) -> Team:
 
 
 def changed(run: Run) -> list[str]:
-    """Return the tasks that changed something."""
     names = [outcome.name.rpartition(" : ")[2] for outcome in run.outcomes if outcome.result.get("changed")]
     return list(dict.fromkeys(names))
 
@@ -160,22 +157,17 @@ def test_hosts_of_two_accounts(team: Team) -> None:
         *both, play=PLAY + LATER, sftp_access_keys=[team.alice], sftp_access_exclusive=True, later_token=other
     ).succeed()
     assert team.keys() == keys_of(team, other) == ["alice"]
-    own, theirs = (email_of(team, token) for token in (sandbox.token, other))
+    own, theirs = (of_account(team, token, "/api/apps/whoami")["email"] for token in (sandbox.token, other))
     assert [run[name].result["account"]["email"] for name in ("Whose", "Whose later")] == [own, theirs]
     assert run["Left"].message == "none"
 
 
-def email_of(team: Team, token: str) -> str:
-    """Return the address of the account of a token."""
-    answer = team.sandbox.api("GET", "/api/apps/whoami", headers={"Authorization": f"Bearer {token}"})
-    return str(answer.json()["email"])
+def of_account(team: Team, token: str, path: str) -> Any:
+    return team.sandbox.api("GET", path, headers={"Authorization": f"Bearer {token}"}).json()
 
 
 def keys_of(team: Team, token: str) -> list[str]:
-    """Return the names of the keys of the account of a token."""
-    headers = {"Authorization": f"Bearer {token}"}
-    answer = team.sandbox.api("GET", "/api/users/me/ssh-keys", headers=headers)
-    return sorted(key["name"] for key in answer.json())
+    return sorted(key["name"] for key in of_account(team, token, "/api/users/me/ssh-keys"))
 
 
 def test_a_changed_key_is_an_error(team: Team) -> None:

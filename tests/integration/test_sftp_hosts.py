@@ -239,7 +239,6 @@ def describe(item: dict[str, Any]) -> str:
 
 @pytest.fixture
 def delegating(ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> Delegating:
-    """Return the two services."""
     return Delegating(ansible, sandbox, tmp_path)
 
 

@@ -61,7 +61,6 @@ COLLECT = f"""
 
 @pytest.fixture
 def target(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server, and nothing on it."""
     with servers.start(kind, tmp_path_factory.mktemp(kind)) as server:
         yield server
 

@@ -83,7 +83,6 @@ class Judge:
             path.write_text(text.replace("{public_key}", self.public_key))
 
     def ids(self) -> dict[str, str]:
-        """Return the ids of projects and of services by their names."""
         projects = self.sandbox.api("GET", "/api/projects").json()
         services = self.sandbox.api("GET", "/api/resources").json()["items"]
         found = {f"project {project['name']}": str(project["id"]) for project in projects}
@@ -167,7 +166,6 @@ def plays(step: Step) -> list[dict[str, Any]]:
 
 
 def is_write(line: dict[str, Any]) -> bool:
-    """Whether a request could change something."""
     return line["method"] != "GET" and line["route"] not in READING_POSTS
 
 

@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every module's target: created, unchanged, changed with a diff, deleted; in both ways of running a task.
 
-The gate runs each inside the controller on the plain platform, and one of each family as a module, too. The
-night runs all of them both ways on a random platform, which finds a module that relies on what the
-specification does not promise.
+A task that loops over `said, done, again` runs in check mode first, and then twice; what holds of each such
+task is asserted here. The gate runs each target inside the controller on the plain platform, and one of each
+family as a module, too. The night runs all of them both ways on a random platform, which finds a module that
+relies on what the specification does not promise.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import pytest
 
 from cases import cases
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import PROFILE, TARGETS, Ansible, Outcome, begin_anew
+from integration.ansible_run import PROFILE, TARGETS, Ansible, Outcome, Run, begin_anew
 from integration.results import compare, leaves
 from integration.returns import Comparison
 from integration.test_private_files import open_to_others
+from unit.plugins.results import Result
 
 NAMES = sorted(path.name for path in TARGETS.iterdir())
 FAMILIES = (
@@ -37,6 +39,17 @@ FAMILIES = (
     "ssh_key",
 )
 """A module of each family: those that run as a module in the gate, too."""
+PLAY = """\
+- hosts: localhost
+  gather_facts: false
+  module_defaults: {{group/hosted.services.all: {{timeout: 30}}}}
+  check_mode: "{{{{ item | default('') == 'said' }}}}"
+  diff: true
+  roles: [{target}]
+"""
+TURNS = ("said", "done", "again")
+NOUNS = {"app", "file", "host_key", "project", "release", "service", "ssh_key"}
+"""Results that are the thing itself, as the platform shows it."""
 RANDOM = os.environ.get("SANDBOX_PROFILE", "terse")
 
 
@@ -50,7 +63,6 @@ def runs() -> Iterator[Any]:
 @pytest.mark.parametrize(("target", "both_ways", "profile"), [*runs()])
 def test_target(target: str, both_ways: bool, profile: str, ansible: Ansible, sandbox: Sandbox) -> None:
     """The target's own assertions hold inside the controller and as a module, with the same results."""
-    play = f"- hosts: localhost\n  gather_facts: false\n  roles: [{target}]\n"
     kept = ansible.folder / ".ansible" / "hosted_services"
     ran, known = [], []
     for in_process, umask in ((True, 0o000), (False, 0o077)) if both_ways else ((True, 0o000),):
@@ -58,13 +70,49 @@ def test_target(target: str, both_ways: bool, profile: str, ansible: Ansible, sa
         shutil.rmtree(kept / "history", ignore_errors=True)  # which tells of the first run as well
         known.append(prepare(target, sandbox))
         os.umask(umask)
-        ran.append(ansible.playbook(play, in_process=in_process).succeed())
+        ran.append(ansible.playbook(PLAY.format(target=target), in_process=in_process).succeed())
         assert sandbox.journal()
         assert not kept.exists() or open_to_others(kept) == {}
         assert "Traceback" not in ran[-1].output
+        check_turns(ran[-1])
     if both_ways:
         compare(ran[0], ran[1], known)
     check_documented(target, [outcome for run in ran for outcome in run.outcomes])
+
+
+def check_turns(run: Run) -> None:
+    """Assert of each task with turns that it did once what it had said."""
+    turns: dict[str, list[Result]] = {}
+    for outcome in run.outcomes:
+        if outcome.is_item and outcome.result.get("item") in TURNS:
+            turns.setdefault(outcome.name, []).append(outcome.result)
+    for name, (said, done, *rest) in turns.items():
+        assert said["changed"] and done["changed"], name
+        assert said["actions"] == done["actions"], name
+        assert without_price(said, done) == done["diff"], name
+        assert without_id(said) == without_id(done), name
+        for again in rest:  # what is restored or rolled back twice is so twice
+            assert not again["changed"] and again["actions"] == [], name
+            assert again["diff"]["before"] == again["diff"]["after"], name
+            for noun in NOUNS & done.keys():
+                assert again[noun] == done[noun], name
+                assert (said[noun] or {}).keys() <= (done[noun] or {}).keys(), name
+
+
+def without_price(said: Result, done: Result) -> Any:
+    """Return the diff of check mode without the price, which a deploy does not ask for once more."""
+    if "deployment" not in done:
+        return said["diff"]
+    lines = {side: text.splitlines(keepends=True) for side, text in said["diff"].items()}
+    return {
+        side: "".join(line for line in text if not line.startswith("monthly: "))
+        for side, text in lines.items()
+    }
+
+
+def without_id(result: Result) -> dict[str, Any]:
+    """Return what a task costs, without the id of what is ordered."""
+    return {**(result.get("cost") or {}), "service_id": None}
 
 
 def check_documented(target: str, outcomes: list[Outcome]) -> None:
@@ -83,6 +131,7 @@ def check_documented(target: str, outcomes: list[Outcome]) -> None:
 def prepare(target: str, sandbox: Sandbox) -> list[str]:
     """Put on the platform what the target's cases.yml says is there from the start; return its ids."""
     seed = cases(target).get("seed")
+    seed = cases(seed)["seed"] if isinstance(seed, str) else seed
     ids = leaves(sandbox.seed(seed)).values() if seed else ()
     sandbox.clear_journal()
     return [str(id) for id in ids]

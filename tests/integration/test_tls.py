@@ -38,13 +38,11 @@ class Tls(NamedTuple):
 
     @property
     def connections(self) -> int:
-        """How often somebody has connected."""
         return sum(front.connections for front in self.fronts.values())
 
 
 @contextmanager
 def serving(folder: Path, port: int) -> Iterator[Tls]:
-    """Run the servers before a port."""
     folder.mkdir()
     authority, stranger = Authority(folder, "authority"), Authority(folder, "stranger")
     certificates = {
@@ -61,14 +59,12 @@ def serving(folder: Path, port: int) -> Iterator[Tls]:
 
 @pytest.fixture
 def tls(sandbox: Sandbox, tmp_path: Path) -> Iterator[Tls]:
-    """The servers before the API."""
     with serving(tmp_path / "certificates", port_of(sandbox)) as tls:
         yield tls
 
 
 @pytest.fixture
 def proxy(tls: Tls) -> Iterator[Proxy]:
-    """A proxy to the good one."""
     proxy = Proxy(tls.fronts["good"].port)
     with running(proxy):
         yield proxy
@@ -112,7 +108,6 @@ def cases(tls: Tls, folder: Path, host: str = "127.0.0.1") -> dict[str, Case]:
 
 
 def playbook(tls: Tls, chosen: dict[str, Case], **common: Any) -> str:
-    """Return a play with a task a case."""
     tasks = [
         {
             "name": name,
@@ -128,7 +123,6 @@ def playbook(tls: Tls, chosen: dict[str, Case], **common: Any) -> str:
 
 
 def check_outcomes(run: Run, chosen: dict[str, Case]) -> None:
-    """Check that each case works, or fails with its words."""
     for name, case in chosen.items():
         assert (run[name].outcome == "failed") is bool(case.says), run[name]
         for words in case.says:
@@ -218,7 +212,6 @@ def test_what_is_lost_behind_a_proxy_is_not_sent_again(
 
 
 def test_inventory(tls: Tls, proxy: Proxy, ansible: Ansible, sandbox: Sandbox) -> None:
-    """The inventory is as careful."""
     inventory = Inventory(ansible, sandbox)
     sandbox.seed({"services": [{"name": "mc", "product": "minecraft"}]})
     url = f"https://127.0.0.1:{tls.fronts['good'].port}"
@@ -242,7 +235,6 @@ def test_inventory(tls: Tls, proxy: Proxy, ansible: Ansible, sandbox: Sandbox) -
 
 @pytest.fixture
 def registry(sandbox: Sandbox, tmp_path: Path) -> Iterator[Tls]:
-    """The servers before the registry."""
     with serving(tmp_path / "certificates", int(sandbox.registry.rpartition(":")[2])) as tls:
         yield tls
 

@@ -86,7 +86,6 @@ class Relay(ProxyServer):
 
 @pytest.fixture
 def relay(sandbox: Sandbox) -> Iterator[Relay]:
-    """A relay before the sandbox."""
     with running(Relay(sandbox)) as relay:
         yield relay
 
@@ -109,7 +108,6 @@ def both(tmp_path: Path, sandbox: Sandbox, relay: Relay) -> Both:
 
 
 def said(outcome: Outcome) -> str:
-    """Return what a task remarked."""
     return "\n".join(outcome.result.get("warnings", []))
 
 

@@ -39,7 +39,6 @@ def west(second: Sandbox) -> Sandbox:
 
 @pytest.fixture
 def east(sandbox: Sandbox) -> Sandbox:
-    """The platform of the environment."""
     sandbox.seed({"tokens": [{"id": EAST, "scope": "FULL"}, {"id": OF_TASK, "scope": "REGISTRY"}]})
     return sandbox
 
@@ -137,14 +136,12 @@ a token of nothing:
 
 
 def cases() -> dict[str, dict[str, Any]]:
-    """Return all cases by their names."""
     refused = yaml.safe_load(CONTRADICTIONS)
     looked_up = {f"a lookup: {name}": {"look_up": "", **case} for name, case in refused.items()}
     return {**yaml.safe_load(CASES), **refused, **looked_up}
 
 
 def task(case: dict[str, Any]) -> dict[str, Any]:
-    """Return the task of a case."""
     if "look_up" in case:
         lookup = f"lookup('hosted.services.registry_credentials'{case['look_up']})"
         return {"ansible.builtin.debug": {"msg": f"{{{{ {lookup}.host }}}}"}}
@@ -275,7 +272,6 @@ def service_in(project: str) -> dict[str, Any]:
 
 @pytest.fixture
 def files(ansible: Ansible, east: Sandbox, west: Sandbox) -> Files:
-    """Two accounts, without files yet."""
     return Files(ansible, east, west)
 
 

@@ -101,12 +101,10 @@ class Authority:
 
 
 def subject(name: str) -> x509.Name:
-    """Return the name of whom a certificate is for."""
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
 def general_name(host: str) -> x509.GeneralName:
-    """Return a host as certificates name it."""
     try:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
@@ -126,7 +124,6 @@ class Front(socketserver.ThreadingTCPServer):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
         return int(self.server_address[1])
 
 
@@ -140,8 +137,6 @@ class TlsFront(Front):
 
 
 class TlsPassage(socketserver.BaseRequestHandler):
-    """One connection."""
-
     def handle(self) -> None:
         """Take the TLS off, if the other side agrees to it."""
         assert isinstance(self.server, TlsFront)
@@ -161,8 +156,6 @@ class Proxy(Front):
 
 
 class ProxyPassage(socketserver.BaseRequestHandler):
-    """One connection."""
-
     def handle(self) -> None:
         """Open a tunnel, for those who may."""
         assert isinstance(self.server, Proxy)
@@ -186,8 +179,6 @@ class Forward(Front):
 
 
 class ForwardPassage(socketserver.BaseRequestHandler):
-    """One connection."""
-
     def handle(self) -> None:
         """Carry one request, addressed as servers want it, and what comes back."""
         assert isinstance(self.server, Forward)
@@ -236,5 +227,4 @@ def running(*fronts: Front) -> Iterator[None]:
 
 
 def port_of(sandbox: Sandbox) -> int:
-    """Return where a sandbox listens."""
     return int(urlsplit(sandbox.base_url).port or 0)

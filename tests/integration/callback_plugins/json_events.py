@@ -34,7 +34,6 @@ class CallbackModule(CallbackBase):
     CALLBACK_NEEDS_ENABLED = True
 
     def v2_on_any(self, *args: Any, **kwargs: Any) -> None:
-        """Note an event, whichever it is."""
         event = [described(thing) for thing in [*args, *kwargs.values()]]
         with open(os.environ["JSON_EVENTS"], "a", encoding="utf-8") as file:
             file.write(json.dumps(event, cls=ENCODER, sort_keys=True) + "\n")

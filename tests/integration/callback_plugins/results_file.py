@@ -52,25 +52,19 @@ class CallbackModule(CallbackBase):
             file.write(json.dumps(line, default=str) + "\n")
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        """Note a task that succeeded."""
         self._note("ok", result)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        """Note a task that failed, whether or not the play goes on."""
         self._note("failed", result)
 
     def v2_runner_on_skipped(self, result: Any) -> None:
-        """Note a task that was not run."""
         self._note("skipped", result)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
-        """Note a host that could not be reached."""
         self._note("unreachable", result)
 
     def v2_runner_item_on_ok(self, result: Any) -> None:
-        """Note an item of a loop that succeeded."""
         self._note("ok", result, is_item=True)
 
     def v2_runner_item_on_failed(self, result: Any) -> None:
-        """Note an item of a loop that failed."""
         self._note("failed", result, is_item=True)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,6 +85,20 @@ class Inventory:
         groups = {name: group["hosts"] for name, group in content.items() if group.get("hosts")}
         return Listed(run.rc, run.stdout, run.stderr, hosts, groups)
 
+    def refusals(self, cases: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+        """Write a file for each of some cases, of which one run reads none; return why, without a secret."""
+        paths = {name: self.path.with_name(f"{turn}.hosted.yml") for turn, name in enumerate(cases)}
+        for name, path in paths.items():
+            given = {"plugin": "hosted.services.inventory", "base_url": self.base_url, **cases[name]}
+            path.write_text(json.dumps(given))
+        sources = [part for path in paths.values() for part in ("-i", path)]
+        run = self.ansible.program(programs().inventory, *sources, "--list", "-vvvv")
+        assert '"hostvars": {}' in run.stdout and "Traceback" not in run.stdout + run.stderr
+        assert self.ansible.environment["HOSTED_SERVICES_TOKEN"] not in run.stdout + run.stderr
+        told = re.split(r"Unable to parse (\S+) as an inventory source", run.stderr)
+        found = dict(zip(told[1::2], told[::2], strict=False))
+        return {name: found[str(path)] for name, path in paths.items()}
+
     def refused(self, env: Mapping[str, str | None] | None = None, **options: Any) -> str:
         """Write the file and return why it is refused, in one clear way and without a secret."""
         self.write(**options)
@@ -96,5 +111,4 @@ class Inventory:
 
 @pytest.fixture
 def inventory(ansible: Ansible, sandbox: Sandbox) -> Inventory:
-    """The inventory file of a test."""
     return Inventory(ansible, sandbox)

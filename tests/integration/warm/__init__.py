@@ -52,8 +52,6 @@ def four_folders() -> str:
 
 @dataclass(frozen=True)
 class Programs:
-    """Their paths."""
-
     playbook: str
     inventory: str
     python: str
@@ -97,7 +95,6 @@ def start_all() -> str:
 
 
 def start(folder: Path, kind: str) -> subprocess.Popen[bytes]:
-    """Start a server."""
     home = folder / f"home-{kind}"
     home.mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}

@@ -28,7 +28,6 @@ STANDARD = (
 
 
 def import_all(names: Iterable[str]) -> None:
-    """Import these modules."""
     for name in names:
         importlib.import_module(name)
 
