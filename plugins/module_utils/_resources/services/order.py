@@ -255,16 +255,12 @@ class Ordering:
             else:
                 check_namesakes(self.task, self.project, self.listed)  # another task may have ordered since
                 self.id = self.task.effects.facts["service_id"] = self._send_once()
-                self._remember(self.id)
+                home = self.project.name if self.project else None
+                settings = prints_of(self.id, used_once(self.task.options))
+                with suppress(Invalid):  # without what is remembered here, later tasks warn of less
+                    ORDERED.of(self.task.options.base_url, self.id).write(Ordered(home, run_id(), settings))
         self.task.effects.facts["service_id"] = self.id
         return self.id
-
-    def _remember(self, id: str) -> None:
-        """Remember how a service was ordered. Without that, later tasks warn of less."""
-        settings = prints_of(id, used_once(self.task.options))
-        with suppress(Invalid):
-            record = ORDERED.of(self.task.options.base_url, id)
-            record.write(Ordered(self.project.name if self.project else None, run_id(), settings))
 
     def _find_existing(self) -> ServiceSummary | Service | None:
         """Return the service of the name, where there is one by now."""

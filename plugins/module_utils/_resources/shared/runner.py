@@ -57,11 +57,9 @@ class Run:
     def one_by_one(self) -> None:
         """Run steps that each need the previous one, with the task's client."""
         for step in self.plan.steps:
-            if self.is_blocked(step):
-                self.failed.add(step)
-                continue
-            self.announce(step)
-            (self.done if self.run_step(step, self.task.client) else self.failed).add(step)
+            if self.runnable_steps([step]):
+                self.announce(step)
+                (self.done if self.run_step(step, self.task.client) else self.failed).add(step)
 
     def in_parallel(self) -> None:
         """Run steps in parallel as far as their dependencies allow, each thread with its own connections.
@@ -110,15 +108,11 @@ class Run:
         self.ended.put((step, outcome))
 
     def runnable_steps(self, left: Sequence[Step]) -> list[Step]:
-        """Return the steps that can still run, because nothing that they need has failed."""
+        """Return the steps that can still run: one that needs what failed has failed as well."""
         for step in left:
-            if self.is_blocked(step):
+            if not step.regardless and self.needs[step] & self.failed:
                 self.failed.add(step)
         return [step for step in left if step not in self.failed]
-
-    def is_blocked(self, step: Step) -> bool:
-        """Tell whether a step can no longer run, because something that it needs has failed."""
-        return not step.regardless and bool(self.needs[step] & self.failed)
 
     def announce(self, step: Step) -> None:
         """Report the next step as progress, unless it is the first."""
