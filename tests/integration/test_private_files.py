@@ -11,6 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import record_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    StateDirOptions,
+)
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 
@@ -56,7 +61,8 @@ def test_what_a_stranger_has_put_into_a_shared_folder_is_refused(ansible: Ansibl
         folder.mkdir()
         folder.chmod(mode)
     (shared / "link").symlink_to(target)
-    (shared / "acme-shop.lock").symlink_to(target / "made")
+    options = StateDirOptions(base_url=sandbox.base_url, state_dir=FilePath(str(shared)))
+    Path(f"{record_of(options, 'acme-shop').path}.lock").symlink_to(target / "made")
     (shared / "known_hosts").touch()
     for trap in shared.iterdir():
         os.chown(trap, 65534, 65534, follow_symlinks=False)

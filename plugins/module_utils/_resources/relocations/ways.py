@@ -24,7 +24,7 @@ from ..services.view import billed_rate, read_state
 from ..shared.identify import label
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task, plan_with
-from ..shared.relocation_record import BEFORE_SWITCH, DEFAULT_DAYS, Phase, Relocation
+from ..shared.relocation_record import DEFAULT_DAYS, Phase, Relocation
 from ..shared.restore_points import parse_moment
 from ..shared.retention import NO_DATE
 from ..shared.task_errors import Invalid
@@ -33,6 +33,9 @@ from .dependents import check_not_referred_to
 from .options import RelocateOptions
 from .origin import asked_of, differing, find_made, of_order, told, wanted_order
 from .work import Work, rescued
+
+BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
+"""The phases in which nothing refers to the new service yet."""
 
 NO_TIME = timedelta(0)
 

@@ -45,10 +45,6 @@ class Phase(StrEnum):
     """The one that is not in service is deleted, or about to be."""
 
 
-BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
-"""The phases in which nothing refers to the new service yet."""
-
-
 @dataclass
 class Relocation:
     """What is remembered of the relocation of one service. There is none as long as its phase says so."""

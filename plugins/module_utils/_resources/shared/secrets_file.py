@@ -270,7 +270,7 @@ def put_aside_path(path: str) -> str:
 # --- What was never kept ----------------------------------------------------------------------------
 
 
-def warn_of_lost_secrets(task: Task[Any], subject: str) -> None:
+def warn_of_lost_secrets(task: Task[SecretsOptions], subject: str) -> None:
     """Warn of secrets that were requested and never saved, until the entry is removed."""
     for record, entry in journal.opened(task.options.base_url, subject).items():
         cause = "the run that requested it did not finish, or is still running"
@@ -290,12 +290,11 @@ def warn_of_lost_secrets(task: Task[Any], subject: str) -> None:
         )
 
 
-def unfinished_files(task: Task[Any]) -> list[str]:
+def unfinished_files(task: Task[SecretsOptions]) -> list[str]:
     """Return the files in the folders of secrets that were never completed."""
-    given = getattr(task.options, "secrets_dest", None)
-    folders = {records_folder(FOLDER), *([os.path.dirname(os.path.abspath(given))] if given else [])}
-    found: list[str] = []
-    for folder in folders:
+    given = task.options.secrets_dest
+    found = list[str]()
+    for folder in {records_folder(FOLDER), os.path.dirname(os.path.abspath(given or default_path("any")))}:
         with suppress(OSError):
             found += [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(UNFINISHED)]
     return sorted(found)
