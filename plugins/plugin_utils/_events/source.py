@@ -47,9 +47,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     open_state,
     record_of,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.drift_info import (
-    DRIFT_INFO,
-    DriftInfoOptions,
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import (
+    BlueprintInfoOptions,
+    compared,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
@@ -128,11 +128,11 @@ class Poller:
         return Observer(Account(client), self.options, self._compare, redact)
 
     def _compare(self, client: Client, path: str) -> Drift:
-        """Compare a blueprint with its project, as module ``drift_info`` does."""
-        options = DriftInfoOptions.from_ansible({**vars(self.options), "src": path})
+        """Compare a blueprint with its project, as module ``blueprint_info`` does."""
+        options = BlueprintInfoOptions.from_ansible({**vars(self.options), "src": path})
         task = Task(client, options, check_mode=True)
         with task.closing, task.planning():
-            found = DRIFT_INFO.plan(task).result
+            found = compared(task)
         return Drift(found["project"], [each for each in found["differences"] if each["drift"]])
 
     def begin(self) -> None:
