@@ -5,5 +5,6 @@
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import action_for
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.rendered_sources import read_source
 
-ActionModule = action_for(BLUEPRINT_INFO)
+ActionModule = action_for(BLUEPRINT_INFO, read_source)

@@ -76,7 +76,7 @@ seealso:
     plugin_type: filter
   - module: hosted.services.account_info
   - module: hosted.services.backup_info
-  - module: hosted.services.drift_info
+  - module: hosted.services.blueprint_info
 """
 
 EXAMPLES = r"""

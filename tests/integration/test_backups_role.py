@@ -54,11 +54,11 @@ def add(
 
 
 def test_a_run_where_nothing_was_installed(machine: BackupMachine) -> None:
-    """The playbook makes the folder that its report goes to."""
+    """The role makes the folder that its report goes to."""
     (one, *__) = seed(machine.sandbox).values()
     plan = {"backups_plan": NIGHTLY, "backups_state_dir": str(machine.folder / "new" / "state")}
-    play = "- ansible.builtin.import_playbook: hosted.services.backup"
-    machine.ansible.playbook(play, variables=plan).succeed()
+    run = "- ansible.builtin.include_role: {name: hosted.services.backups, tasks_from: run}\n"
+    machine.ansible.tasks(run, variables=plan).succeed()
     assert (machine.folder / "new" / "state" / "nightly.json").exists()
     assert len(machine.names(one)) == 1
 
@@ -155,7 +155,7 @@ def test_what_a_plan_cannot_mean_reaches_no_backup(machine: BackupMachine) -> No
     written, quotes = plan.read_text(), "'" * 20_000  # each takes many bytes of a command
     for text, says in (
         (written.replace("project: web", "project: ''"), "needs a name"),
-        (written.replace("  keep:\n", f'  keep:\n    within: "{quotes}"\n'), quotes[:4000]),
+        (written.replace("keep:\n", f'keep:\n        within: "{quotes}"\n'), quotes[:4000]),
     ):
         plan.write_text(text)
         machine.bad("run", "nightly")

@@ -28,7 +28,7 @@ TASKS = """
   register: applied
   ignore_errors: true
 - name: Compare
-  hosted.services.drift_info: {src: shop.yml}
+  hosted.services.blueprint_info: {src: shop.yml}
   ignore_errors: true
 """
 VARIABLES = """
@@ -186,7 +186,7 @@ def test_a_comparison_runs_no_lookup_of_the_file(ansible: Ansible, sandbox: Sand
         web = {"slug": "acme-web", "environment": environment}
         blueprint = {"project": "bakery", "applications": {"web": web}}
         (ansible.folder / f"{number}.yml").write_text(yaml.safe_dump(blueprint))
-        compare = {"hosted.services.drift_info": {"src": f"{number}.yml"}, "ignore_errors": True}
+        compare = {"hosted.services.blueprint_info": {"src": f"{number}.yml"}, "ignore_errors": True}
         tasks.append({"name": f"Compare {number}", **compare})
     allowed = {"src": "0.yml", "allow_lookups": True}
     run = ansible.tasks(yaml.safe_dump(tasks), OWN, env={"LEVEL": "debug"}).succeed()
@@ -195,6 +195,6 @@ def test_a_comparison_runs_no_lookup_of_the_file(ansible: Ansible, sandbox: Sand
         message = run[f"Compare {number}"].message
         assert "environment.CALL" in message and "Set allow_lookups" in message and "V0" not in message
     assert run[f"Compare {len(values)}"].result["drift"]["drifted"]
-    told = [{"name": "Told to", "hosted.services.drift_info": allowed}]
+    told = [{"name": "Told to", "hosted.services.blueprint_info": allowed}]
     ansible.tasks(yaml.safe_dump(told), OWN, env={"LEVEL": "debug"}).succeed()
     assert evaluated.exists()

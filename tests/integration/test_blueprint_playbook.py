@@ -223,9 +223,8 @@ def installed(ansible: Ansible, role: str) -> dict[str, Any]:
     """Return the plans that a role has installed, by the names of their files."""
     found = {}
     for path in sorted((ansible.folder / f"etc-{role}").glob("*.yml")):
-        [found[path.stem]] = [
-            value for name, value in yaml.safe_load(path.read_text()).items() if name.endswith("_plan")
-        ]
+        [play] = yaml.safe_load(path.read_text())
+        [found[path.stem]] = [value for name, value in play["vars"].items() if name.endswith("_plan")]
     return found
 
 
@@ -261,7 +260,7 @@ def test_the_roles_install_the_plans(ansible: Ansible, sandbox: Sandbox) -> None
     assert re.search(r"localhost .* changed=0 ", again.stdout)
     assert written(sandbox) == []
     plan, hook = ansible.folder / "etc-backups" / "nightly.yml", 'true !unsafe "x"'
-    plan.write_text(plan.read_text().replace("  at: ", f"  before: [{hook!r}]\n  at: "))
+    plan.write_text(plan.read_text().replace("      at: ", f"      before: [{hook!r}]\n      at: "))
     blueprint(ansible, blueprint_src="blog.yml", **given).succeed()
     assert installed(ansible, "backups")["nightly"]["before"] == [hook]
     subprocess.run([str(ansible.folder / "bin" / "hosted-backup"), "run", "nightly"], check=True)
@@ -287,7 +286,7 @@ def test_only_plans_that_a_role_installed_are_kept(ansible: Ansible, sandbox: Sa
     (etc / "tried-.yml").write_text(tried)
     (etc / "nights-.yml").write_text(plan.replace(": nights.yml", ": nights-.yml"))
     (etc / "copy.yml").write_text(plan.replace("name: nights", "name: copy"))
-    by_hand = "sleep_schedule_plan: {name: by-hand, project: web, awake: []}\n"
+    by_hand = "- vars: {sleep_schedule_plan: {name: by-hand, project: web, awake: []}}\n"
     (etc / "by-hand.yml").write_text(by_hand)
     blueprint(ansible, blueprint_src="blog.yml", **given).succeed()
     timers = {path.name for path in units.glob("*.timer")}

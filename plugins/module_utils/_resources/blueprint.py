@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
 from .._api.errors import HostedError, undone_if_nothing_happened
 from .._api.models import App
@@ -32,7 +32,7 @@ from .blueprints.applied import remember, warn_of_dropped
 from .blueprints.contents import ENVIRONMENTS, Contents, read_contents
 from .blueprints.document import Entry, SourceOptions
 from .blueprints.graph import levels
-from .blueprints.hiding import HIDDEN_SECTION, redacted_values_of, secret_values_of
+from .blueprints.hiding import OnBlueprint
 from .blueprints.members import check_neighbors, check_no_id, find_home
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.plans import VARIABLES
@@ -57,8 +57,6 @@ from .shared.task_errors import Invalid
 from .ssh_key import SSH_KEY
 
 SIZE_OF_APP = ("dimensions", "max_monthly")
-SECRET = ("variables", HIDDEN_SECTION)
-"""What of an entry is never shown. Names, nodes and sizes are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,34 +64,6 @@ class BlueprintOptions(SourceOptions, DeletingOptions, BudgetOptions):
     """The options of module blueprint."""
 
     secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
-
-
-SourceT = TypeVar("SourceT", bound=SourceOptions)
-
-
-class OnBlueprint(Resource[SourceT]):
-    """A resource that a blueprint describes, from a file or an option."""
-
-    rules: ClassVar[dict[str, Any]] = {
-        "required_one_of": [("src", "blueprint")],
-        "mutually_exclusive": [("src", "blueprint")],
-    }
-
-    def secret_values(self, options: Mapping[str, Any]) -> Any:
-        """Return the values of secret environments and of orders. The rest of a blueprint may be shown."""
-        overrides = options.get("overrides")
-        entries = overrides.values() if isinstance(overrides, Mapping) else ()
-        found = [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET]
-        found.append(options.get("secret_environments"))
-        with suppress(HostedError):
-            found += secret_values_of(self.read_options(options).read())
-        return found
-
-    def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
-        """Return the decrypted values that are not hidden by their keys."""
-        with suppress(HostedError):
-            return list(redacted_values_of(self.read_options(options).read()))
-        return []
 
 
 class BlueprintResource(OnBlueprint[BlueprintOptions]):
@@ -158,7 +128,7 @@ def planned(task: Task[SourceOptions], found: Sequence[Part]) -> Parts:
 
 
 def whole_plan(
-    task: Task[SourceT], contents: Contents, parts: Parts, subject: str, first: Sequence[Step] = ()
+    task: Task[SourceOptions], contents: Contents, parts: Parts, subject: str, first: Sequence[Step] = ()
 ) -> Plan:
     """Return the plan for the whole, with a last step that collects what became of each part.
 

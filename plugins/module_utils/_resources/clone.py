@@ -20,10 +20,10 @@ from .._api.models import Service
 from .._api.values import ServiceStatus
 from .applications.image_copy import ImageCopy
 from .applications.repository import open_repository
-from .blueprint import Assembly, OnBlueprint, planned, whole_plan
+from .blueprint import Assembly, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document, Entry
-from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
+from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION, OnBlueprint
 from .blueprints.members import Member
 from .blueprints.parts import Part
 from .clones.database import DATABASE, address_of, await_database

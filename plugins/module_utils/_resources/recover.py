@@ -20,9 +20,10 @@ from typing import Any, ClassVar
 from .._api.errors import HostedError
 from .._api.models import ServiceSummary
 from .applications.repository import open_repository
-from .blueprint import DELETERS, OnBlueprint, planned, whole_plan
+from .blueprint import DELETERS, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Entry
+from .blueprints.hiding import OnBlueprint
 from .blueprints.members import Member, Members, check_neighbors, read_members
 from .blueprints.parts import Part
 from .blueprints.removal import deletion_parts, list_members, project_deletion

@@ -27,7 +27,7 @@ from ...module_utils._resources.account_events.observation import Drift, State
 from ...module_utils._resources.account_events.observer import Observer
 from ...module_utils._resources.account_events.of_account import unmatched_patterns
 from ...module_utils._resources.account_events.state_file import StateFile, open_state, record_of
-from ...module_utils._resources.drift_info import DRIFT_INFO, DriftInfoOptions
+from ...module_utils._resources.blueprint_info import BlueprintInfoOptions, compared
 from ...module_utils._resources.shared.account import Account
 from ...module_utils._resources.shared.connecting import connection, is_encrypted
 from ...module_utils._resources.shared.owners import owner_of
@@ -102,11 +102,11 @@ class Poller:
         return Observer(Account(client), self.options, self._compare, redact)
 
     def _compare(self, client: Client, path: str) -> Drift:
-        """Compare a blueprint with its project, as module ``drift_info`` does."""
-        options = DriftInfoOptions.from_ansible({**vars(self.options), "src": path})
+        """Compare a blueprint with its project, as module ``blueprint_info`` does."""
+        options = BlueprintInfoOptions.from_ansible({**vars(self.options), "src": path})
         task = Task(client, options, check_mode=True)
         with task.closing, task.planning():
-            found = DRIFT_INFO.plan(task).result
+            found = compared(task)
         return Drift(found["project"], [each for each in found["differences"] if each["drift"]])
 
     def begin(self) -> None:

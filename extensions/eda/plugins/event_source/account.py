@@ -160,7 +160,7 @@ options:
     elements: str
   blueprints:
     description:
-      - Files to compare with the platform, as C(hosted.services.drift_info) does.
+      - Files to compare with the platform, as C(hosted.services.blueprint_info) does.
         Templates in them are not rendered.
     type: list
     elements: path

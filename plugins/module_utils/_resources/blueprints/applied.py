@@ -52,7 +52,7 @@ def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection
         last.restore({**stale, **fresh})
     except Invalid as error:
         task.warn(
-            f"{error.message}. Until then, drift_info cannot tell whether the file or the platform was "
+            f"{error.message}. Until then, blueprint_info cannot tell whether the file or the platform was "
             "changed"
         )
 

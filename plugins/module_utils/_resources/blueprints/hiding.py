@@ -6,17 +6,50 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar, TypeVar
 
+from ..._api.errors import HostedError
 from ..applications.environment_rules import REFERENCE
-from .document import Document, Path
+from ..shared.plan import Resource
+from .document import Document, Path, SourceOptions
 
 PLAIN_SECTION = "environment"
 HIDDEN_SECTION = "secret_environment"
 SECRET_KEYS = (HIDDEN_SECTION, "variables", "public_key")
 """The keys of a blueprint whose values are never shown."""
+SECRET_OVERRIDES = ("variables", HIDDEN_SECTION)
+"""What of an override is never shown. Names, nodes and sizes are."""
 IN_BRACES = re.compile(r"\$\{([^{}.]*)")
+
+
+SourceT = TypeVar("SourceT", bound=SourceOptions)
+
+
+class OnBlueprint(Resource[SourceT]):
+    """A resource that a blueprint describes, from a file or an option."""
+
+    rules: ClassVar[dict[str, Any]] = {
+        "required_one_of": [("src", "blueprint")],
+        "mutually_exclusive": [("src", "blueprint")],
+    }
+
+    def secret_values(self, options: Mapping[str, Any]) -> Any:
+        """Return the values of secret environments and of orders. The rest of a blueprint may be shown."""
+        overrides = options.get("overrides")
+        entries = overrides.values() if isinstance(overrides, Mapping) else ()
+        found = [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET_OVERRIDES]
+        found.append(options.get("secret_environments"))
+        with suppress(HostedError):
+            found += secret_values_of(self.read_options(options).read())
+        return found
+
+    def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
+        """Return the decrypted values that are not hidden by their keys."""
+        with suppress(HostedError):
+            return list(redacted_values_of(self.read_options(options).read()))
+        return []
 
 
 def secret_values_of(document: Document) -> Iterator[Any]:

@@ -6,24 +6,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-from .._api.errors import HostedError
-from .._api.text import HIDDEN
-from .._api.values import ServiceStatus
-from .blueprint import Assembly, OnBlueprint, planned, read_checked
-from .blueprint_info import read_export
-from .blueprints.applied import ENTRY, NAMES, as_text, last_applied, path_of
-from .blueprints.contents import Contents
-from .blueprints.document import Entry, SourceOptions
-from .blueprints.export import Export
-from .blueprints.members import described_entries, find_home, needed_by_relocations
-from .blueprints.parts import Arguments, Part, Parts, service_ids
-from .shared.fingerprints import Fingerprints
-from .shared.plan import Plan, Task
-from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
+from ..._api.errors import HostedError
+from ..._api.text import HIDDEN
+from ..._api.values import ServiceStatus
+from ..shared.fingerprints import Fingerprints
+from ..shared.options import StateDirOptions
+from ..shared.plan import Plan, Task
+from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
+from .applied import ENTRY, NAMES, as_text, path_of
+from .contents import Contents
+from .document import Entry
+from .export import Export
+from .members import described_entries, needed_by_relocations
+from .parts import Arguments, Part, Parts, service_ids
 
 FILE, PLATFORM = "file", "platform"
 DIFFERS, MISSING, NOT_IN_FILE, REFUSED, UNKNOWN = "differs", "missing", "not_in_file", "refused", "unknown"
@@ -36,39 +35,6 @@ FIELDS = {"status": "state"}
 """What a blueprint calls the fields of a diff, where that is another name."""
 OF_THE_FILE = (Invalid, NoSuchItem, Ambiguous, WaitEnded)
 """The errors that tell of a difference. Any other is a failure of the comparison itself."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DriftInfoOptions(SourceOptions):
-    """Which blueprint to compare."""
-
-    allow_lookups: bool = False
-    """Read by the action, which renders the file."""
-
-
-class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
-    """A blueprint and the project that it describes."""
-
-    result_key = "drift"
-
-    def plan(self, task: Task[DriftInfoOptions]) -> Plan:
-        # What an apply would warn of is none of this.
-        task = replace(task, check_mode=True, warnings=[])
-        contents = read_checked(task)
-        parts = planned(task, Assembly(task, contents).add_all())
-        refused = plan_without_size(parts)
-        last = last_applied(task.options, contents.project)
-        comparison = Comparison(contents, parts.found, last, refused)
-        found = [*comparison.differences()]
-        home = find_home(task.account.projects(), contents)
-        if home is not None:
-            found += not_in_file(task, read_export(task, home), comparison)
-        drifted = any(each.kind in DRIFT for each in found)
-        differences = [each.as_dict() for each in found]
-        return Plan(result={"project": contents.project, "drifted": drifted, "differences": differences})
-
-
-DRIFT_INFO = DriftInfoResource()
 
 
 def plan_without_size(parts: Parts) -> dict[Part, HostedError]:
@@ -253,7 +219,7 @@ def actions_of(plan: Plan) -> str:
     return f"an apply would {'; '.join(plan.actions)}"
 
 
-def not_in_file(task: Task[DriftInfoOptions], export: Export, comparison: Comparison) -> Iterator[Difference]:
+def not_in_file(task: Task[StateDirOptions], export: Export, comparison: Comparison) -> Iterator[Difference]:
     """Yield what a project has and its blueprint does not describe, also if its creation failed.
 
     What a relocation needs is no drift: prune leaves it alone as well.

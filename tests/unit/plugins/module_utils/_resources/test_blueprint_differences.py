@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
-from ansible_collections.hosted.services.plugins.module_utils._resources.drift_info import DRIFT_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import id_of, run
@@ -53,7 +53,7 @@ def apply(sandbox: Sandbox, folder: Path, blueprint: dict[str, Any]) -> None:
 def drift(sandbox: Sandbox, blueprint: dict[str, Any], **given: Any) -> list[dict[str, Any]]:
     """Return the differences, and assert that nothing was touched."""
     before = sandbox.writes()
-    done = run(sandbox, DRIFT_INFO, blueprint=blueprint, **given)
+    done = run(sandbox, BLUEPRINT_INFO, blueprint=blueprint, **given)
     assert not done.get("failed"), done["msg"]
     assert sandbox.writes() == before
     found: list[dict[str, Any]] = done["drift"]["differences"]
