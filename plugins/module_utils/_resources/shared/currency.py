@@ -36,11 +36,10 @@ def currency_of(task: Task[Any]) -> str | None:
     """
     client = task.client
     if CURRENCY not in task.memory and client:
-
-        def read() -> str | None:
-            return checked_currency(client.one(r.WALLET, seconds=CALL_SECONDS).currency)
-
-        task.memory[CURRENCY] = first_said(f"{CURRENCY}.{client.account_key}", read)
+        task.memory[CURRENCY] = first_said(
+            f"{CURRENCY}.{client.account_key}",
+            lambda: checked_currency(client.one(r.WALLET, seconds=CALL_SECONDS).currency),
+        )
     return task.memory.get(CURRENCY)
 
 
