@@ -146,7 +146,9 @@ class Client:
         *,
         or_absent: bool = False,
     ) -> Any:
-        """Make a call, with retries. It may return :data:`ABSENT`, if that is asked for.
+        """Make a call, with retries. A read needs no more than that; a change goes through :meth:`send`.
+
+        It returns :data:`ABSENT` for an item that is not there, if that is asked for.
 
         By default, its deadline is the connection's timeout or, if longer, the route's; an attempt that can
         be retried then uses at most half of it. A call that cannot be resent is retried only while there is
@@ -217,7 +219,7 @@ class Client:
         query, seen = dict(query or {}), set()
         count, begun = 0, self.received_bytes
         for _page in range(MAX_PAGES):
-            cursor, items = None, self.send(route, query=query, **ids)
+            cursor, items = None, self.call(route, ids, query)
             if isinstance(items, dict):
                 cursor, items = items.get("nextCursor"), items.get("items")
             if not isinstance(items, list):
@@ -271,7 +273,7 @@ class Client:
 
     def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
         """Return live metrics by service id, of 50 at most; ``None`` for one whose node cannot be reached."""
-        answer = self.send(r.METRICS, query={"ids": ",".join(ids)})
+        answer = self.call(r.METRICS, {}, {"ids": ",".join(ids)})
         if not isinstance(answer, dict):
             raise errors.UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
         told = {id: answer.get(id) for id in ids}  # nothing of those that are gone
