@@ -16,7 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import (
     target as recovered_target,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.files import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.content import (
     RecoveredFiles,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
