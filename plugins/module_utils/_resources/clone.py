@@ -26,8 +26,7 @@ from .blueprints.document import Document, Entry
 from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from .blueprints.members import Member, described_entries
 from .blueprints.parts import Part
-from .clones.database import DATABASE, address_of, await_database
-from .clones.files import FilesResource
+from .clones.content import DATABASE, FilesResource, address_of, await_database
 from .clones.options import CloneOptions, FilledOptions, check_options
 from .clones.rules import blueprint_of, names_of, own_values, read_environments
 from .clones.source import Data, SourceProject, read_source

@@ -23,15 +23,18 @@ from ..._sftp.patterns import Patterns
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Local, Remote
 from ..._sftp.trees import Kind
-from ..clones.database import RestoreOptions, address_of, plan_foreseen
-from ..clones.files import (
+from ..clones.content import (
     EVERYTHING,
     POWER,
     CopyOptions,
     CopyWork,
     FilesOnService,
+    FillOptions,
+    RestoreOptions,
+    address_of,
     compared,
     plan_between,
+    plan_foreseen,
     stop_steps,
 )
 from ..databases.dump import find_source
@@ -40,17 +43,16 @@ from ..databases.restore import Dump, as_failure, check_client, count_rows
 from ..files.mirror import first_paths, plan_expected, read_source
 from ..last_copies.content import differing_files
 from ..shared.identify import label
-from ..shared.options import WaitOptions, required
+from ..shared.options import required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
 from ..shared.task_errors import EffectUnverified, Invalid, NoSuchItem
 from .target import Target
 
 
 @dataclass(frozen=True, kw_only=True)
-class CopiedOptions(WaitOptions):
+class CopiedOptions(FillOptions):
     """Which service gets what its copy holds."""
 
-    service: str | None = None
     key: str = required()
     name: str = required()
     existing: str = "refuse"
@@ -105,14 +107,12 @@ class PushWork(CopyWork):
 class RecoveredFiles(FilesOnService[PushOptions]):
     """The files of a copy, on a service."""
 
-    name = "files"
-
     def __init__(self, service: Resource[Any], target: Target) -> None:
         """``target`` tells what may be written to."""
         super().__init__(service)
         self._project = target
 
-    def _target(self, task: Task[PushOptions], id: str) -> Service:
+    def _target(self, task: Task[PushOptions]) -> Service:
         return self._project.read_own(task)
 
     def _foreseen(self, task: Task[PushOptions]) -> Plan:
@@ -207,8 +207,7 @@ class DumpOptions(CopiedOptions, RestoreOptions):
 class RecoveredDatabase(Resource[DumpOptions]):
     """The content of a dump, in the database of a service."""
 
-    result_key = "database"
-    name = "database"
+    result_key = name = "database"
 
     def __init__(self, target: Target) -> None:
         self._target = target

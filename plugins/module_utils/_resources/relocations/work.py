@@ -15,7 +15,7 @@ from typing import Any, cast
 from ..._api.errors import HostedError
 from ..._api.models import App, Service
 from ..._api.values import ContainerState, ServiceStatus
-from ..clones.database import await_database
+from ..clones.content import await_database
 from ..clones.source import Data
 from ..fleets.health import Health
 from ..services.view import read_state
