@@ -74,7 +74,7 @@ BUILD_CLIENTS = {
 OF_HTTP = frozenset({"transport", "session", "attempts", "attempts_of_call", "retry_after", "status_code"})
 OTHER_THINGS = {
     ("plugin_utils._controller.in_process", "transport"): "the connection plugin of the task",
-    ("module_utils._resources.clones.files", "session"): "a session of SFTP",
+    ("module_utils._resources.clones.content", "session"): "a session of SFTP",
     ("module_utils._resources.files.mirror", "session"): "a session of SFTP",
 }
 """Attributes that are named like those of HTTP."""

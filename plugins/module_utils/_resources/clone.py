@@ -24,10 +24,9 @@ from .blueprint import Assembly, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document, Entry
 from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION, OnBlueprint
-from .blueprints.members import Member
+from .blueprints.members import Member, described_entries
 from .blueprints.parts import Part
-from .clones.database import DATABASE, address_of, await_database
-from .clones.files import FilesResource
+from .clones.content import DATABASE, FilesResource, address_of, await_database
 from .clones.options import CloneOptions, FilledOptions, check_options
 from .clones.rules import blueprint_of, names_of, own_values, read_environments
 from .clones.source import Data, SourceProject, read_source
@@ -305,7 +304,7 @@ class CloneAssembly(FilledAssembly):
         """Keep which clones there are to be, and their ids as far as they are known."""
         record = self.record
         record.source = self.source.project.id
-        for entry in (*self.contents.services, *self.contents.applications):
+        for entry in described_entries(self.contents):
             original = self.originals[entry.key].id
             record.names[original] = entry.name
             if id := self.made[entry.key].id:

@@ -24,20 +24,18 @@ from .blueprint import DELETERS, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Entry
 from .blueprints.hiding import OnBlueprint
-from .blueprints.members import Member, Members, check_neighbors, read_members
+from .blueprints.members import Member, Members, check_neighbors, described_entries, read_members
 from .blueprints.parts import Part
 from .blueprints.removal import deletion_parts, list_members, project_deletion
 from .clone import FilledAssembly, tighten
 from .clones.rules import names_of, own_values
 from .clones.target import found_elsewhere, locations, members_named, recognize
+from .recoveries.content import RecoveredDatabase, RecoveredFiles, own_address
 from .recoveries.copies import DESCRIPTION, Choice, Copy, check_content, read_shelves
-from .recoveries.database import RecoveredDatabase, own_address
-from .recoveries.files import RecoveredFiles
 from .recoveries.rules import (
     RecoverOptions,
     check_options,
     contents_of,
-    entries_of,
     is_beside,
     key_of,
     latest_of,
@@ -116,7 +114,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
 def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Copy]:
     """Return the copy of each service that is to get one, by key."""
     options, described, projects = task.options, wanted_of(file), projects_of(file)
-    entries = {each.key: each for each in entries_of(file)}
+    entries = {each.key: each for each in described_entries(file)}
     without = [key_of(file, each, "without_data") for each in options.without_data]
     given = {key_of(file, key, "copies_of"): str(value) for key, value in (options.copies_of or {}).items()}
     lacking = [each for each in described if each.key not in without and target.lacks_content(each.key)]
@@ -237,7 +235,7 @@ class RecoveryAssembly(FilledAssembly):
 
     def remember(self) -> None:
         """Keep what there is to be, and the ids as far as they are known."""
-        record, entries = self.record, entries_of(self.contents)
+        record, entries = self.record, described_entries(self.contents)
         record.drill = self.task.options.drill
         if record.drill:
             record.claim(self.task.client)

@@ -19,8 +19,7 @@ from .._api.models import ServiceSummary
 from .._api.text import counted
 from .._api.values import ServiceStatus
 from .app_deploy import APP_DEPLOY
-from .clones.database import DATABASE
-from .clones.files import FilesResource
+from .clones.content import DATABASE, FilesResource
 from .clones.source import Data, referring_names
 from .environment import ENVIRONMENT
 from .relocations.dependents import check_references, read_dependents

@@ -20,7 +20,7 @@ from ..applications.environment_rules import redirected, references
 from ..applications.lookup import check_slug
 from ..blueprints.contents import Contents
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
-from ..blueprints.members import Member
+from ..blueprints.members import Member, described_entries
 from ..shared.fingerprints import Fingerprints, record_of
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
@@ -214,7 +214,7 @@ def from_file(source: SourceProject, file: Contents, secrets: bool) -> dict[str,
     """Return the environments that a blueprint of the source describes. Its secrets only if that is said."""
     by_key = {
         entry.key: original.key
-        for entry in (*file.services, *file.applications)
+        for entry in described_entries(file)
         for original in (*source.originals, *source.others)
         if same_name(entry.name, original.name)
     }
@@ -288,9 +288,8 @@ def check_given(task: Task[CloneOptions], source: SourceProject, environments: M
         if original.app is None or original.key in without:
             continue
         given = {name for part in environments.get(original.key, NOTHING) for name in part}
-        lacking = sorted(known_names(options, original.app, original.referring) - given)
-        if lacking:
-            missing.append(f"{original.label} lacks {', '.join(lacking)}")
+        if lacking := lacks(options, original.app, original.referring, given):
+            missing.append(lacking)
         elif not given:
             unknown.append(original.label)
     if missing:
@@ -307,7 +306,11 @@ def check_given(task: Task[CloneOptions], source: SourceProject, environments: M
         )
 
 
-def known_names(options: StateDirOptions, app: App, referring: Iterable[str]) -> set[str]:
-    """Return the variables that an application is known to have: these refer, or were written from here."""
+def lacks(options: StateDirOptions, app: App, referring: Iterable[str], given: Iterable[str]) -> str | None:
+    """Say which variables an application is known to have that are not given; ``None`` if all are.
+
+    Those are known that refer to another service, and that were written from here.
+    """
     last = Fingerprints.at(record_of(options, app.slug), app.id)
-    return {*referring, *last.prints}
+    missing = sorted({*referring, *last.prints} - set(given))
+    return f"application {app.slug!r} lacks {', '.join(missing)}" if missing else None

@@ -91,13 +91,12 @@ class LastCopy:
             flush_tree(partial)
             manifest = self._verify(partial)
             path = self.folder.place(partial, self.made_at)
-        except OSError as error:
+            return path, manifest
+        except BaseException as error:
             shutil.rmtree(partial, ignore_errors=True)
-            raise unwritable(partial, error) from None
-        except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise unwritable(partial, error) from None
             raise
-        return path, manifest
 
     def _verify(self, partial: str) -> Manifest:
         """Compare the copy with the service, and what is on the disk with its list; return that."""

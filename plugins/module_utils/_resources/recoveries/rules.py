@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ..blueprints.contents import Contents
 from ..blueprints.document import Entry
-from ..blueprints.members import Member
+from ..blueprints.members import Member, described_entries
 from ..clones.options import FilledOptions, check_filled
 from ..clones.source import Wanted
 from ..shared.options import FilePath, option
@@ -54,14 +54,9 @@ def latest_of(options: RecoverOptions) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def entries_of(contents: Contents) -> list[Entry]:
-    """Return the services and applications of a project."""
-    return [*contents.services, *contents.applications]
-
-
 def key_of(contents: Contents, wanted: str, option: str) -> str:
     """Return the key of what an option names by its key, name or slug."""
-    entries = entries_of(contents)
+    entries = described_entries(contents)
     found = [each for each in entries if wanted == each.key] or [
         each for each in entries if wanted == each.name
     ]
@@ -73,9 +68,8 @@ def key_of(contents: Contents, wanted: str, option: str) -> str:
 
 def wanted_of(contents: Contents) -> list[Wanted]:
     """Return what there is to be of a project."""
-    return [
-        Wanted(each.key, each.key, each.name, each.section == "applications") for each in entries_of(contents)
-    ]
+    entries = described_entries(contents)
+    return [Wanted(each.key, each.key, each.name, each.section == "applications") for each in entries]
 
 
 def contents_of(

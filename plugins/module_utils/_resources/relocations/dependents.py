@@ -17,7 +17,7 @@ from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service
 from ..._api.values import ServiceStatus
 from ..applications.environment_rules import REFERENCE
-from ..clones.rules import all_redirected, known_names
+from ..clones.rules import all_redirected, lacks
 from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.relocation_record import Relocation
@@ -155,12 +155,8 @@ def check_named(options: RelocateOptions, found: Sequence[Dependent]) -> None:
 
 def check_given(task: Task[RelocateOptions], found: Sequence[Dependent]) -> None:
     """Check that each variable that is known to be there is given."""
-    missing = []
-    for each in found:
-        lacking = sorted(known_names(task.options, each.app, each.referring) - {*each.plain, *each.secret})
-        if lacking:
-            missing.append(f"{each.label} lacks {', '.join(lacking)}")
-    if missing:
+    checked = (lacks(task.options, each.app, each.referring, {*each.plain, *each.secret}) for each in found)
+    if missing := [said for said in checked if said]:
         raise Invalid(
             "an environment is replaced as a whole, the platform does not show its values, and these are not "
             f"given: {'; '.join(missing)}. Nothing was ordered. Give the whole environment by slug in "

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._api.models import App, ProjectGraph, Service, ServiceSummary, Settings
 from ..._api.values import ContainerState, ServiceStatus
-from ..clones.files import POWER
+from ..clones.content import POWER
 from ..clones.source import Data, data_of
 from ..services.settings import carried
 from ..services.view import read_settings, read_state

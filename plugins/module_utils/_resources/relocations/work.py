@@ -14,7 +14,7 @@ from typing import Any, cast
 from ..._api.errors import HostedError
 from ..._api.models import App, Service
 from ..._api.values import ContainerState, ServiceStatus
-from ..clones.database import await_database
+from ..clones.content import await_database
 from ..clones.source import Data
 from ..fleets.health import Health
 from ..services.view import read_state
@@ -151,13 +151,15 @@ class Work:
 
         That of a run that was killed, or whose response was lost: the service seems to run, and then stops.
         """
+        summary = f"look whether {self.origin.label} is about to stop"
+        look = Step(
+            summary, lambda: poll_for(lambda: self.old_state() != ContainerState.RUNNING), changes=False
+        )
+        return [look, self.bring(self.old.id, self.origin.label, "started")]
 
-        def look() -> None:
-            state = partial(read_state, self.task, self.old.id)
-            poll_for(lambda: state() != ContainerState.RUNNING, QUIET_SECONDS)
-
-        start = self.bring(self.old.id, self.origin.label, "started")
-        return [Step(f"look whether {self.origin.label} is about to stop", look, changes=False), start]
+    def old_state(self) -> str | None:
+        """Return what the container of the old service does now."""
+        return read_state(self.task, self.old.id)
 
     def suspend(self, id: str | None, name: str) -> Step:
         """Return the step that suspends a service."""
@@ -233,8 +235,7 @@ class Work:
 
         That stop was confirmed. An earlier start may show for a moment after it: ``seconds`` allow for that.
         """
-        state = partial(read_state, self.task, self.old.id)
-        return not poll_for(lambda: state() not in ContainerState.UP, seconds)
+        return not poll_for(lambda: self.old_state() not in ContainerState.UP, seconds)
 
     def still_stopped_step(self) -> Step:
         """Return the step that checks that nobody started the old service while it was copied."""

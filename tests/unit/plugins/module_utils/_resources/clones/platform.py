@@ -15,7 +15,9 @@ from urllib.parse import unquote
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones import files as clone_files
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones import (
+    content as clone_content,
+)
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import LoginRefused
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
@@ -153,7 +155,7 @@ def refuse_logins(
 ) -> list[str]:
     """Let a service refuse the first logins over SFTP; return the ids of all services that are tried."""
     attempts: list[str] = []
-    open_session = clone_files.open_session
+    open_session = clone_content.open_session
 
     def refusing(task: Any, stack: Any, tried: str, beside: Any = None) -> Any:
         attempts.append(tried)
@@ -161,5 +163,5 @@ def refuse_logins(
             raise error("not yet")
         return open_session(task, stack, tried, beside)
 
-    monkeypatch.setattr(clone_files, "open_session", refusing)
+    monkeypatch.setattr(clone_content, "open_session", refusing)
     return attempts

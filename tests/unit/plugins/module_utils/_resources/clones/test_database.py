@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import DatabaseConnection, Settings
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones import database
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.database import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones import content
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.content import (
     DATABASE,
     DatabaseOptions,
     address_of,
@@ -66,8 +66,8 @@ class Account(FakeClient):
         for id in self.contents:
             self.add_service(id, id)
         for name in ("check_client", "check_login", "find_source", "find_target"):
-            monkeypatch.setattr(database, name, getattr(self, name))
-        monkeypatch.setattr(database, "Dump", SimpleNamespace(of=self.dump))
+            monkeypatch.setattr(content, name, getattr(self, name))
+        monkeypatch.setattr(content, "Dump", SimpleNamespace(of=self.dump))
 
     def database_connection(self, id: str) -> DatabaseConnection:
         """Return how to connect to a database."""

@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import FILES
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones import files as module
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones import content as module
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import (
     ConnectionBroken,
     HostKeyRefused,

@@ -27,8 +27,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
     POSTGRESQL,
     NoDumpError,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import database
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.database import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import content
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.content import (
     DumpOptions,
     RecoveredDatabase,
     addresses,
@@ -200,10 +200,10 @@ class Server:
 def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     """A server that stands for the engine."""
     server = Server()
-    monkeypatch.setattr(database, "Dump", server)
-    monkeypatch.setattr(database, "check_client", lambda engine: None)
-    monkeypatch.setattr(database, "find_source", server.find)
-    monkeypatch.setattr(database, "count_rows", lambda source: [*server.rows.values()])
+    monkeypatch.setattr(content, "Dump", server)
+    monkeypatch.setattr(content, "check_client", lambda engine: None)
+    monkeypatch.setattr(content, "find_source", server.find)
+    monkeypatch.setattr(content, "count_rows", lambda source: [*server.rows.values()])
     return server
 
 

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones import files as clone_files
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones import (
+    content as clone_content,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import check_own
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import (
     target as recovered_target,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.files import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.content import (
     RecoveredFiles,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
@@ -156,7 +158,7 @@ def test_a_service_that_is_not_there_yet_gets_everything(
 def test_a_login_that_is_refused_says_what_to_do(
     sandbox: Sandbox, given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clone_files, "PAUSES", ())
+    monkeypatch.setattr(clone_content, "PAUSES", ())
     for key in sandbox.api("GET", "/api/users/me/ssh-keys").json():
         sandbox.api("DELETE", f"/api/users/me/ssh-keys/{key['id']}")
     refused = run(sandbox, resource(tmp_path, given["service"]), **given)

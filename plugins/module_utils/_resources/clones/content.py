@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files of a clone: those of its source, over SFTP from one to the other, through memory alone."""
+"""What a clone holds: the files of its source over SFTP, through memory alone, or a dump of its database."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import asyncio
 import posixpath
 import time
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
 from ..._api.models import Service
+from ..._api.text import counted
 from ..._api.values import ServiceStatus
 from ..._sftp.errors import ConnectionBroken, LoginRefused
 from ..._sftp.library import require
@@ -24,6 +25,9 @@ from ..._sftp.patterns import Patterns
 from ..._sftp.remote import Relayed, Remote
 from ..._sftp.session import SftpSession
 from ..._sftp.trees import ROOT, Kind, Tree
+from ..databases.dump import NoDumpError, Source, find_source
+from ..databases.engine import connection_facts
+from ..databases.restore import Dump, as_failure, check_client, check_login, find_target
 from ..files.guards import SftpSyncOptions
 from ..files.mirror import (
     AS_THEY_ARE,
@@ -34,9 +38,12 @@ from ..files.mirror import (
     plan_expected,
     read_source,
 )
+from ..services.view import read_settings
 from ..shared.identify import label
 from ..shared.options import WaitOptions, required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting, plan_with
+from ..shared.task_errors import EffectUnverified, WaitEnded
+from ..shared.waiting import wait_until
 from .target import check_own
 
 EVERYTHING = "."
@@ -51,13 +58,41 @@ PAUSES = (1, 2, 4, 8, 15, 30)
 """The seconds between attempts to log in to a service that may be new."""
 REFUSED_SECONDS = 15
 """How long a refused login may be due to that. It is more often a key that is not registered."""
+EMPTY = "without_data lists services to clone without what they hold"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CopyOptions(SftpSyncOptions, WaitOptions):
+class FillOptions(WaitOptions):
+    """Which service gets content; ``None`` if it does not exist yet."""
+
+    service: str | None = None
+    project_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetweenOptions(FillOptions):
+    """From which service to which."""
+
+    source_id: str = required()
+
+
+def read_target(task: Task[Any], content: str) -> Service | None:
+    """Return the service to write to, read again; ``None`` for one that is left as it is."""
+    options = task.options
+    service = check_own(task, options.service, options.source_id, options.project_id)
+    if service.status == ServiceStatus.SUSPENDED:
+        task.warn(f"{label(service)} is suspended, so its {content}")
+        return None
+    return service
+
+
+# --- Files ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopyOptions(FillOptions, SftpSyncOptions):
     """To which service, all of whose files become those of the source."""
 
-    project_id: str | None = None
     src: str = EVERYTHING
     dest: str = EVERYTHING
     exclude: list[str] = field(default_factory=list)
@@ -77,12 +112,10 @@ class CopyOptions(SftpSyncOptions, WaitOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilesOptions(CopyOptions):
+class FilesOptions(BetweenOptions, CopyOptions):
     """From which service to which."""
 
     in_use: bool = True
-
-    source_id: str = required()
     source_name: str = required()
 
     @property
@@ -97,7 +130,7 @@ CopyT = TypeVar("CopyT", bound=CopyOptions)
 class FilesOnService(Resource[CopyT]):
     """The files of another place, on a service."""
 
-    result_key = "files"
+    result_key = name = "files"
 
     def __init__(self, service: Resource[Any]) -> None:
         """``service`` stops a service while its files are replaced."""
@@ -116,7 +149,7 @@ class FilesOnService(Resource[CopyT]):
         id = task.options.service
         if id is None:
             return self._foreseen(task)
-        service = self._target(task, id)
+        service = self._target(task)
         if service is None:
             return Plan(result=None)
         stack = task.closing.enter_context(ExitStack())
@@ -133,7 +166,7 @@ class FilesOnService(Resource[CopyT]):
         return over(session)
 
     @abstractmethod
-    def _target(self, task: Task[CopyT], id: str) -> Service | None:
+    def _target(self, task: Task[CopyT]) -> Service | None:
         """Return the service to write to, read again; ``None`` for one that is left as it is."""
 
     @abstractmethod
@@ -148,12 +181,8 @@ class FilesOnService(Resource[CopyT]):
 class FilesResource(FilesOnService[FilesOptions]):
     """The files of one service, on another."""
 
-    def _target(self, task: Task[FilesOptions], id: str) -> Service | None:
-        service = check_own(task, id, task.options.source_id, task.options.project_id)
-        if service.status == ServiceStatus.SUSPENDED:
-            task.warn(f"{label(service)} is suspended, so its files were left as they are")
-            return None
-        return service
+    def _target(self, task: Task[FilesOptions]) -> Service | None:
+        return read_target(task, "files were left as they are")
 
     def _foreseen(self, task: Task[FilesOptions]) -> Plan:
         with ExitStack() as stack:
@@ -331,3 +360,130 @@ def open_session(
             "account, as a password of the source could only be generated, which would change it. Register a "
             "key with hosted.services.ssh_key, and name its private half in private_key_file"
         ) from None
+
+
+# --- Databases ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestoreOptions(FillOptions):
+    """Into the database of which service."""
+
+    public: bool = False
+    """Whether the service will be open to the Internet."""
+
+
+RestoreT = TypeVar("RestoreT", bound=RestoreOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabaseOptions(BetweenOptions, RestoreOptions):
+    """From which database to which."""
+
+
+class DatabaseResource(Resource[DatabaseOptions]):
+    """The content of one database, in another."""
+
+    result_key = name = "database"
+
+    def plan(self, task: Task[DatabaseOptions]) -> Plan:
+        options = task.options
+        original = task.account.existing_service(options.source_id)
+        with copying(original):
+            source = find_source(address_of(task, original))
+            check_client(source.engine)
+        what = f"database {source.login.database!r} of {label(original)}"
+        if options.service is None:
+            name = f"the clone of service {original.name!r}"
+            return plan_foreseen(task, name, f"restore a dump of {what}", what)
+        own = read_target(task, "database was left as it is")
+        if own is None:
+            return Plan(result=None)
+        with copying(own):
+            target = find_target(address_of(task, own), source)
+        return plan_restore(task, own, source, target, what)
+
+
+DATABASE = DatabaseResource()
+
+
+def plan_restore(
+    task: Task[DatabaseOptions], own: Service, source: Source, target: Source, what: str
+) -> Plan:
+    """Plan to restore a dump of ``source``, unless ``target``, the database of the clone, has its content."""
+    stack = task.closing.enter_context(ExitStack())
+    task.progress(f"dumping {what}")
+    with as_failure(f"{what} cannot be copied", EMPTY):
+        dump = stack.enter_context(Dump.of(source))
+    with copying(own):
+        same = dump.is_in(target)
+    result = {"engine": dump.engine.programs[0], "bytes": dump.size, "restored": False}
+    if same:
+        stack.close()
+        return Plan(result=result)
+
+    def run() -> None:
+        with stack, copying(own):
+            check_own(task, own.id, task.options.source_id, task.options.project_id)
+            dump.restore(target)
+            if not dump.is_in(target):
+                raise EffectUnverified(
+                    f"{label(own)} does not hold what was restored into it; does something else write to it? "
+                    "Stop that, and run this again"
+                )
+        result["restored"] = True
+
+    summary = f"restore a dump of {what} ({counted(dump.size, 'byte')}) into {label(own)}"
+    return Plan(
+        result=result, steps=[Step(summary, run)], before={"content": "another"}, after={"content": what}
+    )
+
+
+def plan_foreseen(task: Task[RestoreT], name: str, summary: str, content: str) -> Plan:
+    """Plan for a service that does not exist yet, whose database this machine may not reach."""
+    if not task.options.public:
+        task.warn(
+            f"{name} will not be open to the Internet. Unless this machine reaches it in another way, its "
+            "database cannot be restored; public: true opens it"
+        )
+    return Plan(result=None, steps=[Step(summary, lambda: None)], after={"content": content})
+
+
+def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
+    """Return how to connect to the database of a service."""
+    return connection_facts(task.account.database_connection(service.id), read_settings(task, service))
+
+
+def copying(service: Service) -> AbstractContextManager[None]:
+    """Say which database cannot be copied, where there is no dump."""
+    return as_failure(f"the database of {label(service)} cannot be copied", EMPTY)
+
+
+def await_database(
+    task: Task[Any], id: str | None, facts: Callable[[Task[Any], Service], dict[str, Any]] = address_of
+) -> None:
+    """Wait until a new database lets its user in: it may be in service a little before.
+
+    One that does not within ``wait_timeout`` is left to whoever writes to it, who fails and says why.
+
+    :param facts: returns how to connect to it.
+    """
+    if id is None:
+        return
+    service = task.account.existing_service(id)
+
+    def ready() -> bool:
+        try:
+            check_login(find_source(facts(task, service)))
+        except NoDumpError:
+            return False
+        return True
+
+    with suppress(WaitEnded):
+        wait_until(
+            task,
+            ready,
+            bool,
+            lambda _ready: "it does not let its user in yet",
+            f"the database of {label(service)}",
+        )

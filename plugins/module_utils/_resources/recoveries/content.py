@@ -1,0 +1,337 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a recovered service holds: the files or the dump of its copy, compared with it once they are there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..._api.models import Service
+from ..._api.text import counted
+from ..._api.values import Family
+from ..._sftp.local import Local
+from ..._sftp.mirror import PUSH, Mirror
+from ..._sftp.patterns import Patterns
+from ..._sftp.remote import Remote
+from ..._sftp.session import Login, SftpSession
+from ..._sftp.trees import Kind
+from ..clones.content import (
+    EVERYTHING,
+    POWER,
+    CopyOptions,
+    CopyWork,
+    FilesOnService,
+    FillOptions,
+    RestoreOptions,
+    address_of,
+    compared,
+    plan_between,
+    plan_foreseen,
+    stop_steps,
+)
+from ..databases.dump import find_source
+from ..databases.engine import find_connection
+from ..databases.restore import Dump, as_failure, check_client, count_rows
+from ..files.mirror import first_paths, plan_expected, read_source
+from ..last_copies.content import differing_files
+from ..shared.identify import label
+from ..shared.options import required
+from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
+from ..shared.task_errors import EffectUnverified, Invalid, NoSuchItem
+from .target import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopiedOptions(FillOptions):
+    """Which service gets what its copy holds."""
+
+    key: str = required()
+    name: str = required()
+    existing: str = "refuse"
+    """What becomes of what somebody else may have written: replaced, as in a drill, kept, or refused."""
+
+
+def remembered(
+    target: Target, options: CopiedOptions, id: str, copy: str, steps: Sequence[Step]
+) -> list[Step]:
+    """Return steps that bring the content of a copy, with the notes of that before and after them."""
+    record, key = target.record, options.key
+    return [
+        Step("remember it", lambda: record.begin(key, id), changes=False),
+        *steps,
+        Step("remember that", lambda: record.end(key, id, {"copy": copy}), changes=False),
+    ]
+
+
+# --- Files ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class PushOptions(CopiedOptions, CopyOptions):
+    """From which copy to which service."""
+
+    start: bool = False
+    """Whether the service runs afterwards. One that the recovery did not make runs if it did before."""
+
+    @property
+    def what(self) -> str:
+        """What is done with which files, for messages."""
+        return f"restore the files of {self.name!r} from copy {os.path.basename(self.src)}"
+
+
+class PushWork(CopyWork):
+    """What becomes of the files of a service that gets those of a copy."""
+
+    task: Task[PushOptions]
+
+    async def check(self) -> dict[str, int]:
+        """Read all files of the service, and compare their content with that of the copy."""
+        there = await self.mirror.target.tree(Patterns(), lambda path, why: None)
+        if differing := await differing_files(self.mirror, self.source, there.entries):
+            raise EffectUnverified(
+                f"service {self.task.options.service} does not hold what its copy does: "
+                f"{first_paths(differing)}. Does something else write to it? Run this again"
+            )
+        sizes = [entry.size for entry in self.source.entries.values() if entry.kind is Kind.FILE]
+        return {"files": len(sizes), "bytes": sum(sizes)}
+
+
+class RecoveredFiles(FilesOnService[PushOptions]):
+    """The files of a copy, on a service."""
+
+    def __init__(self, service: Resource[Any], target: Target) -> None:
+        """``target`` tells what may be written to."""
+        super().__init__(service)
+        self._project = target
+
+    def _target(self, task: Task[PushOptions]) -> Service:
+        return self._project.read_own(task)
+
+    def _foreseen(self, task: Task[PushOptions]) -> Plan:
+        local = Local(task.options.src)
+        source = asyncio.run(read_source(task, local, Patterns()))
+        plan = plan_expected(task, Login("", 0, ""), local, source, task.options.describe)
+        plan.result = {"copy": os.path.basename(task.options.src), "restored": bool(plan.steps)}
+        return plan
+
+    def _over(
+        self, task: Task[PushOptions], service: Service, stack: ExitStack, session: SftpSession
+    ) -> Plan:
+        """Plan the push, which notes where it begins and what it ended with."""
+        started, options, record = time.monotonic(), task.options, self._project.record
+        mirror = Mirror(Local(options.src), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
+        found = session.run(compared(task, session, mirror, PushWork))
+        result: dict[str, Any] = {"copy": os.path.basename(options.src), "restored": bool(found.changes)}
+        if self._is_in_use(task, service, found):
+            leave = Step("remember that it is left", lambda: record.leave([service.id]), changes=False)
+            return Plan(result={**result, "restored": False}, steps=[leave])
+
+        def check() -> None:
+            result["verified"] = session.run(found.check())
+            result["seconds"] = round(time.monotonic() - started, 1)
+
+        if not found.changes:
+            check()
+        last = [Step("compare the files with the copy", check, changes=False)]
+        starting = self._start_steps(task, service)
+        plan = plan_between(found, service, self._service, stack, last)
+        steps = [*plan.steps, *starting]
+        plan.steps = remembered(self._project, options, service.id, options.src, steps)
+        plan.result, plan.reread = result, None
+        return plan
+
+    def _is_in_use(self, task: Task[PushOptions], service: Service, found: PushWork) -> bool:
+        """Tell whether somebody uses a service that never got its content, so that it is left as it is.
+
+        Long after a run that failed, it may have been filled by hand, or have made a world of its own.
+        """
+        key, record = task.options.key, self._project.record
+        newer = written_since(found, record.in_use_since(key))
+        if newer is None or key in self._project.overwrite or task.options.existing == "replace":
+            return False
+        said = (
+            f"{label(service)} did not get the content of its copy when this recovery "
+            f"made it, and files were written to it more than an hour later, such as {newer!r}"
+        )
+        if task.options.existing == "keep":
+            task.warn(f"{said}. It is left as it is; name {key!r} in overwrite to replace what it holds")
+            return True
+        raise Invalid(
+            f"{said}, so somebody may use it. Nothing was written to it. existing: keep leaves it as it is; "
+            f"name {key!r} in overwrite to replace what it holds by the copy"
+        )
+
+    def _start_steps(self, task: Task[PushOptions], service: Service) -> Sequence[Step]:
+        """Return what starts a service that was stopped for its files, or whose run was killed then."""
+        runs = self._project.is_own(task.options.key) or stop_steps(task, service, self._service)
+        if not (task.options.start and runs) or POWER not in (service.capabilities or ()):
+            return []
+
+        def start() -> Sequence[Step]:
+            return plan_with(task, self._service, {"id": service.id, "state": "started"}).steps
+
+        return [Expansion("start it again if it does not run", start, changes=False)]
+
+
+def written_since(found: PushWork, moment: datetime | None) -> str | None:
+    """Return a file that would be replaced or deleted, and was written after a moment."""
+    if moment is None:
+        return None
+    limit, copy = moment.timestamp(), found.source.entries
+    for path, entry in found.target.entries.items():
+        known = copy.get(path)
+        same = known is not None and (known.size, known.mtime) == (entry.size, entry.mtime)
+        if entry.kind is Kind.FILE and entry.mtime > limit and not same and path not in found.equal:
+            return path
+    return None
+
+
+# --- Databases ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class DumpOptions(CopiedOptions, RestoreOptions):
+    """From which dump to which service."""
+
+    dump: str = required()
+
+
+class RecoveredDatabase(Resource[DumpOptions]):
+    """The content of a dump, in the database of a service."""
+
+    result_key = name = "database"
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def plan(self, task: Task[DumpOptions]) -> Plan:
+        """Read the dump to its end, and plan to restore it."""
+        options = task.options
+        held = task.closing.enter_context(ExitStack())
+        with restoring(options):
+            dump = held.enter_context(Dump.kept_at(Path(options.dump)))
+            check_client(dump.engine)
+        if options.service is None:
+            summary = f"restore {described(options, dump)}"
+            held.close()
+            return plan_foreseen(task, f"service {options.name!r}", summary, options.dump)
+        service = self._target.read_own(task)
+        return self._plan_restore(task, service, dump)
+
+    def _plan_restore(self, task: Task[DumpOptions], service: Service, dump: Dump) -> Plan:
+        """Plan to restore a dump, unless the database has the same content."""
+        started, options = time.monotonic(), task.options
+        with restoring(options):
+            database = find_source(own_address(task, service))
+            if database.engine.file != dump.engine.file:
+                raise Invalid(
+                    f"{options.dump} was not made from a database of the engine of {label(service)}; name "
+                    "another copy in copies_of"
+                )
+            rows, same = count_rows(database), dump.is_in(database)
+        if not same:
+            self._check_replaceable(options, service, rows)
+        result: dict[str, Any] = {"copy": options.dump, "bytes": dump.size, "restored": not same}
+
+        def compare() -> None:
+            with restoring(options):
+                now, whole = count_rows(database), same or dump.is_in(database)
+            if not whole:
+                task.warn(
+                    f"{label(service)} was restored, but a new dump of it differs from the one that it was "
+                    "restored from. Another version of the engine or of its programs can cause that, and so "
+                    "can something that writes to it. Check its content"
+                )
+            told = {"tables": len(now), "rows": sum(now), "same_dump": whole}
+            result.update(verified=told, seconds=round(time.monotonic() - started, 1))
+
+        def write() -> None:
+            with restoring(options):
+                dump.restore(database)
+
+        said = f"restore {described(options, dump)} into {label(service)}"
+        steps = [] if same else [Step(said, write)]
+        steps.append(Step("compare the database with the dump", compare, changes=False))
+        steps = remembered(self._target, options, service.id, options.dump, steps)
+        state = {"content": options.dump}
+        return Plan(result=result, steps=steps, before=state if same else {"content": "another"}, after=state)
+
+    def _check_replaceable(self, options: DumpOptions, service: Service, rows: Sequence[int]) -> None:
+        """Refuse to replace what this recovery has not written itself, or what may be in use by now."""
+        key, record = options.key, self._target.record
+        in_use = record.in_use_since(key)
+        if not rows or key in self._target.overwrite:
+            return
+        why = None
+        if not record.may_replace(key, service.id):
+            why = "which this recovery did not write"
+        elif options.existing != "replace" and in_use and in_use < datetime.now(UTC):
+            why = (
+                "and this recovery began to restore it more than an hour ago, so somebody may have used it "
+                "since"
+            )
+        if why:
+            raise Invalid(
+                f"the database of {label(service)} is not empty: it has {counted(len(rows), 'table')} with "
+                f"{counted(sum(rows), 'row')}, {why}. Nothing was restored. If that is to be "
+                f"replaced by the dump, name {key!r} in overwrite"
+            )
+
+
+def described(options: DumpOptions, dump: Dump) -> str:
+    """Return a dump for messages, with its size."""
+    copy = Path(options.dump).parent.name
+    return f"the dump of {options.name!r} from copy {copy} ({counted(dump.size, 'byte')})"
+
+
+def restoring(options: DumpOptions) -> AbstractContextManager[None]:
+    """Say which database cannot be recovered, where there is no dump."""
+    return as_failure(
+        f"the database of {options.name!r} cannot be restored from {options.dump}",
+        "copies_of names another copy, and without_data lists services to recover empty",
+    )
+
+
+# --- Where a database is --------------------------------------------------------------------------------
+
+
+def own_address(task: Task[DumpOptions], service: Service) -> dict[str, Any]:
+    """Return how to connect to a database, without an address that may lead to another service.
+
+    An internal name is known only inside of a project. Where two projects have the same, it leads to that of
+    the project that this machine is in.
+    """
+    facts, others = address_of(task, service), set[tuple[str, int]]()
+    apps = task.account.apps_by_id()
+    for each in task.account.services():
+        if each.family == Family.APP and each.id not in apps and each.id != service.id:
+            with suppress(NoSuchItem, Invalid):  # it is gone, or tells nobody how to connect to it
+                other = task.account.existing_service(each.id)
+                if find_connection(task.account, other) is not None:
+                    others.update(addresses(address_of(task, other)).values())
+    own = addresses(facts)
+    for place, found in own.items():
+        if found in others:
+            facts |= dict.fromkeys(place)
+    if others.issuperset(own.values()):
+        raise Invalid(
+            f"every address of the database of {label(service)} is that of another service, too, so nothing "
+            "was restored. Open it to the Internet: public: true in overrides"
+        )
+    return facts
+
+
+def addresses(facts: Mapping[str, Any]) -> dict[tuple[str, str], tuple[str, int]]:
+    """Return where a database may answer, by the names of host and port."""
+    places = (("host", "port"), ("public_host", "public_port"))
+    known = [(host, port) for host, port in places if facts.get(host) and facts.get(port)]
+    return {(host, port): (str(facts[host]), int(facts[port])) for host, port in known}
