@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from .._sftp.host_keys import ACCEPT_NEW, STANDARD_PORT, HostKeys, ask_for_key
 from .._sftp.library import require
-from .services.on_service import SftpServerOptions, sftp_access
+from .services.on_service import BY_SERVICE_OR_HOST, SftpServerOptions, sftp_access
 from .shared.plan import Plan, Resource, Step, Task
 
 
@@ -18,10 +18,7 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
     """The host key of an SFTP server, compared with the known one. Does not log in."""
 
     result_key = "host_key"
-    rules: ClassVar[dict[str, Any]] = {
-        "required_one_of": [("service", "host")],
-        "mutually_exclusive": [("service", "host")],
-    }
+    rules: ClassVar[dict[str, Any]] = BY_SERVICE_OR_HOST
     api_option = "service"
 
     def plan(self, task: Task[SftpServerOptions]) -> Plan:

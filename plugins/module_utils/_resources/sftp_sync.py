@@ -38,7 +38,7 @@ from .files.mirror import (
     read_source,
 )
 from .files.paths import relative_path
-from .services.on_service import access_of, check_not_left_over, known_id
+from .services.on_service import BY_SERVICE_OR_HOST, access_of, check_not_left_over, known_id
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.run_memory import any_new, first_said
 from .shared.store import state_key
@@ -53,10 +53,7 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
     """A local tree and one on a service, one of which follows the other."""
 
     result_key = "sftp_sync"
-    rules: ClassVar[dict[str, Any]] = {
-        "required_one_of": [("service", "host")],
-        "mutually_exclusive": [("service", "host")],
-    }
+    rules: ClassVar[dict[str, Any]] = BY_SERVICE_OR_HOST
     api_option = "service"
 
     def check_written(self, arguments: Mapping[str, Any]) -> None:

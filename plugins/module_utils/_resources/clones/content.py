@@ -299,8 +299,7 @@ class CopyWork(MirrorWork):
         }
         if doubtful and not self.mirror.compared:
             await self.settle()
-            self.equal |= await self.mirror.same_content(doubtful, there)
-            self.mirror.compared = True
+            await self._read(doubtful)
             await super().compare()
 
 

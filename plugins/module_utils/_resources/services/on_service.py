@@ -46,6 +46,13 @@ class SftpServerOptions(OneServiceOptions):
     known_hosts: FilePath = FilePath("~/.ssh/known_hosts")
 
 
+BY_SERVICE_OR_HOST = {
+    "required_one_of": [("service", "host")],
+    "mutually_exclusive": [("service", "host")],
+}
+"""The rules of those options."""
+
+
 def resolve_service(task: Task[OneServiceOptions]) -> Service:
     """Return the full form of the service that the task selects.
 

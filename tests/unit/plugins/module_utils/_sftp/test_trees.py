@@ -18,6 +18,8 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
+from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
 from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all, within
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
@@ -141,6 +143,23 @@ def test_a_half_written_file_takes_no_part_and_is_not_looked_into() -> None:
     assert not tree.take(path, trees.TreeEntry(trees.Kind.FILE, mtime=1), skipped.__setitem__)
     assert tree.leftovers == [path] and not tree.entries and not skipped
     assert trees.Tree().take(path, trees.TreeEntry(trees.Kind.DIRECTORY), skipped.__setitem__), "theirs"
+
+
+# --- On this machine --------------------------------------------------------------------------------
+
+
+def test_a_tree_of_this_machine_is_read_to_its_end_and_through_no_link(tmp_path: Path) -> None:
+    (tmp_path / "web" / "inner").mkdir(parents=True)
+    (tmp_path / "web" / "inner" / "c.txt").touch()
+    (tmp_path / "link").symlink_to("web")
+    os.mkfifo(tmp_path / "pipe")
+    skipped: list[tuple[str, str]] = []
+    reading = Local(str(tmp_path)).tree(Patterns(), lambda path, why: skipped.append((path, why)))
+    found = asyncio.run(reading)
+    assert sorted(found.entries) == ["", "link", "web", "web/inner", "web/inner/c.txt"]
+    assert (found.entries["link"].kind, found.entries["link"].target) == (trees.Kind.LINK, "web")
+    assert skipped == [("pipe", "it is neither a file, a directory nor a link")]
+    assert found.left_out == {"pipe"}
 
 
 # --- Where a link points --------------------------------------------------------------------------------
