@@ -12,7 +12,7 @@ from typing import Any
 
 from integration.ansible_run import Outcome, Run
 
-TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{3})?Z?")
 
 
 ORDER = re.compile(r"(?<=/secrets/)[\w-]+(?=\.json)|(?<= names ')[\w-]+(?=', which was there before)")
