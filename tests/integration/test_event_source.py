@@ -20,7 +20,7 @@ from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from integration.ansible_run import PROFILE
 from integration.event_watch import LOG, Child, Watched, arguments, recorded, run_source, wait_until
 from integration.leak_detection import canary, core, find_leaks
-from unit.plugins.module_utils._resources.account_events.test_events import FILE
+from unit.plugins.module_utils._resources.account_events.test_changes import FILE
 
 SCHEMA = Draft202012Validator(json.loads(FILE.read_text()))
 OLD = {"name": "old", "created_at": "2020-01-01T00:00:00Z"}

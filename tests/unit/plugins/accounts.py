@@ -50,7 +50,6 @@ def random_account(number: int) -> dict[str, Any]:
 
 
 def random_service(chance: random.Random, name: str, project: str | None) -> dict[str, Any]:
-    """Return the seed of a service."""
     service: dict[str, Any] = {
         "name": name,
         "product": chance.choice(PRODUCTS),
@@ -67,7 +66,6 @@ def random_service(chance: random.Random, name: str, project: str | None) -> dic
 
 
 def random_app(chance: random.Random, slug: str, project: str | None) -> dict[str, Any]:
-    """Return the seed of an application, which may run an image."""
     app: dict[str, Any] = {"slug": slug, "project": project, "environment": {"LOG_LEVEL": "info"}}
     if chance.random() < 0.6:
         app |= {"images": [{"tag": "v1"}], "deployed": "v1"}

@@ -48,13 +48,11 @@ class Platform:
 
     @property
     def app(self) -> dict[str, Any]:
-        """The application as the platform lists it."""
         items = self.sandbox.api("GET", "/api/apps").json()["items"]
         return next(item for item in items if item["slug"] == "shop")
 
     @property
     def in_service(self) -> str:
-        """The digest that runs."""
         return str(self.app["imageRef"]).partition("@")[2]
 
     @property
@@ -75,7 +73,6 @@ class Platform:
         return Result(execute(resource, given, RunContext(check_mode, diff=True)))
 
     def task(self, resource: Resource, **options: Any) -> Task[Any]:
-        """Return a task on `shop` for the functions that a resource is made of."""
         given = self.options(resource, options)
         read = resource.read_options(given)
         return Task(Client(connection(read)), read)

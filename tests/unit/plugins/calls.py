@@ -41,12 +41,10 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 
 def parameters_of(name: str) -> list[inspect.Parameter]:
-    """Return what a call takes."""
     return [] if name in SENT else list(inspect.signature(METHODS[name]).parameters.values())[1:]
 
 
 def bound(name: str, client: Client) -> Callable[..., Any]:
-    """Return what makes a call with a client."""
     if name in SENT:
         ids = {id: "a" for id in re.findall(r"{(\w+)}", SENT[name].path)}
         make = client.one if isinstance(SENT[name].answer, r.One) else client.send

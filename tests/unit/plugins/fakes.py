@@ -87,7 +87,6 @@ class Readable:
     def send(
         self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
     ) -> Any:
-        """Make a change with its own method."""
         return getattr(self, CHANGES[route])(*ids.values(), *(body or {}).values())
 
 
@@ -372,7 +371,6 @@ def options_of(resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def task_of(resource: Resource, client: FakeClient, check_mode: bool = False, **given: Any) -> Task[Any]:
-    """Return a task on the fake account."""
     options = resource.read_options(options_of(resource, given))
     return Task(client, options, check_mode)  # type: ignore[arg-type]
 

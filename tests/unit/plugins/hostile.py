@@ -71,7 +71,6 @@ ODD: list[Any] = [
 
 
 def anything(draw: random.Random) -> Any:
-    """Return a value of any kind."""
     return draw.choice([draw.choice(STRINGS), draw.choice(NUMBERS), draw.choice(ODD)])
 
 
@@ -101,7 +100,6 @@ def likely(name: str, kind: Any, draw: random.Random) -> Any:
 
 
 def of_model(model: type[Model], draw: random.Random) -> dict[str, Any]:
-    """Return an object of a model, with a field that nobody knows."""
     found = {
         field.alias or name: likely(name, field.annotation, draw)
         for name, field in model.model_fields.items()
@@ -159,7 +157,6 @@ class HostileClient(Client):
         self.times: dict[str, int] = {}
 
     def clone(self) -> Client:
-        """Return itself: there is no server to have several connections to."""
         return self
 
     def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float, or_absent: bool) -> Any:

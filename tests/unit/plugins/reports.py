@@ -38,7 +38,6 @@ HOSTILE = [
 
 
 def report_on(facts: Facts, **measures: Any) -> dict[str, Any]:
-    """Return the figures of a report."""
     return figures_of(facts, Measures(ReportInfoOptions(**measures), AS_OF))
 
 

@@ -19,7 +19,6 @@ MODULES = Path(project.__file__).parents[2] / "modules"
 
 
 def resource_of(module: str) -> Resource:
-    """Return the resource of a module."""
     found = getattr(importlib.import_module(f"{PACKAGE}.{module}"), module.upper())
     assert isinstance(found, Resource)
     return found

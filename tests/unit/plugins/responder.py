@@ -21,12 +21,10 @@ class Responder(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Its host and port."""
         return f"127.0.0.1:{self.server_port}"
 
     @property
     def url(self) -> str:
-        """A URL to request."""
         return f"http://{self.address}/health"
 
 
@@ -50,7 +48,6 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def responding(answer: Callable[[int], int]) -> Iterator[Responder]:
-    """Run a responder for the time of a test."""
     with Responder(answer) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()

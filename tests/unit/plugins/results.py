@@ -34,7 +34,6 @@ class Result(dict[str, Any]):
         return super().__contains__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return a value, or the default."""
         self._look(key)
         return super().get(key, default)
 

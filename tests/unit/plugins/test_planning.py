@@ -1,11 +1,12 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The guard that all tests of the plugins run under notices a plan() that waits or writes."""
+"""A plan() that waits or writes is noticed in all tests, and no failed task is taken for an unchanged one."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -15,6 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from unit.plugins.fakes import Clock, FakeClient, task_of
 from unit.plugins.planning import GUARD
+from unit.plugins.results import Result
 
 
 @pytest.fixture
@@ -67,3 +69,32 @@ def test_what_steps_do_and_what_tests_do_is_their_own_affair(client: FakeClient)
     time.sleep(0)
     assert noticed() == []
     assert ("suspend", "s") in client.calls
+
+
+FAILED = {"failed": True, "changed": False, "msg": "it broke"}
+
+
+@pytest.mark.parametrize("read", [lambda result: result["changed"], lambda result: result.get("changed")])
+def test_whether_a_failed_task_changed_something_is_not_told(read: Callable[[Result], object]) -> None:
+    with pytest.raises(AssertionError, match="the task failed: it broke"):
+        read(Result(FAILED))
+
+
+@pytest.mark.parametrize("key", ["failed", "msg"])
+def test_it_is_told_to_a_test_that_expects_the_failure(key: str) -> None:
+    result = Result(FAILED)
+    assert result[key] and not result["changed"]
+    result = Result(FAILED)
+    assert key in result and not result["changed"]
+    result = Result(FAILED)
+    assert result.get(key) and not result["changed"]
+
+
+def test_a_failure_may_be_told_beside_the_result() -> None:
+    with pytest.raises(AssertionError, match="the task failed"):
+        Result({"changed": False}, failed=True)["changed"]
+
+
+def test_a_task_that_succeeded_is_read_as_it_is() -> None:
+    assert Result({"changed": True})["changed"]
+    assert not Result({"changed": False, "failed": False}).get("changed")

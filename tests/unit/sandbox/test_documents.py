@@ -15,7 +15,7 @@ from hosted_sandbox.domain.errors import STATED
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import SANDBOX
 from specification import HERE, SPECIFIED
-from unit.sandbox.test_shapes import SHOWN
+from unit.sandbox.test_rules import SHOWN
 
 ROUTES = {(line.method, line.path) for line in SPECIFIED}
 RULES = sandbox_documents.PAGE.with_name("rules.md")

@@ -1,15 +1,21 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Section Endpoints / Files."""
+"""The file manager, and the folders of services in a saved state."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
+from hosted_sandbox.control.folders import checked, packed, unpack
+from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.testing import Sandbox
 
 Order = Callable[..., str]
@@ -23,21 +29,17 @@ class Files:
         self.base = f"/api/resources/{key}/files"
 
     def write(self, path: str, content: str = "x") -> int:
-        """Write and give the status."""
         return self.post("write", path=path, content=content)
 
     def post(self, what: str, **body: Any) -> int:
-        """Any of the posts."""
         return self.sandbox.api("POST", f"{self.base}/{what}", body).status_code
 
     def names(self, directory: str = "/") -> list[str]:
-        """What a directory holds."""
         answer = self.sandbox.api("GET", self.base, params={"directory": directory})
         assert answer.status_code == 200, answer.text
         return [entry["name"] for entry in answer.json()]
 
     def read(self, path: str) -> Any:
-        """The answer to reading a file."""
         return self.sandbox.api("GET", f"{self.base}/contents", params={"path": path})
 
 
@@ -130,3 +132,104 @@ def test_files_need_their_capability(sandbox: Sandbox, order: Order) -> None:
     files = Files(sandbox, order("bucket", "objects"))
     assert files.write("a") == 400
     assert files.read("a").status_code == 400
+
+
+FOLDER: dict[str, Any] = {"mode": 0o700, "modified": 0}
+FILE: dict[str, Any] = {"mode": 0o600, "modified": 0, "content": "dGhlaXJz"}
+
+
+def filled(folder: Path) -> Path:
+    """A folder with something of everything; `other` is not to be saved."""
+    inner = folder / "files" / "one" / "deep"
+    inner.mkdir(parents=True)
+    (inner / "program").write_bytes(b"\0\xff")
+    (inner / "program").chmod(0o750)
+    os.utime(inner / "program", ns=(1_000_000_001, 1_000_000_001))
+    (folder / "files" / "one" / "link").symlink_to("deep/nowhere")
+    (folder / "files" / "one" / "absolute").symlink_to(folder / "files" / "one" / "deep")
+    Path(os.fsdecode(bytes(folder) + b"/files/no text \xff")).touch()
+    os.utime(folder / "files" / "one", ns=(2_000_000_002, 2_000_000_002))
+    (folder / "other").mkdir()
+    return folder
+
+
+def test_what_is_packed_comes_back(tmp_path: Path) -> None:
+    saved = packed(filled(tmp_path / "before"), ("files", "copies"))
+    assert not [path for path in saved if path.startswith("other")]
+    after = tmp_path / "after"
+    (after / "files" / "stale").mkdir(parents=True)
+    names = ("files", "copies")
+    unpack(after, names, checked(names, json.loads(json.dumps(saved))))
+    assert packed(after, ("files", "copies")) == saved
+    program = (after / "files" / "one" / "deep" / "program").stat()
+    assert (program.st_mode & 0o777, program.st_mtime_ns) == (0o750, 1_000_000_001)
+    assert (after / "files" / "one").stat().st_mtime_ns == 2_000_000_002
+    assert os.readlink(after / "files" / "one" / "link") == "deep/nowhere"
+    assert os.readlink(after / "files" / "one" / "absolute") == str(after / "files" / "one" / "deep")
+
+
+@pytest.mark.parametrize("path", ["other/a", "files/../../a", "/etc/a"])
+def test_what_leads_elsewhere_is_refused(path: str) -> None:
+    with pytest.raises(ValueError, match="no path of a saved state"):
+        checked(("files",), {path: FILE})
+
+
+@pytest.mark.parametrize(
+    ("path", "target", "behind"),
+    [
+        ("files/{id}/out", "{folder}", "/key"),  # a link, and a file behind it
+        ("files/{id}/o%75t", "{folder}", "/key"),  # in another spelling
+        ("files/{id}/out", "../../../../../../../../../..{folder}/key", ""),
+        ("files/{id}", "{folder}", "/key"),
+        ("files", "{folder}", "/{id}/key"),
+        ("copies", "{folder}", "/x/key"),
+        ("registry/shop", "{folder}/key", ""),
+        ("files/{id}/e", "s/d/..", ""),  # inside by itself, and through the link s/d out
+    ],
+)
+def test_a_saved_state_leads_nowhere_else(
+    sandbox: Sandbox, tmp_path: Path, path: str, target: str, behind: str
+) -> None:
+    """Or it would write, and show, any file of whoever runs the sandbox."""
+    (victim := tmp_path / "key").write_text("mine")
+    service = sandbox.seed({"services": [{"name": "mc", "product": "minecraft"}]})["services"]["mc"]
+    state, home = sandbox.control("GET", "/state"), f"files/{service}"
+    state["files"] |= {f"{home}/s": FOLDER, f"{home}/s/d": {"target": ".."}, "registry": FOLDER}
+    sandbox.control("PUT", "/state", state)
+    assert sandbox.control("GET", "/state")["files"] == state["files"]
+    path, target, behind = (part.format(id=service, folder=tmp_path) for part in (path, target, behind))
+    link = {path: {"target": target}, **({unquote(path) + behind: FILE} if behind else {})}
+    with pytest.raises(RuntimeError, match="saved state"):
+        sandbox.control("PUT", "/state", {**state, "files": state["files"] | link})
+    assert sandbox.control("GET", "/state")["files"] == state["files"]
+    assert (victim.read_text(), os.listdir(tmp_path)) == ("mine", ["key"])
+
+
+@pytest.mark.parametrize("kind", ["service", "backup", "snapshot"])
+@pytest.mark.parametrize("key", ["../../victim", "..", "", "/etc"])
+def test_an_id_is_no_path(sandbox: Sandbox, kind: str, key: str) -> None:
+    """Services and copies have folders of the names of their ids, which a saved state may bring."""
+    state = sandbox.control("GET", "/state")
+    state["records"][kind] = [{"id": key}]
+    with pytest.raises(RuntimeError, match="no name of a folder"):
+        sandbox.control("PUT", "/state", state)
+
+
+def test_a_sandbox_on_a_thread_is_steered_like_any_other() -> None:
+    with Embedded() as sandbox:
+        key = sandbox.seed({"services": [{"name": "mc", "product": "minecraft"}]})["services"]["mc"]
+        state = sandbox.control("GET", "/state")
+        heard: list[bool] = []
+        sandbox.on_silence = lambda: heard.append(True)
+        sandbox.fault("*", "no_answer", when="after")
+        with pytest.raises(OSError, match="timed out"):
+            sandbox.api("DELETE", f"/api/resources/{key}", timeout=0.5)
+        assert heard == [True]
+        sandbox.clock(advance=60)
+        assert sandbox.api("GET", f"/api/resources/{key}").status_code == 404
+        sandbox.control("PUT", "/state", state)
+        assert sandbox.api("GET", f"/api/resources/{key}").json()["name"] == "mc"
+        with pytest.raises(RuntimeError, match="unknown delay"):
+            sandbox.delays(nonsense=1)
+    with pytest.raises(OSError, match="refused"):
+        sandbox.api("GET", "/api/resources")

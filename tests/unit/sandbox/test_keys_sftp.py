@@ -268,42 +268,6 @@ def test_a_deleted_service_is_closed(sandbox: Sandbox, order: Order) -> None:
     assert not _opens(sandbox, service, password=access["password"])
 
 
-@pytest.mark.rule("sftp-root", "sftp-password")
-@pytest.mark.skipif(shutil.which("sftp") is None, reason="OpenSSH's sftp is not installed")
-def test_openssh_logs_in_with_key_and_password(sandbox: Sandbox, order: Order, tmp_path: Path) -> None:
-    service, key = order(), _generate()
-    _add(sandbox, key)
-    identity = tmp_path / "key"
-    identity.touch(mode=0o600)
-    identity.write_bytes(key.export_private_key())
-    password = sandbox.api("POST", f"/api/resources/{service}/sftp/password").json()["password"]
-    askpass = tmp_path / "askpass"
-    askpass.write_text(f"#!/bin/sh\necho '{password}'\n")
-    askpass.chmod(0o700)
-    ways = (["-i", str(identity), "-o", "IdentitiesOnly=yes"], ["-o", "PubkeyAuthentication=no"])
-    for number, way in enumerate(ways):
-        done = _openssh(sandbox, service, way, askpass, f"mkdir made-{number}\ncd ../..\npwd\n")
-        assert done.returncode == 0, done.stderr
-        assert "working directory: /\n" in done.stdout
-    names = [entry["name"] for entry in sandbox.api("GET", f"/api/resources/{service}/files").json()]
-    assert names == ["made-0", "made-1"]
-
-
-def _openssh(
-    sandbox: Sandbox, service: str, way: list[str], askpass: Path, commands: str
-) -> subprocess.CompletedProcess[str]:
-    access = sandbox.api("GET", f"/api/resources/{service}/sftp").json()
-    options = ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=no"]
-    environment = {**os.environ, "SSH_ASKPASS": str(askpass), "SSH_ASKPASS_REQUIRE": "force", "DISPLAY": ":0"}
-    environment.pop("SSH_AUTH_SOCK", None)
-    target = f"{access['username']}@{access['host']}"
-    # The options come first: sftp's own -b would set BatchMode, which forbids passwords.
-    command = ["sftp", "-q", "-F", "none", *options, *way, "-P", str(access["port"]), "-b", "-", target]
-    return subprocess.run(
-        command, input=commands, capture_output=True, text=True, env=environment, timeout=300, check=False
-    )
-
-
 def test_a_name_that_is_not_utf_8_is_listed(sandbox: Sandbox, order: Order) -> None:
     """SFTP takes any bytes, and JSON does not."""
     key, login = order(), _generate()

@@ -1,17 +1,25 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many clients at once: no error, no lost write, and a ledger that equals the orders."""
+"""Many clients at once, random calls, and the store behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis import checks
+from schemathesis.specs.openapi import checks as openapi_checks
 
+from hosted_sandbox.api.app import openapi
+from hosted_sandbox.store import Store
+from hosted_sandbox.store.records import Project
 from hosted_sandbox.testing import Sandbox
 from unit.sandbox.conftest import SIZE
 
@@ -72,3 +80,69 @@ def test_no_write_is_lost(sandbox: Sandbox, clients: list[Client]) -> None:
     for key, content in files.items():
         kept = sandbox.api("GET", f"/api/resources/{key}/files/contents?path=f").json()
         assert kept == {"content": content}
+
+
+def test_a_transaction_is_whole_or_nothing() -> None:
+    store = Store()
+    project = Project("p", "a", "before")
+    with store.transaction():
+        store.put(project)
+    with pytest.raises(ZeroDivisionError), store.transaction():
+        project.name = "after"
+        store.put(project)
+        store.put(Project("q", "a", "new"))
+        raise ZeroDivisionError
+    assert store.get(Project, "p") is project
+    assert project.name == "before"
+    assert store.get(Project, "q") is None
+    assert store.of(Project, "a") == [project]
+    store.close()
+
+
+def test_a_file_keeps_what_was_committed(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    store = Store(path)
+    with store.transaction():
+        store.put(Project("p", "a", "kept"))
+    store.put(Project("q", "a", "lost"))
+    # Not closed: another process sees the committed part alone, as after a kill.
+    other = Store(path)
+    assert [project.name for project in other.all(Project)] == ["kept"]
+    store.close()
+    other.close()
+
+
+schema = schemathesis.openapi.from_dict(openapi())
+# The bounds of all parameters, which make 20 calls of each route, are the night's.
+GATE = settings.get_current_profile_name() == "gate"
+PHASES = [Phase.generate] if GATE else [Phase.explicit, Phase.generate]
+CHECKS = [
+    checks.not_a_server_error,
+    openapi_checks.status_code_conformance,
+    openapi_checks.response_schema_conformance,
+]
+SEED = {"services": [{"name": "mc", "product": "minecraft"}, {"name": "db", "product": "postgresql"}]}
+
+
+@pytest.fixture(scope="module")
+def world(server: Sandbox) -> Iterator[tuple[Sandbox, str]]:
+    """A world with a game server and a database; half of all paths lead to one of them."""
+    server.reset(profile="plain", delays={"scan_wait": 0.01, "query": 0.1})
+    yield server, server.seed(SEED)["services"]["db"]
+
+
+@schema.parametrize()
+@settings(
+    max_examples=3,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=PHASES,
+    suppress_health_check=list(HealthCheck),
+)
+def test_nothing_sent_breaks_the_sandbox(world: tuple[Sandbox, str], case: Any) -> None:
+    sandbox, key = world
+    if "/resources/{id}" in case.path and len(str(case.path_parameters["id"])) % 2 == 0:
+        case.path_parameters["id"] = key
+    answer = case.call(base_url=sandbox.base_url, headers=sandbox.headers)
+    case.validate_response(answer, checks=CHECKS)

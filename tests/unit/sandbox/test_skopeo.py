@@ -27,7 +27,6 @@ OTHER = {"Authorization": "Bearer sandbox-other-token"}
 
 @pytest.fixture
 def skopeo(tmp_path: Path) -> Skopeo:
-    """Run skopeo with a policy and a home of its own."""
     policy = tmp_path / "policy.json"
     policy.write_text('{"default": [{"type": "insecureAcceptAnything"}]}')
 

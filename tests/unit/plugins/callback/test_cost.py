@@ -57,7 +57,6 @@ class Run:
 
 
 def result(found: Any, action: str = "hosted.services.service", check_mode: bool | str = False) -> Any:
-    """Return a result as ansible-core gives it to callbacks."""
     name = action.rpartition(".")[2]
     task = SimpleNamespace(action=name, resolved_action=action, check_mode=check_mode)
     host = SimpleNamespace(get_name=lambda: "localhost")

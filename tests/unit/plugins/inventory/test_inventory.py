@@ -34,7 +34,6 @@ ENVIRONMENT = yaml.safe_load(ModuleDocFragment.ENVIRONMENT)["options"]
     [("hosted.yml", True), ("a.hosted.yaml", True), ("hosted.json", False), ("x.yml", False)],
 )
 def test_verify_file(name: str, is_ours: bool, tmp_path: Path) -> None:
-    """Files that are called so and can be read."""
     path = tmp_path / name
     assert not InventoryModule().verify_file(str(path))
     path.touch()
@@ -88,7 +87,6 @@ def test_what_can_be_filtered_by(name: str, known: list[str]) -> None:
     ],
 )
 def test_cache_key(settings: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """It is the same for the same question, another for another one, and does not show the token."""
     plain: dict[str, Any] = {"base_url": "https://api.example.com", "token": "t0ken"}
     key = cache_key(Connection(**plain), ServiceQuery())
     assert key == cache_key(Connection(**plain, timeout=5), ServiceQuery())

@@ -14,7 +14,6 @@ FOLDER = Path(__file__).parents[4] / "roles" / "backups" / "files"
 
 
 def load(name: str) -> ModuleType:
-    """Import a script by its path, as a role's files are in no package."""
     specification = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)

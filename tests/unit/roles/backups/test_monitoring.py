@@ -1,18 +1,18 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Metrics and verdicts: moments that no time zone moves, and names that no format misreads.
-
-What Prometheus makes of the metrics is in tests/integration/test_backups_alerts.py.
-"""
+"""The scripts of role backups: metrics and verdicts whose moments no time zone moves, and dumps."""
 
 from __future__ import annotations
 
 import base64
+import io
 import json
+import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,14 +40,12 @@ def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def at(text: str) -> int:
-    """Return a moment in seconds, reckoned from the calendar alone."""
     return (datetime.fromisoformat(text) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
 
 
 def entry(
     service: str = "one", made: str | None = "2026-11-20T02:00:00.000Z", **changes: Any
 ) -> dict[str, Any]:
-    """Return what backup_info tells of a service."""
     return {
         "service": service,
         "service_id": f"id-{service}",
@@ -81,14 +79,12 @@ def written(state: dict[str, Any], **report: Any) -> str:
 
 
 def check(now: str = "2026-11-20T09:00:00+00:00", **facts: Any) -> tuple[int, str]:
-    """Return exit code and line of a check."""
     given = {"plan": "nightly", "max_age": "26h", "critical_age": "50h", "too_old": [], "seen": [entry()]}
     result = script.verdict({**given, **facts}, at(now))
     return result["code"], result["line"]
 
 
 def value(metrics: str, name: str) -> int:
-    """Return the value of the only series of a metric."""
     (line,) = [line for line in metrics.splitlines() if line.startswith(name + "{")]
     return int(line.rpartition(" ")[2])
 
@@ -129,7 +125,6 @@ def written_by_the_role(moment: int) -> tuple[str, str]:
     ]
 
     def now(utc: bool = False) -> datetime:
-        """Do what Ansible's function of this name does."""
         return datetime.fromtimestamp(moment, UTC if utc else None).replace(tzinfo=None)
 
     def render(template: str) -> str:
@@ -257,64 +252,48 @@ def test_all_is_well() -> None:
     assert check() == (0, line)
 
 
+TWO = [entry(), entry("two", skipped=True)]
+FUTURE = "the newest backup of one is dated 720 h in the future; compare the clocks |"
+
+
+def seen(**changes: Any) -> dict[str, Any]:
+    return {"seen": [entry(**changes)]}
+
+
+def off_site(moment: str) -> dict[str, Any]:
+    return {"offsite": True, "shelf": [f"/s/id-one/nightly-{moment}"]}
+
+
+def reported(**report: Any) -> dict[str, Any]:
+    return {"report": written({}, **report)}
+
+
 @pytest.mark.parametrize(
     ("facts", "code", "says"),
     [
-        (
-            {"seen": [entry(freshness="stale")]},
-            1,
-            "WARNING: plan nightly, 1 services; one was last backed up 7 h",
-        ),
-        ({"seen": [entry(freshness="stale")], "too_old": ["id-one"]}, 2, "CRITICAL: "),
-        ({"seen": [entry(made=None)]}, 2, "one has no good backup | 'one'=U;93600;180000;0;"),
-        ({"seen": [entry(failed=True)]}, 3, "UNKNOWN: plan nightly, 1 services; one cannot be read"),
+        (seen(freshness="stale"), 1, "WARNING: plan nightly, 1 services; one was last backed up 7 h"),
+        ({**seen(freshness="stale"), "too_old": ["id-one"]}, 2, "CRITICAL: "),
+        (seen(made=None), 2, "one has no good backup | 'one'=U;93600;180000;0;"),
+        (seen(failed=True), 3, "UNKNOWN: plan nightly, 1 services; one cannot be read"),
         ({"seen": [entry(failed=True), entry("two", None)]}, 2, "CRITICAL: "),
-        ({"seen": [entry(), entry("two", skipped=True)]}, 1, "two is left out, as it offers no backups"),
-        ({"seen": [entry(), entry("two", skipped=True)], "may_skip": ["two"]}, 0, "OK: "),
+        ({"seen": TWO}, 1, "two is left out, as it offers no backups"),
+        ({"seen": TWO, "may_skip": ["two"]}, 0, "OK: "),
         ({"seen": []}, 2, "CRITICAL: plan nightly selects no service that can be backed up"),
         ({"seen": [], "allow_empty": True}, 0, "OK: plan nightly selects no service, as it may"),
-        (
-            {"seen": [entry(made="2026-12-20T09:00:00Z")]},
-            1,
-            "the newest backup of one is dated 720 h in the future; compare the clocks |",
-        ),
-        ({"seen": [entry(made="2026-11-20T09:59:00Z")]}, 0, "OK: "),
-        (
-            {"offsite": True, "shelf": ["/s/id-one/nightly-20261120T120000Z"]},
-            1,
-            "the newest off-site copy of one is dated 3 h in the future",
-        ),
-        ({"report": written({}, finished="F", problems=["a", "b"])}, 1, "in the run of F went wrong: a, b |"),
-        (
-            {"report": written({}, finished="2026-11-19T06:00:00Z")},
-            1,
-            "last run ended 27 h ago, and none since",
-        ),
-        ({"report": written({}, finished="2026-11-01T06:00:00Z")}, 1, "the last run ended 459 h ago"),
-        ({"report": written({}, finished="2026-11-19T07:00:00Z")}, 0, "the oldest backup of all is 7 h old"),
-        ({"report": written({}, problems=["a"] * 9)}, 1, "went wrong: a, a, a, and 6 more"),
-        ({"report": written({}, problems=[])}, 0, "OK: "),
+        (seen(made="2026-12-20T09:00:00Z"), 1, FUTURE),
+        (seen(made="2026-11-20T09:59:00Z"), 0, "OK: "),
+        (off_site("20261120T120000Z"), 1, "the newest off-site copy of one is dated 3 h in the future"),
+        (reported(finished="F", problems=["a", "b"]), 1, "in the run of F went wrong: a, b |"),
+        (reported(finished="2026-11-19T06:00:00Z"), 1, "last run ended 27 h ago, and none since"),
+        (reported(finished="2026-11-01T06:00:00Z"), 1, "the last run ended 459 h ago"),
+        (reported(finished="2026-11-19T07:00:00Z"), 0, "the oldest backup of all is 7 h old"),
+        (reported(problems=["a"] * 9), 1, "went wrong: a, a, a, and 6 more"),
+        (reported(problems=[]), 0, "OK: "),
         ({"offsite": True}, 2, "one has no off-site copy"),
-        (
-            {"offsite": True, "shelf": ["/s/id-one/nightly-20261120T020000Z"]},
-            0,
-            "'one off-site'=25200s;93600;",
-        ),
-        (
-            {"offsite": True, "shelf": ["/s/id-one/nightly-20261120t020000z"]},
-            0,
-            "'one off-site'=25200s;93600;",
-        ),
-        (
-            {"offsite": True, "shelf": ["/s/id-one/nightly-20261119T060000Z"]},
-            1,
-            "was last copied off-site 27 h",
-        ),
-        (
-            {"offsite": True, "shelf": ["/s/id-one/nightly-20261117T060000Z"]},
-            2,
-            "one was last copied off-site 75",
-        ),
+        (off_site("20261120T020000Z"), 0, "'one off-site'=25200s;93600;"),
+        (off_site("20261120t020000z"), 0, "'one off-site'=25200s;93600;"),
+        (off_site("20261119T060000Z"), 1, "was last copied off-site 27 h"),
+        (off_site("20261117T060000Z"), 2, "one was last copied off-site 75"),
     ],
 )
 def test_every_verdict(facts: dict[str, Any], code: int, says: str) -> None:
@@ -338,7 +317,6 @@ FRIDAY_NIGHT = "2026-11-20T20:00:00.000Z"
 
 
 def sleeper(service: str = "one", since: str | None = FRIDAY_NIGHT, offers: bool = False) -> dict[str, Any]:
-    """Return what is told of a service that is suspended."""
     return {"service": service, "service_id": f"id-{service}", "since": since, "offers": offers}
 
 
@@ -406,3 +384,37 @@ def test_sleep_does_not_count_after_it_either() -> None:
     assert code == 1 and "one was last backed up 78 h ago" in line
     awake = written(after_run()["state"])
     assert check(monday, report=awake, seen=[stale], too_old=["id-one"])[0] == 2
+
+
+dumping = load("dump_database")
+
+
+def say(folder: Path, monkeypatch: pytest.MonkeyPatch, **connection: object) -> str:
+    """Run the script with a connection; return what it ends with."""
+    monkeypatch.setattr(sys, "argv", ["dump_database.py", str(folder)])
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(connection)))
+    with pytest.raises(SystemExit) as ended:
+        dumping.main()
+    return str(ended.value)
+
+
+def test_a_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    library = dumping.load()
+    monkeypatch.setattr(dumping, "load", lambda: library)
+    monkeypatch.setattr(library, "dump", lambda folder, connection: {"file": connection["engine"]})
+    monkeypatch.setattr(sys, "argv", ["dump_database.py", str(tmp_path)])
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"engine": "postgresql"}'))
+    dumping.main()
+    assert json.loads(capsys.readouterr().out) == {"file": "postgresql"}
+
+
+def test_what_cannot_be_dumped_can_be_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = say(tmp_path, monkeypatch, engine="valkey")
+    assert said.startswith("a database of engine 'valkey' cannot be dumped: ")
+    assert "offsite.databases: skip" in said
+
+
+def test_a_missing_program_is_no_reason_to_skip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = say(tmp_path, monkeypatch, engine="mariadb")
+    assert said == "mariadb-dump or mysqldump is not installed on this machine; install mariadb-client"

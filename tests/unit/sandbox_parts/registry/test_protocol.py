@@ -35,7 +35,6 @@ def push_blob(client: httpx.Client, content: bytes, repository: str = REPOSITORY
 
 
 def image(client: httpx.Client, architecture: str = "amd64", **changes: Any) -> bytes:
-    """The manifest of an image whose parts are in the repository."""
     config = json.dumps({"os": "linux", "architecture": architecture}).encode()
     manifest = {
         "schemaVersion": 2,

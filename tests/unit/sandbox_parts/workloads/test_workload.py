@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The life of a deployed image, second by second of a clock that the tests move."""
+"""Containers of a service, and their clock."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.clock import SECOND
+from hosted_sandbox.clock import Clock as SimulatedClock
 from hosted_sandbox.workloads import Configuration, Workload
 from hosted_sandbox.workloads.workload import KEPT_LINES
 
@@ -78,18 +80,6 @@ def test_restart_of_what_is_stopped_starts_it(workload: Workload, clock: Clock) 
     workload.restart()
     clock.pass_seconds(1)
     assert state(workload) == "running"
-
-
-def test_another_architecture_starts_and_then_dies_without_a_clear_message(
-    workload: Workload, clock: Clock
-) -> None:
-    workload.start(made_of(architecture="arm64"), dict)
-    clock.pass_seconds(0.6)
-    assert state(workload) == "running"
-    clock.pass_seconds(0.3)
-    assert state(workload) == "stopped"
-    assert texts(workload) == ["starting /app/server --fast", "the process exited with code 1"]
-    assert "arm64" not in str(workload.failure)
 
 
 @pytest.mark.parametrize("forced", ["running", "unknown", "installing"])
@@ -163,3 +153,18 @@ def test_a_life_is_taken_up_again(clock: Clock, seconds: float) -> None:
     clock.pass_seconds(10)
     assert (state(again), again.failure) == (state(workload), workload.failure)
     assert again.logs(KEPT_LINES) == workload.logs(KEPT_LINES)
+
+
+def test_a_running_clock_is_advanced_by_however_little() -> None:
+    """Time goes on while the clock is moved, and that is no move into the past."""
+    clock = SimulatedClock()
+    begun = clock.now()
+    for _dummy in range(20_000):
+        clock.advance(0.0001)
+    assert clock.now() >= begun
+    clock.run(0.0)
+    before = clock.now()
+    clock.advance(2 * SECOND)
+    assert clock.now() == before + 2 * SECOND
+    with pytest.raises(ValueError, match="cannot be moved back"):
+        clock.advance(-1)

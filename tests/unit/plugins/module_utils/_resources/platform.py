@@ -88,7 +88,6 @@ def id_of(sandbox: Sandbox, name: str) -> str:
 
 
 def backups(sandbox: Sandbox, name: str) -> list[dict[str, Any]]:
-    """Return the backups that the platform has of a service."""
     found: list[dict[str, Any]] = sandbox.api("GET", f"/api/resources/{id_of(sandbox, name)}/backups").json()
     return found
 
@@ -116,7 +115,6 @@ def take(sandbox: Sandbox, *names: str) -> None:
 
 
 def snapshots(sandbox: Sandbox) -> list[dict[str, Any]]:
-    """Return the snapshots that the platform has of the service `disk`."""
     found: list[dict[str, Any]] = sandbox.api(
         "GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots"
     ).json()
@@ -129,7 +127,6 @@ def writes(sandbox: Sandbox) -> list[str]:
 
 
 def calls(sandbox: Sandbox) -> list[str]:
-    """Return the routes of all calls, in their order."""
     return [line["route"] for line in sandbox.journal()]
 
 

@@ -1,10 +1,16 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deploys: after the verdict, verified, brought back."""
+"""Deploys on a server: what runs decides, what is not healthy goes back, and images are pushed whole."""
 
 from __future__ import annotations
 
+import io
+import json
+import os
+import shutil
+import subprocess
+import tarfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,46 +21,30 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import health
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.health import (
+    HealthCheck,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
     AppRecords,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.rollout import Rollout
-from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from hosted_sandbox.registry.images import build_image
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, server
+from unit.plugins.responder import responding
 
 __all__ = ["plain", "platform", "server"]
 DEPLOY = "apps.deploy"
 
 
-def test_the_platform_refuses_what_is_blocked(platform: Platform) -> None:
-    """It decides, and the report explains."""
-    result = platform.run(APP_DEPLOY, tag="blocked", rollback=True)
-    assert "CVE-2024-21626 in runc 1.0.0~rc6" in result["msg"]
-    assert "fixed in 1.1.5+ds1-1+deb12u1" in result["msg"]
-    assert result["blocking"][0]["package"] == "runc"
-    assert set(platform.writes()) == {422} and not result["changed"]
-    assert platform.in_service == platform.digests["v1"]
-    assert not platform.run(APP_DEPLOY, tag="v1")["changed"]
-
-
-def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> None:
-    """And the task fails with both outcomes and the log."""
-    result = platform.run(APP_DEPLOY, tag="broken", rollback=True)
-    assert result["failed"] and result["rolled_back"]
-    assert result["changed"], "users were cut off, whoever brought the previous version back"
-    assert "exited with code 1" in result["reason"]
-    assert platform.digests["v1"] in result["rollback"]
-    assert any("exited with code 1" in line for line in result["logs"])
-    assert all(part in result["msg"] for part in ("does not start", platform.digests["v1"], "log ends with"))
-    assert platform.in_service == platform.digests["v1"]
-
-
 def tags_deployed(plain: Platform) -> list[str]:
-    """Return the tag of each request for a deploy, whatever became of it."""
     return [line["body"]["tag"] for line in plain.sandbox.journal(DEPLOY)]
 
 
@@ -155,7 +145,6 @@ def test_nothing_is_rolled_back_over_a_version_that_was_deployed_meanwhile(
 
 
 def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:
-    """The error says what may be in service."""
     result = plain.run(APP_DEPLOY, tag="broken")
     assert result["failed"] and result["changed"] and "rolled_back" not in result
     assert "The next run deploys it again" in result["msg"]
@@ -278,7 +267,6 @@ def where_starts_fail(plain: Platform, status: str, full: bool) -> dict[str, Any
 def test_an_application_that_may_be_down_is_deployed_by_the_next_run(
     plain: Platform, status: str, full: bool
 ) -> None:
-    """Also the image that the platform shows."""
     given = where_starts_fail(plain, status, full)
     with shown_on_success(plain) as url:
         failed = plain.run(APP_DEPLOY, tag="broken", base_url=url, **given)
@@ -296,30 +284,6 @@ def test_what_is_brought_back_is_an_image_that_ran(plain: Platform) -> None:
     result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
     assert result["rolled_back"] and plain.digests["v1"] in result["rollback"]
     assert plain.in_service == plain.digests["v1"]
-
-
-def written(plain: Platform, **options: Any) -> dict[str, Any]:
-    """Write a new environment, which is to be taken up."""
-    result = plain.run(ENVIRONMENT, variables={"KEY": "new"}, **options)
-    assert not result.get("failed")
-    return dict(result["environment"])
-
-
-def test_an_environment_that_is_not_in_effect_is_deployed(platform: Platform) -> None:
-    """The same digest again, with the reason, once; with the routes of applications alone."""
-    assert written(platform)["pending_deploy"]
-    assert written(platform)["pending_deploy"], "an unchanged one is not in effect either"
-    planned = platform.run(APP_DEPLOY, check_mode=True, tag="v1")
-    platform.sandbox.clear_journal()  # check mode looks for the price
-    deployed = platform.run(APP_DEPLOY, tag="v1")
-    assert deployed["changed"] and deployed["actions"] == planned["actions"]
-    assert "its environment was written at" in deployed["actions"][0]
-    assert "its environment was written at" in deployed["diff"]["before"]
-    assert not deployed["deployment"]["pending_deploy"]
-    assert platform.container["KEY"] == "new"
-    assert not platform.run(APP_DEPLOY, tag="v1")["changed"]
-    assert not written(platform)["pending_deploy"]
-    assert platform.uses_only_application_routes()
 
 
 @pytest.mark.parametrize(("tag", "refused"), [("v2", False), ("blocked", True)])
@@ -358,7 +322,6 @@ def test_a_rollback_that_fails_is_told_too(plain: Platform) -> None:
 
 
 def test_a_rollback_whose_response_was_lost_was_not_seen_to_run(plain: Platform) -> None:
-    """Its image is in service; the next run deploys it again."""
     plain.sandbox.fault(DEPLOY, "reset", nth=3, when="after")
     result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
     assert result["failed"] and plain.in_service == plain.digests["v1"]
@@ -429,3 +392,239 @@ def test_a_hotfix_that_was_deployed_during_the_wait_for_the_verdict_comes_back(
     assert plain.digests["v2"] in result["rollback"] and plain.digests["v1"] not in result["msg"]
     assert plain.in_service == plain.digests["v2"] and "v1" not in tags_deployed(plain)
     assert not plain.run(APP_DEPLOY, tag="v2")["changed"], "it is known to run"
+
+
+QUICK = {"timeout": 0.3, "interval": 0.1}
+
+
+def test_the_address_of_the_application_may_be_in_the_url() -> None:
+    check = HealthCheck(url="http://{address}/health")
+    check.check()
+    app = App.model_construct(slug="a", address="a.example:8080")
+    assert check.url_of(app) == "http://a.example:8080/health"
+    with pytest.raises(Invalid, match="application 'a' has no address"):
+        check.url_of(App.model_construct(slug="a", address=None))
+
+
+def test_a_password_in_the_url_is_not_shown() -> None:
+    with pytest.raises(Invalid) as raised:
+        HealthCheck(url="http://me:secret@a/").check()
+    assert "secret" not in raised.value.message
+
+
+def test_a_release_is_healthy_once_it_responds(plain: Platform) -> None:
+    """Check mode requests nothing; each run does, also one that changes nothing."""
+    with responding(lambda number: 200 if number > 2 else 503) as workload:
+        check = {"url": workload.url, "timeout": 10, "interval": 0.1}
+        planned = plain.run(APP_DEPLOY, check_mode=True, tag="v2", health_check=check)
+        assert workload.requests == []
+        deployed = plain.run(APP_DEPLOY, tag="v2", health_check=check)
+        assert len(workload.requests) == 3
+        assert not any("Authorization" in headers for _path, headers in workload.requests)
+        again = plain.run(APP_DEPLOY, tag="v2", health_check=check)
+        assert len(workload.requests) == 4
+    assert [deployed["changed"], again["changed"]] == [True, False]
+    assert deployed["actions"] == planned["actions"] and len(deployed["actions"]) == 1
+    assert plain.in_service == plain.digests["v2"]
+
+
+def test_without_rollback_it_stays_and_stays_red(plain: Platform) -> None:
+    """A later run deploys it again, and does not take it for a good one to roll back to."""
+    with responding(lambda number: 500) as workload:
+        check = {"url": workload.url, **QUICK}
+        first = plain.run(APP_DEPLOY, tag="v2", health_check=check)
+        later = plain.run(APP_DEPLOY, tag="v2", health_check=check, rollback=True)
+    assert first["failed"] and first["changed"] and "It stays in service" in first["msg"]
+    assert "not seen to succeed" in later["actions"][0]
+    assert later["failed"] and later["rolled_back"] and plain.in_service == plain.digests["v1"]
+
+
+def test_a_release_that_was_in_service_is_never_rolled_back(plain: Platform) -> None:
+    with responding(lambda number: 200 if number == 1 else 500) as workload:
+        check = {"url": workload.url, **QUICK}
+        plain.run(APP_DEPLOY, tag="v2", health_check=check)
+        later = plain.run(APP_DEPLOY, tag="v2", health_check=check, rollback=True)
+    assert later["failed"] and not later["changed"] and "It stays in service" in later["msg"]
+    assert plain.in_service == plain.digests["v2"] and len(plain.writes()) == 1
+
+
+def test_the_last_good_version_comes_back(plain: Platform) -> None:
+    """Not one that was not healthy either."""
+    plain.run(APP_RELEASE, tag="v3", digest=plain.digests["v2"])
+    with responding(lambda number: 500) as workload:
+        check = {"url": workload.url, **QUICK}
+        plain.run(APP_DEPLOY, tag="v2", health_check=check)
+        plain.run(APP_DEPLOY, tag="v3", health_check=check, rollback=True)
+    assert plain.in_service == plain.digests["v1"]
+
+
+def test_a_version_whose_check_was_cut_off_is_not_a_good_one(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody saw it respond, so the next version that does not start is not rolled back to it."""
+
+    def killed(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(health, "await_healthy", killed)
+        plain.run(APP_DEPLOY, tag="v2", health_check={"url": "http://localhost:1", **QUICK})
+    assert plain.in_service == plain.digests["v2"]
+    failed = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert failed["rolled_back"] and plain.in_service == plain.digests["v1"]
+
+
+@pytest.mark.parametrize("rollback", [True, False])
+def test_a_version_that_was_deployed_meanwhile_is_left_alone(plain: Platform, rollback: bool) -> None:
+    """A hotfix of another run, while the first one still waits for its own version to respond."""
+    hotfix = plain.digests["blocked"]
+    plain.sandbox.operator("scans/shop", digest=hotfix, lift="ok")
+    others: list[dict[str, Any]] = []
+
+    def answer(number: int) -> int:
+        if number == 2:
+            others.append(plain.run(APP_DEPLOY, tag="blocked"))
+        return 500
+
+    with responding(answer) as workload:
+        check = {"url": workload.url, "timeout": 3, "interval": 0.1}
+        result = plain.run(APP_DEPLOY, tag="v2", health_check=check, rollback=rollback)
+    assert [other["changed"] and not other.get("failed") for other in others] == [True]
+    assert plain.in_service == hotfix and len(plain.writes("apps.deploy")) == 2
+    assert result["failed"] and f"{hotfix} was put in service meanwhile" in result["msg"]
+    assert "It stays in service" not in result["msg"] and "Rolled back" not in result["msg"]
+    assert ("so nothing was rolled back" in result["msg"]) is rollback
+    assert result.get("rolled_back") is (False if rollback else None)
+    again = plain.run(APP_DEPLOY, tag="blocked")
+    assert not again["changed"], "nothing is noted against the version of the other run"
+
+
+PACKAGES = [("zlib", "1:1.3")]
+
+
+def build(path: Path, content: str = "1", **made_of: Any) -> str:
+    """Build an image with a layer of packages below one of its own."""
+    made_of.setdefault("packages", PACKAGES)
+    return build_image(path, {"app/server": content.encode()}, **made_of)
+
+
+def skopeo(platform: Platform, *arguments: str) -> str:
+    """Run skopeo with the account's registry login."""
+    login = platform.sandbox.api("GET", "/api/registry/credentials").json()
+    image = f"docker://{login['host']}/{login['project']}/shop"
+    command = [
+        "skopeo",
+        *arguments,
+        "--creds",
+        f"{login['username']}:{login['secret']}",
+        "--tls-verify=false",
+    ]
+    done = subprocess.run(
+        [part.replace("IMAGE", image) for part in command], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
+@pytest.mark.parametrize("compression", ["gzip", "zstd", None])
+@pytest.mark.parametrize("dest", ["image.tar", "layout"])
+def test_skopeo_reads_back_the_digest_that_was_pushed_and_declared(
+    plain: Platform, tmp_path: Path, dest: str, compression: Any
+) -> None:
+    """From an archive and a layout, with each compression."""
+    digest = build(tmp_path / dest, compression=compression)
+    pushed = plain.run(APP_IMAGE, path=str(tmp_path / dest), tag="new")
+    assert pushed["changed"] and pushed["image"]["digest"] == digest
+    assert plain.run(APP_RELEASE, tag="new", digest=digest)["release"]["digest"] == digest
+    read = json.loads(skopeo(plain, "inspect", "IMAGE:new"))
+    assert read["Digest"] == digest and len(read["Layers"]) == 2
+
+
+def test_an_image_that_runs_for_the_wrong_architecture_locks_none_out(
+    plain: Platform, tmp_path: Path
+) -> None:
+    """The list shows what the image is for, not the node. So it is a word of warning, and no error."""
+    build(tmp_path / "arm.tar", architecture="arm64")
+    build(tmp_path / "amd.tar")
+    images = [{"tag": "wrong", "architecture": "amd64"}]
+    plain.sandbox.seed(
+        {"apps": [{"slug": "arm", "host": "node-helsinki-arm", "images": images, "deployed": "wrong"}]}
+    )
+    right = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "arm.tar"))
+    assert right["changed"] and right["image"]["platform"] == "linux/arm64"
+    assert "the image is for linux/arm64" in right["warnings"][0] and "linux/amd64" in right["warnings"][0]
+    again = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "arm.tar"), platform="linux/arm64")
+    assert not again["changed"] and "warnings" not in again
+    held = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "amd.tar"), platform="linux/arm64")
+    assert held["failed"] and "without a message" in held["msg"]
+
+
+def registry_holds(plain: Platform, digest: str) -> bool:
+    return not plain.run(APP_RELEASE, tag="probe", digest=digest).get("failed")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
+def test_an_archive_that_is_cut_short_is_refused(plain: Platform, tmp_path: Path, share: float) -> None:
+    """Wherever it was cut, before anything is sent."""
+    path = tmp_path / "one.tar"
+    digest = build(path, content=os.urandom(500_000).hex())
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    result = plain.run(APP_IMAGE, path=str(path))
+    assert result["failed"] and "cut short" in result["msg"]
+    assert not registry_holds(plain, digest)
+
+
+def test_a_layer_that_was_changed_is_refused(plain: Platform, tmp_path: Path) -> None:
+    """Its digest tells."""
+    digest = build(tmp_path / "layout")
+    largest = max((tmp_path / "layout" / "blobs" / "sha256").iterdir(), key=lambda path: path.stat().st_size)
+    content = bytearray(largest.read_bytes())
+    content[-1] ^= 1
+    largest.write_bytes(content)
+    result = plain.run(APP_IMAGE, path=str(tmp_path / "layout"))
+    assert result["failed"] and "damaged" in result["msg"]
+    largest.unlink()
+    assert "lacks blobs/" in plain.run(APP_IMAGE, path=str(tmp_path / "layout"))["msg"]
+    assert not registry_holds(plain, digest)
+
+
+def archive_of(path: Path, files: dict[str, bytes]) -> None:
+    with tarfile.open(path, "w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "is not an OCI layout"),
+        ({"manifest.json": b"[]"}, "one.tar oci-archive:NEW.tar"),
+        ({"index.json": b"{"}, "damaged"),
+        ({"index.json": b"[]"}, "damaged"),
+        ({"index.json": b"[" * 100_000}, "damaged"),
+        ({"index.json": b"{}"}, "holds no image"),
+        ({"index.json": b'{"manifests": [{}]}'}, "without a digest"),
+        ({"index.json": b'{"manifests": [{"digest": "sha256:../../x", "size": 1}]}'}, "without a digest"),
+    ],
+)
+def test_what_is_no_image_is_told(
+    plain: Platform, tmp_path: Path, files: dict[str, bytes], said: str
+) -> None:
+    """With what writes one."""
+    archive_of(tmp_path / "one.tar", files)
+    result = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
+    assert result["failed"] and said in result["msg"]
+
+
+def test_an_application_that_is_missing_may_still_come(plain: Platform, tmp_path: Path) -> None:
+    """Check mode looks at the image on disk all the same, and not into a repository that is not there."""
+    digest = build(tmp_path / "one.tar")
+    planned = plain.run(APP_IMAGE, check_mode=True, slug="blog", path=str(tmp_path / "one.tar"))
+    assert planned["changed"] and planned["image"]["digest"] == digest
+    assert "3 of 3 parts" in planned["actions"][0]
+    (tmp_path / "one.tar").write_bytes((tmp_path / "one.tar").read_bytes()[:2000])
+    cut = plain.run(APP_IMAGE, check_mode=True, slug="blog", path=str(tmp_path / "one.tar"))
+    assert cut["failed"] and "cut short" in cut["msg"]

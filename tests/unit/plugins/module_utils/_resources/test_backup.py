@@ -1,11 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Backups on a real server: what is adopted, what is waited for, and what goes wrong."""
+"""Backups, their retention, and snapshots on a real server; tests/unit/data has their plans."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +15,13 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources import backup
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup_retention import (
+    BACKUP_RETENTION,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
+from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
+from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import (
     add,
@@ -98,7 +104,6 @@ def changed_since_backup(sandbox: Sandbox, **fill: str) -> str:
 
 
 def content(sandbox: Sandbox, id: str) -> str:
-    """Return what the file holds now."""
     return str(sandbox.api("GET", f"/api/resources/{id}/files/contents?path=a.txt").json()["content"])
 
 
@@ -126,22 +131,14 @@ def test_a_restore_that_is_over_before_it_is_seen_is_taken_for_done_with_a_warni
     assert result["services"][0]["start_seen"] is False
 
 
-def test_a_restore_that_fails_is_told(sandbox: Sandbox) -> None:
-    """The backup ends as FAILED; that is no restore."""
-    one = changed_since_backup(sandbox)
-    sandbox.operator(f"services/{one}", restore_fails=True)
-    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
-    assert result["failed"] and result["changed"]
-    assert "ended as FAILED" in result["msg"] and "Check the files of the service" in result["msg"]
-    assert content(sandbox, one) == "second"
-
-
 @pytest.mark.parametrize("making_fails", [False, True])
 def test_a_backup_whose_restore_failed_stays(sandbox: Sandbox, making_fails: bool) -> None:
     """It was complete once, and the new one of its name is of what the service holds now."""
     one = changed_since_backup(sandbox)
     sandbox.operator(f"services/{one}", restore_fails=True)
-    run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    failed = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert failed["failed"] and failed["changed"] and content(sandbox, one) == "second"
+    assert "ended as FAILED" in failed["msg"] and "Check the files of the service" in failed["msg"]
     (old,) = backups(sandbox, "one")
     sandbox.operator(f"services/{one}", backup_fails=making_fails)
     sandbox.clear_journal()
@@ -327,3 +324,198 @@ def test_a_shorter_name_does_not_prove_a_backup_whose_answer_was_lost(
     assert result["services"][0]["backup"] is None
     assert writes(sandbox) == ["backups.create"]
     assert [backup["name"] for backup in backups(sandbox, "one")] == ["before-upgrade"]
+
+
+def test_the_list_is_read_again_before_each_deletion(sandbox: Sandbox) -> None:
+    """One read for the plan, one for each deletion, and one to see that the copies are gone."""
+    for day in range(4):
+        add(sandbox, "one", f"nightly-{day}", day)
+    sandbox.clear_journal()
+    run(sandbox, BACKUP_RETENTION, services=["one"], pattern="nightly-*", keep_last=1)
+    calls = [line["route"] for line in sandbox.journal() if line["route"].startswith("backups.")]
+    assert calls == ["backups.list", *["backups.list", "backups.delete"] * 3, "backups.list"]
+
+
+@pytest.mark.parametrize("status", ["409", "423"])
+def test_what_a_busy_service_does_not_delete_is_told(sandbox: Sandbox, status: str) -> None:
+    """The first refusal ends the task for this service, the others are thinned out; the next run goes on."""
+    sandbox.profile("plain", **{"refusal.service_busy": status})
+    for name in ("one", "two"):
+        for day in (1, 2, 3):
+            add(sandbox, name, f"nightly-{day}", day)
+    add(sandbox, "one", "by hand", status="PENDING")
+    sandbox.clear_journal()
+    options = dict[str, Any](services=["one", "two"], pattern="nightly-*", keep_last=1)
+    result = run(sandbox, BACKUP_RETENTION, **options)
+    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
+    assert result["failed"] and reason in result["msg"]
+    assert [service["changed"] for service in result["services"]] == [False, True]
+    assert len(backups(sandbox, "one")) == 4 and len(backups(sandbox, "two")) == 1
+    assert len(sandbox.journal("backups.delete")) == 3
+    fail_pending_backups(sandbox)
+    assert run(sandbox, BACKUP_RETENTION, **options)["changed"]
+    assert len(backups(sandbox, "one")) == 2
+
+
+def test_snapshots_that_cannot_be_listed_afterwards_are_deleted_all_the_same(sandbox: Sandbox) -> None:
+    for name in ("auto-0", "auto-1"):
+        run(sandbox, SNAPSHOT, services=["disk"], name=name)
+    sandbox.fault("snapshots.list", "status", status=403, nth=3, count=None)
+    result = run(sandbox, BACKUP_RETENTION, **AUTO)
+    assert result["changed"] and not result.get("failed"), result
+
+
+# --- What others do between the plan and the deletion -------------------------------------------------
+
+
+def meanwhile(
+    monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, kind: str, act: Callable[[], object]
+) -> None:
+    """Let something happen between the list that the plan reads and the one before the first deletion."""
+    read, reads = getattr(Account, kind), list[str]()
+
+    def list_copies(account: Account, id: str) -> Any:
+        reads.append(id)
+        if len(reads) == 2:
+            act()
+            sandbox.clear_journal()
+        return read(account, id)
+
+    monkeypatch.setattr(Account, kind, list_copies)
+
+
+def deleted_meanwhile(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, place: int) -> None:
+    """Let another run delete one of the backups of service `one` after the task has made its plan."""
+    gone = f"/api/resources/{id_of(sandbox, 'one')}/backups/{backups(sandbox, 'one')[place]['id']}"
+    meanwhile(monkeypatch, sandbox, "backups", lambda: sandbox.api("DELETE", gone))
+
+
+NIGHTLY: dict[str, Any] = {"services": ["one"], "pattern": "nightly-*", "keep_last": 1}
+
+
+def test_what_another_run_deleted_is_not_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither as a change, nor in the result or the diff."""
+    for day in range(2):
+        add(sandbox, "one", f"nightly-{day}", day + 0.5)
+    deleted_meanwhile(monkeypatch, sandbox, 1)
+    result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
+    (entry,) = result["services"]
+    assert writes(sandbox) == []
+    assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-0"]
+    assert (result["changed"], result["actions"], entry["changed"], entry["actions"]) == (
+        False,
+        [],
+        False,
+        [],
+    )
+    assert (entry["kept"], entry["deleted"]) == (1, 0)
+    assert [one["name"] for one in entry["plan"]] == ["nightly-0"]
+    assert result["diff"]["before"] == result["diff"]["after"]
+
+
+def test_only_what_the_task_deleted_is_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    for day in range(3):
+        add(sandbox, "one", f"nightly-{day}", day + 0.5)
+    deleted_meanwhile(monkeypatch, sandbox, 1)
+    result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
+    (entry,) = result["services"]
+    assert writes(sandbox) == ["backups.delete"]
+    assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-0"]
+    assert result["changed"] and len(result["actions"]) == 1 and "'nightly-2'" in result["actions"][0]
+    assert entry["deleted"] == 1
+
+
+def test_a_deletion_whose_answer_was_lost_is_counted(sandbox: Sandbox) -> None:
+    for day in range(2):
+        add(sandbox, "one", f"nightly-{day}", day + 0.5)
+    sandbox.fault("backups.delete", "reset", when="after")
+    result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
+    assert result["changed"] and len(result["actions"]) == 1
+    assert result["services"][0]["deleted"] == 1
+    assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-0"]
+
+
+AUTO: dict[str, Any] = {"services": ["disk"], "kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
+
+
+def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
+    """When its answer is lost nobody knows, and the error says so."""
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.clear_journal()
+    sandbox.fault("snapshots.rollback", "reset", when="after")
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
+    assert "is unknown" in result["msg"] and "The call was not sent again" in result["msg"]
+    assert writes(sandbox) == ["snapshots.rollback"]
+
+
+def test_a_rollback_that_goes_on_after_its_answer_is_waited_for(sandbox: Sandbox) -> None:
+    """As long as the journal shows that something happened, the quiet time begins anew."""
+    sandbox.profile("plain", delay="a second late")
+    disk = id_of(sandbox, "disk")
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.api("POST", f"/api/resources/{disk}/files/write", {"path": "b.txt", "content": "later"})
+    sandbox.delays(restore=1.5)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
+    assert sandbox.api("GET", f"/api/resources/{disk}/files?directory=").json() == []
+    assert result["changed"] and not result.get("warnings"), result
+    assert result["services"][0]["start_seen"] is True
+
+
+def test_a_rollback_of_which_nothing_is_seen_is_told(sandbox: Sandbox) -> None:
+    """It is taken for done after the quiet time, with a warning."""
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.fault("events.list", "status", status=403, count=None)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
+    (warning,) = result["warnings"]
+    assert "the start of the rollback of service 'disk'" in warning and "was not seen" in warning
+    assert result["services"][0]["start_seen"] is False
+
+
+# --- What a platform may do that the specification does not show ---------------------------------------
+
+BACK = dict[str, Any](services=["disk"], state="rolled_back", confirm=True)
+
+
+def names(sandbox: Sandbox) -> list[str]:
+    found = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
+    return [snapshot["name"] for snapshot in found]
+
+
+def three(sandbox: Sandbox, **points: str) -> None:
+    sandbox.profile("plain", **points)
+    for name in ("first", "second", "third"):
+        run(sandbox, SNAPSHOT, services=["disk"], name=name)
+    sandbox.clear_journal()
+
+
+def test_a_snapshot_that_is_accepted_and_never_listed_is_told(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is late or has failed nobody knows. It is requested once a run."""
+    monkeypatch.setattr(Account, "snapshots", lambda client, id: [])
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait_timeout=15)
+    assert result["failed"] and result["changed"] and writes(sandbox) == ["snapshots.create"]
+    assert "snapshot 's' of service 'disk'" in result["msg"]
+    assert "does not show it 15 seconds later: it is late, or it failed" in result["msg"]
+
+
+@pytest.mark.parametrize("newer", POINTS["rollback.newer"].values)
+def test_what_a_rollback_past_newer_snapshots_loses_is_told(sandbox: Sandbox, newer: str) -> None:
+    three(sandbox, **{"rollback.newer": newer})
+    result = run(sandbox, SNAPSHOT, **BACK, name="first", discard_newer=True)
+    gone = [snapshot["name"] for snapshot in result["services"][0]["vanished"]]
+    assert result["changed"] and gone == (["second", "third"] if newer == "deletes them" else [])
+    warned = [line for line in result.get("warnings", []) if "no longer on its list" in line]
+    assert len(warned) == (1 if gone else 0)
+    assert run(sandbox, SNAPSHOT, **BACK, name=names(sandbox)[-1])["changed"], "the newest needs no consent"
+
+
+def test_a_rollback_that_fails(sandbox: Sandbox) -> None:
+    sandbox.profile("plain", delay="a second late")
+    disk = id_of(sandbox, "disk")
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.operator(f"services/{disk}", restore_fails=True)
+    sandbox.clear_journal()
+    result = run(sandbox, SNAPSHOT, **BACK, name="s")
+    assert result["failed"] and "SNAPSHOT_ROLLBACK_FAILED" in result["msg"]
+    assert result["changed"] and writes(sandbox) == ["snapshots.rollback"]

@@ -1,22 +1,28 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blueprints on a real server: what is made, what is left alone, and what a second run does."""
+"""Blueprints applied to a server, and exports that make the same account again."""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
+from hosted_sandbox.gaps import Profile
 from hosted_sandbox.registry.images import build_image
-from hosted_sandbox.testing import Sandbox
+from hosted_sandbox.testing import NO_DELAYS, Sandbox
+from unit.plugins.accounts import random_account
 from unit.plugins.module_utils._resources.platform import run, writes
 from unit.plugins.responder import responding
+from unit.tiers import sample
 
 SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
 ORDERED = {"host": "node-paris-1", "dimensions": SIZE}
@@ -52,27 +58,10 @@ def commits(sandbox: Sandbox) -> list[str]:
 
 
 def environment(sandbox: Sandbox, slug: str) -> dict[str, str]:
-    """Return what the platform has as the environment of an application."""
     records = sandbox.control("GET", "/state")["records"]
     [found] = [each for each in records["service"] if each["name"] == slug]
     kept: dict[str, str] = found["environment"]
     return kept
-
-
-def test_everything_is_made_once(sandbox: Sandbox, apply: Any) -> None:
-    planned = apply(SHOP, check_mode=True)
-    assert planned["changed"] and commits(sandbox) == [] and "hunter2" not in json.dumps(planned)
-    made = apply(SHOP)
-    assert sorted(commits(sandbox)) == sorted(
-        ["projects.create", *["apps.create", "apps.environment", "order.create"] * 2]
-    )
-    assert made["cost"] == planned["cost"]
-    assert not any(part["failed"] or part["skipped"] for part in made["parts"])
-    sandbox.clear_journal()
-    again = apply(SHOP)
-    assert not again["changed"]
-    assert commits(sandbox) == []
-    assert "cost" not in again
 
 
 def test_references_take_the_alias_of_the_platform(sandbox: Sandbox, apply: Any) -> None:
@@ -166,12 +155,10 @@ def images(sandbox: Sandbox) -> dict[str, str]:
 
 
 def shop_app(**values: Any) -> dict[str, Any]:
-    """Return a blueprint of the application alone."""
     return {"project": "web", "applications": {"shop-app": {"slug": "acme-shop", **values}}}
 
 
 def in_service(sandbox: Sandbox) -> str:
-    """Return the digest that the application runs."""
     [app] = [each for each in sandbox.api("GET", "/api/apps").json()["items"] if each["slug"] == "acme-shop"]
     return str(app["imageRef"]).partition("@")[2]
 
@@ -315,7 +302,6 @@ def runs(sandbox: Sandbox, slug: str = "acme-shop") -> str:
 
 
 def acted_on(result: dict[str, Any]) -> list[list[str]]:
-    """Return what was done, by part."""
     return [part["actions"] for part in result["parts"] if part["changed"]]
 
 
@@ -377,3 +363,80 @@ def test_a_blocked_image_is_refused_before_anything_is_done(sandbox: Sandbox, ap
     refused = apply(shop_app(image={"tag": "v3", "digest": digest}, environment={"A": "b"}))
     assert "is blocked" in refused["msg"] or "Blocked" in refused["msg"]
     assert commits(sandbox) == []
+
+
+FIRST, __, LAST = os.environ.get("BLUEPRINT_EXPORTS", "0-11").partition("-")
+ACCOUNTS = range(int(FIRST), int(LAST or FIRST) + 1)
+MADE_AGAIN = ACCOUNTS if "BLUEPRINT_EXPORTS" in os.environ else ACCOUNTS[::3]
+"""To order everything takes longer than to look at it."""
+
+
+@pytest.fixture(autouse=True)
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test records of its own: a sandbox that was reset is another account."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
+
+
+def start_over(sandbox: Sandbox, number: int, seed: dict[str, Any]) -> None:
+    """Start over with an account on one of the platforms."""
+    profile = Profile.NAMES[number % len(Profile.NAMES)]
+    sandbox.reset(profile=profile, delays=NO_DELAYS, seed=seed)
+
+
+def export(sandbox: Sandbox, project: str | None = None) -> list[dict[str, Any]]:
+    done = run(sandbox, BLUEPRINT_INFO, project=project)
+    assert not done.get("failed"), done["msg"]
+    found: list[dict[str, Any]] = done["blueprints"]
+    return found
+
+
+def apply_text(sandbox: Sandbox, folder: Path, text: str, check_mode: bool = False) -> dict[str, Any]:
+    """Apply the text of a blueprint as a file."""
+    file = folder / "exported.yml"
+    file.write_text(text)
+    done = run(sandbox, BLUEPRINT, check_mode, src=str(file), state_dir=str(folder), secrets_dir=str(folder))
+    assert not done.get("failed"), done["msg"]
+    return done
+
+
+def comparable(blueprints: list[dict[str, Any]], undeployed: set[str]) -> dict[str, Any]:
+    """Return blueprints by project, without what is not read of an application before its first deploy."""
+    found = {each["project"]: each["blueprint"] for each in blueprints}
+    for blueprint in found.values():
+        for key, app in blueprint.get("applications", {}).items():
+            if app.get("slug", key) in undeployed:
+                app.pop("public", None)
+    return found
+
+
+@pytest.mark.parametrize("number", sample(ACCOUNTS, 2))
+def test_an_export_changes_nothing(sandbox: Sandbox, tmp_path: Path, number: int) -> None:
+    start_over(sandbox, number, random_account(number))
+    blueprints = export(sandbox)
+    sandbox.clear_journal()
+    for each in blueprints:
+        done = apply_text(sandbox, tmp_path, each["text"], check_mode=True)
+        assert not done["changed"], (each["text"], done["actions"])
+        assert yaml.safe_load(each["text"]) == each["blueprint"]
+    assert writes(sandbox) == []
+    assert {each["project"]: export(sandbox, each["project"]) for each in blueprints} == {
+        each["project"]: [each] for each in blueprints
+    }
+
+
+@pytest.mark.parametrize("number", sample(MADE_AGAIN))
+def test_an_export_makes_the_same_account_again(sandbox: Sandbox, tmp_path: Path, number: int) -> None:
+    seed = random_account(number)
+    start_over(sandbox, number, seed)
+    before = export(sandbox)
+    start_over(sandbox, number, {})
+    for each in before:
+        apply_text(sandbox, tmp_path, each["text"])
+    slugs = {app["slug"] for app in seed["apps"]}
+    assert comparable(export(sandbox), slugs) == comparable(before, slugs)
+
+
+def test_a_project_that_is_not_there_is_refused(sandbox: Sandbox) -> None:
+    """Outside check mode, where nothing is going to make it."""
+    done = run(sandbox, BLUEPRINT_INFO, project="webb")
+    assert done["failed"] and "did you mean 'web'?" in done["msg"]

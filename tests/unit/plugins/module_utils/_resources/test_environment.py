@@ -48,7 +48,6 @@ def state_file(folder: Path) -> Path:
 
 
 def kept(platform: Platform) -> Any:
-    """Return the environment as the sandbox keeps it."""
     return platform.sandbox.control("GET", f"/services/{platform.app['id']}")["environment"]
 
 

@@ -33,7 +33,6 @@ Go = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def go(sandbox: Sandbox, tmp_path: Path) -> Go:
-    """Run an operation on the fleet."""
     sandbox.seed(SHOP)
     sandbox.clear_journal()
 
@@ -46,7 +45,6 @@ def go(sandbox: Sandbox, tmp_path: Path) -> Go:
 
 
 def states(sandbox: Sandbox) -> dict[str, Any]:
-    """Return the state of each container of the shop."""
     ids = {one["name"]: id_of(sandbox, one["name"]) for one in SHOP["services"][:-1]}
     metrics = sandbox.api("GET", f"/api/resources/metrics?ids={','.join(ids.values())}").json()
     return {name: (metrics[id] or {}).get("state") for name, id in ids.items()}
@@ -62,7 +60,6 @@ def signals(sandbox: Sandbox) -> list[tuple[str, str]]:
 
 
 def outcomes(result: dict[str, Any]) -> dict[str, str]:
-    """Return what became of each service."""
     return {one["service"]: one["outcome"] for one in result["services"]}
 
 
@@ -174,7 +171,6 @@ def endpoint() -> Iterator[tuple[str, list[int]]]:
 
 
 def test_health_checks_hold_the_next_batch(sandbox: Sandbox, go: Go, endpoint: tuple[str, list[int]]) -> None:
-    """A service that runs and does not respond has failed."""
     url, statuses = endpoint
     statuses[:] = [503, 302, 200]
     checks = [{"services": ["db"], "url": url, "status": [200], "tcp": False, "timeout": 5.0}]

@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Figures of reports: they equal those of the platform to the cent, and what cannot be read is named.
-
-Accounts are made at random, on platforms that fill the gaps of the specification differently.
-REPORT_ACCOUNTS=0-199 takes that many of them (stage release-histories).
-"""
+"""Reports compared with what the platform answers, and how they are read."""
 
 from __future__ import annotations
 
@@ -20,11 +16,23 @@ from typing import Any
 import pytest
 
 import report_account
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils._resources.report_info import REPORT_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.figures import app_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import (
+    MAX_SCANS,
+    Facts,
+    Job,
+    read_releases,
+    run_jobs,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from report_account import AS_OF
 from unit.plugins.accounts import random_account
+from unit.plugins.fakes import FakeClient
 from unit.plugins.module_utils._resources.platform import run, writes
 from unit.tiers import sample
 
@@ -41,7 +49,6 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def report_of(sandbox: Sandbox, **options: Any) -> dict[str, Any]:
-    """Return the report on the account at the moment of its clock."""
     done = run(sandbox, REPORT_INFO, **{"as_of": MOMENT, **options})
     assert not done.get("failed"), done["msg"]
     found: dict[str, Any] = done["report"]
@@ -77,7 +84,6 @@ def busy_account(number: int) -> dict[str, Any]:
 
 
 def answer(sandbox: Sandbox, path: str) -> Any:
-    """Return what the platform answers."""
     response = sandbox.api("GET", path)
     assert response.ok, (path, response.text)
     found = response.json()
@@ -85,7 +91,6 @@ def answer(sandbox: Sandbox, path: str) -> Any:
 
 
 def exact(text: str | None) -> Decimal | None:
-    """Return an amount of the report."""
     return None if text is None else Decimal(text)
 
 
@@ -220,5 +225,35 @@ def test_no_secret_is_in_a_report(sandbox: Sandbox) -> None:
 
 
 def database_id(sandbox: Sandbox) -> str:
-    """Return the id of the shop's database."""
     return next(str(each["id"]) for each in answer(sandbox, "/api/resources") if each["name"] == "db")
+
+
+def test_what_would_fail_everywhere_ends_the_task() -> None:
+    def fail(client: Any) -> None:
+        raise ConnectionFailed("refused")
+
+    client: Any = FakeClient()
+    with pytest.raises(ConnectionFailed):
+        run_jobs(Account(client), Facts(), [Job("backups", "db", "1", fail, {}, "1")])
+
+
+def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = {
+        f"v{number:02}": m.Release(tag=f"v{number:02}", digest="sha256:1", created_at=f"2026-11-{number:02}")
+        for number in range(1, 21)
+    }
+    asked: list[str] = []
+
+    def scan(account: Account, release: m.Release, slug: str) -> m.ScanReport:
+        asked.append(release.tag)
+        return m.ScanReport.model_validate({"tag": release.tag, "scanStatus": "PASSED"})
+
+    monkeypatch.setattr(Account, "releases", lambda account, slug: listed)
+    monkeypatch.setattr(Account, "scan", scan)
+    app = m.App.model_validate({"id": "a", "slug": "web", "status": "ACTIVE"})
+    client: Any = FakeClient()
+    found = read_releases(Account(client), app)
+    assert asked == [f"v{number:02}" for number in range(20, 20 - MAX_SCANS, -1)]
+    assert found.not_scanned == 20 - MAX_SCANS
+    told = app_of(Facts(apps=[app], releases={"web": found}), app, datetime(2026, 11, 30, tzinfo=UTC))
+    assert told["note"] == "8 older releases were not read"

@@ -75,7 +75,6 @@ class TellsNoSizes(Plain):
 
 
 def unsized(attrs: asyncssh.SFTPAttrs) -> asyncssh.SFTPAttrs:
-    """Return attributes without a size."""
     attrs.size = None
     return attrs
 
@@ -105,7 +104,6 @@ class Folding(Plain):
 
 @contextmanager
 def odd_server(folder: Path, files: type[asyncssh.SFTPServer]) -> Iterator[Server]:
-    """Serve a directory in the way of ``files``."""
     root = folder / "root"
     root.mkdir()
     key, host_key = make_key(folder / "key"), make_key(folder / "host_key")

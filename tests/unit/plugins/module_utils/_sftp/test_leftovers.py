@@ -179,7 +179,6 @@ class Timeless(Plain):
 
 
 def test_where_nothing_shows_times_what_may_be_in_use_stays(tmp_path: Path) -> None:
-    """And check mode says so, too."""
     src = fill(tmp_path / "src", {"a": "a"})
     with odd_server(tmp_path, Timeless) as server:
         up = fill(server.root / "up", {"a": "a", f"old/{PART}": "half"})

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The loop around the polls: pace, log, delivery, feedback, and its end."""
+"""The event source of the rulebooks, whose texts no rulebook evaluates."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Record
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._events import source as event_source
+from ansible_collections.hosted.services.plugins.plugin_utils._events.inert import inert
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import (
     UNMATCHED,
     Poller,
@@ -60,7 +61,6 @@ class ScriptedAccount:
         self.limited_since: object = None
 
     def look(self, before: State) -> State:
-        """Return the state after the next poll."""
         result = self.polls.pop(0)
         if isinstance(result, Exception):
             raise result
@@ -72,7 +72,6 @@ class ScriptedAccount:
 
 
 def source(file: StateFile, account: ScriptedAccount, feedback: Any = None) -> Source:
-    """Return a source over an account that is written down."""
     return Source(account, file, feedback)  # type: ignore[arg-type]
 
 
@@ -296,7 +295,6 @@ def platform(monkeypatch: pytest.MonkeyPatch) -> Platform:
 
 
 def account_of(owner: str = "", **options: Any) -> Poller:
-    """Return the account of a token, as a state file of ``owner`` knows it."""
     settings = {"base_url": "https://api.example.com", "retries": 0, **options}
     return Poller(SourceOptions(**settings), owner_of(owner))
 
@@ -343,3 +341,36 @@ def test_a_token_that_was_replaced_in_its_file_is_used(platform: Platform, tmp_p
     path.write_text("other")
     with pytest.raises(ConfigurationError, match="belongs to another account"):
         account.look(new_state())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Map (new)",
+        "Map #1",
+        "service 'Map (new)' stopped",
+        "it's down (code 12), 3 of 4",
+        "Öl/Gas | EU",
+        "$5",
+    ],
+)
+def test_ordinary_texts_stay(text: str) -> None:
+    assert inert({"a": [text], "b": 1}) == {"a": [text], "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("{{ x }}", "\uff5b\uff5b x }}"),
+        ("lookup ('x')", "lookup \uff08'x')"),
+        ("not q ('x')", "not q \uff08'x')"),
+        ("x.y ('x')", "x.y \uff08'x')"),
+        ("'loo' 'kup ()'", "'loo' 'kup \uff08)'"),
+        ("#jinja2: a=b", "\uff03jinja2: a\uff1db"),
+        ("'\\x7b'", "'\uff3cx7b'"),
+        ("$ANSIBLE_VAULT;1.1", "\uff04ANSIBLE_VAULT;1.1"),
+        ("a\x1b\n\u202eb", "a   b"),
+    ],
+)
+def test_what_could_be_evaluated_is_no_syntax(text: str, shown: str) -> None:
+    assert inert(text) == shown

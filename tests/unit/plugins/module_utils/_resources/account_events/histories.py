@@ -52,7 +52,6 @@ class Thing:
 
     @property
     def image(self) -> str | None:
-        """The image in service."""
         return f"{self.slug}@{self.deploys}" if self.deploys else None
 
 
@@ -71,7 +70,6 @@ class Frame:
     """What cannot be read: ``apps``, ``overview``, ``drift``, or ``KIND ID``."""
 
     def shows(self, kind: str, id: str = "") -> bool:
-        """Tell whether something can be read."""
         return f"{kind} {id}".strip() not in self.hidden
 
 
@@ -97,7 +95,6 @@ class World:
         thing.journal = (*thing.journal, (type, self.stamp()))
 
     def add(self) -> None:
-        """Order a service."""
         self.count += 1
         number = self.count
         family = self.random.choice(("GAME", "APP", "APP", "BUCKET"))
@@ -230,12 +227,10 @@ class World:
 
 
 def runs(thing: Thing) -> bool:
-    """Tell whether a service has a container that could run."""
     return thing.family != "BUCKET" and (thing.slug is None or thing.deploys > 0)
 
 
 def history(seed: int, polls: int) -> list[Frame]:
-    """Return an account at a number of polls."""
     world = World(random.Random(seed))
     for _each in range(world.random.randrange(4)):
         world.add()
@@ -325,7 +320,6 @@ class FrameClient(Readable):
 
 
 def summary(thing: Thing) -> m.ServiceSummary:
-    """Return a service as the list shows it."""
     return m.ServiceSummary(
         id=thing.id, name=thing.id, family=thing.family, status=thing.status, created_at=thing.created_at
     )

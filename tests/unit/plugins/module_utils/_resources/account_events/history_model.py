@@ -59,7 +59,6 @@ class ServiceModel:
             yield from self.service(frame, thing, first)
 
     def apps_before(self, number: int) -> bool:
-        """Tell whether the list of applications was read before a poll."""
         return any(frame.shows("apps") for frame in self.frames[:number])
 
     def absent(self, frame: Frame) -> Iterator[Expected]:
@@ -113,7 +112,6 @@ class ServiceModel:
     # --- The service ----------------------------------------------------------------------------------
 
     def state(self, frame: Frame, thing: Thing) -> str | None:
-        """Return the state of the container as far as it is shown."""
         shown = thing.status == "ACTIVE" and frame.shows("metrics", self.id)
         return thing.state if shown and thing.family != "BUCKET" and thing.state != "unknown" else None
 
@@ -171,7 +169,6 @@ class ServiceModel:
 
 
 def balance(frames: Sequence[Frame]) -> Iterator[Expected]:
-    """Yield what must be told of the balance."""
     level: int | None = None
     for frame in frames:
         days = frame.days_left
@@ -188,7 +185,6 @@ def balance(frames: Sequence[Frame]) -> Iterator[Expected]:
 
 
 def spend(frames: Sequence[Frame]) -> Iterator[Expected]:
-    """Yield what must be told of the spend."""
     high = False
     for frame in frames:
         if frame.burn is None or not frame.shows("overview"):
@@ -199,7 +195,6 @@ def spend(frames: Sequence[Frame]) -> Iterator[Expected]:
 
 
 def drift(frames: Sequence[Frame]) -> Iterator[Expected]:
-    """Yield what must be told of the blueprint."""
     before: tuple[str, ...] = ()
     for frame in frames:
         if frame.shows("drift") and frame.differences != before:

@@ -24,22 +24,18 @@ BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def new_state() -> State:
-    """Return the state of a source that has seen nothing yet."""
     return State(salt="6d2f1d1c-7c7b-4a1f-9d0e-5e1c5a1b2c3d")
 
 
 def service(id: str = "s1", status: str = "ACTIVE", family: str = "GAME") -> m.ServiceSummary:
-    """Return a service as the list shows it."""
     return m.ServiceSummary(id=id, name=f"name of {id}", family=family, status=status)
 
 
 def app(image: str | None = "shop@1", verdict: str | None = "PASSED", status: str = "ACTIVE") -> m.App:
-    """Return an application as the list shows it."""
     return m.App(id="s1", slug="shop", status=status, image_ref=image, released_at=image, scan_status=verdict)
 
 
 def entry(type: str, number: int = 1) -> m.Event:
-    """Return an entry of an activity journal."""
     return m.Event(id=f"e{number}", type=type, at=f"2026-03-01T00:00:{number:02}Z")
 
 
@@ -52,12 +48,10 @@ class Polls:
         self.rules = SourceOptions(**rules)
 
     def see(self, *services: m.ServiceSummary, minutes: float = 1, **seen: Any) -> list[dict[str, Any]]:
-        """Poll, with these services in the list, and return the events."""
         listed: Mapping[str, m.ServiceSummary] = {each.id: each for each in services}
         return self.take(Observation(**{"services": listed, **seen}), minutes)
 
     def take(self, seen: Observation, minutes: float = 1) -> list[dict[str, Any]]:
-        """Poll, and return the events."""
         self.now += timedelta(minutes=minutes)
         before = len(self.state.outbox)
         self.state = advance(self.state, seen, self.now, self.rules, URL)
@@ -65,5 +59,4 @@ class Polls:
 
 
 def types(events: list[dict[str, Any]]) -> list[str]:
-    """Return the types of events."""
     return [event["type"] for event in events]

@@ -1,32 +1,46 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random histories with kills at every point: no event is lost, none has two ids, none is told twice."""
+"""Events, one poll after the other; random histories and kills lose none."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events import observer
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.events import (
+    KINDS,
+    AccountEvent,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
+    Drift,
     State,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
     Observer,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.of_account import (
+    due,
+    unmatched_patterns,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     StateFile,
@@ -35,9 +49,19 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import FilePath
 from ansible_collections.hosted.services.plugins.plugin_utils._events import source
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import Source
+from ansible_collections.hosted.services.scripts.schemas import of_events
 from unit.plugins.module_utils._resources.account_events.histories import Frame, FrameClient, history
 from unit.plugins.module_utils._resources.account_events.history_model import MAX_AGE, Expected, expected
-from unit.plugins.module_utils._resources.account_events.polls import URL, new_state
+from unit.plugins.module_utils._resources.account_events.polls import (
+    BEGIN,
+    URL,
+    Polls,
+    app,
+    entry,
+    new_state,
+    service,
+    types,
+)
 
 HISTORIES = int(os.environ.get("EVENT_HISTORIES", "150"))
 POLLS = 25
@@ -68,14 +92,12 @@ class Machine:
         self.left = next(self.kills)
 
     def operate(self) -> None:
-        """Count an operation, and be killed if it is the one."""
         self.left -= 1
         if self.left == 0:
             self.left = next(self.kills)
             raise Killed
 
     async def put(self, event: dict[str, Any]) -> None:
-        """Take an event."""
         self.operate()
         self.delivered.append(event)
         self.operate()
@@ -114,14 +136,12 @@ class Frames:
         )
 
     def look(self, before: State) -> State:
-        """Return the state after the poll of the frame."""
         assert self.frame is not None
         self.observer.account = Account(FrameClient(self.frame))  # type: ignore[arg-type]
         return advance(before, self.observer.observe(before, self.frame.now), self.frame.now, OPTIONS, URL)
 
 
 def kills(seed: int) -> Iterator[int]:
-    """Yield after how many operations the process is killed, each time anew."""
     dice = random.Random(seed)
     often = dice.choice((3, 8, 30, 10**9))
     while True:
@@ -153,12 +173,10 @@ async def live(frames: list[Frame], machine: Machine) -> list[Frame]:
 
 
 def sequence(content: str | None) -> int:
-    """Return the number of the last event in a state."""
     return 0 if content is None else State.model_validate_json(content).sequence
 
 
 def rest(content: str | None) -> dict[str, Any] | None:
-    """Return a state without the events that are not delivered."""
     return None if content is None else State.model_validate_json(content).model_dump(exclude={"outbox"})
 
 
@@ -169,7 +187,6 @@ async def flush(machine: Machine) -> None:
 
 
 def described(event: dict[str, Any]) -> Expected:
-    """Return what the model says of an event."""
     about = event.get("backup") or event.get("service") or event.get("application")
     if about is not None:
         return event["type"], about["id"]
@@ -218,7 +235,6 @@ def test_nothing_is_lost_and_nothing_is_told_twice(part: int, monkeypatch: pytes
 
 
 def test_a_poll_is_a_pure_function() -> None:
-    """The same arguments give the same events with the same ids."""
     frames = history(7, 5)
     state = new_state()
     for frame in frames:
@@ -233,3 +249,159 @@ def test_a_poll_is_a_pure_function() -> None:
         assert state.model_dump_json() == before
         state = after
     assert state.outbox
+
+
+# --- Backups ----------------------------------------------------------------------------------------
+
+
+def test_a_service_that_must_have_a_backup_is_named() -> None:
+    for patterns, told in ((None, []), (["other*"], []), (["name of *"], ["backups_stale"])):
+        polls = Polls(backup_max_age=1.0, backup_services=patterns)
+        old = service().model_copy(update={"created_at": (BEGIN - timedelta(days=2)).isoformat()})
+        assert types(polls.see(old, backups={"s1": []})) == told
+
+
+@pytest.mark.parametrize(
+    ("patterns", "age", "expected"),
+    [
+        (["name of *", "db-*", "*s1"], 1, ["db-*"]),
+        (["Name of *"], 1, ["Name of *"]),
+        (["db-*"], None, []),
+        (None, 1, []),
+    ],
+)
+def test_a_pattern_that_matches_no_service_is_found(
+    patterns: list[str] | None, age: int | None, expected: list[str]
+) -> None:
+    rules = SourceOptions(backup_max_age=age, backup_services=patterns)
+    assert unmatched_patterns(rules, [service(), service("s2")]) == expected
+    assert unmatched_patterns(rules, []) == ([] if age is None else list(patterns or ()))
+
+
+# --- Blueprints -------------------------------------------------------------------------------------
+
+
+def drift(polls: Polls, *paths: str) -> list[dict[str, Any]]:
+    """Poll, with these differences, and return the events."""
+    differences = [
+        {"kind": "differs", "path": path, "file": "secret", "platform": "secret"} for path in paths
+    ]
+    return polls.see(drift={"games.yml": Drift("games", differences)})
+
+
+def test_values_that_differ_are_not_shown() -> None:
+    [event] = drift(Polls(), "services.world.variables")
+    assert "secret" not in str(event)
+    assert event["differences"] == [
+        {"kind": "differs", "path": "services.world.variables", "changed_by": None}
+    ]
+
+
+def test_a_clock_that_is_set_back_stops_no_schedule() -> None:
+    assert due(None, BEGIN, 3600)
+    assert not due((BEGIN - timedelta(minutes=59)).isoformat(), BEGIN, 3600)
+    assert due((BEGIN - timedelta(minutes=60)).isoformat(), BEGIN, 3600)
+    assert due((BEGIN + timedelta(days=1)).isoformat(), BEGIN, 3600)
+
+
+APP = service(family="APP")
+RUNS: dict[str, Any] = {"states": {"s1": "running"}}
+STOPPED: dict[str, Any] = {"states": {"s1": "stopped"}}
+
+
+def stopped_by_itself(polls: Polls, number: int, minutes: float = 1) -> list[int]:
+    """Let a service run and stop, and return how often it has stopped as the event says."""
+    polls.see(service(), **RUNS, minutes=minutes)
+    events = polls.see(service(), **STOPPED, entries={"s1": [entry("POWER_START", number)]})
+    return [event["stops"] for event in events if event["type"] == "service_stopped"]
+
+
+def test_an_event_counts_the_stops_of_the_last_hour() -> None:
+    polls = Polls()
+    assert [stopped_by_itself(polls, number) for number in (1, 2, 3)] == [[1], [2], [3]]
+    assert stopped_by_itself(polls, 4, minutes=59) == [2]
+    assert stopped_by_itself(polls, 5, minutes=61) == [1]
+    assert stopped_by_itself(polls, 6, minutes=-600) == [1], "the clock was set back"
+
+
+def test_an_event_shows_what_the_journal_says() -> None:
+    polls = Polls()
+    polls.see(service(), **RUNS)
+    [event] = polls.see(service(), **STOPPED, entries={"s1": [entry("INTERVENTION")]})
+    assert event["journal"] == ["INTERVENTION"]
+    assert event["service"] == {
+        "id": "s1", "name": "name of s1", "family": "GAME", "status": "ACTIVE", "state": "stopped",
+        "product": None,
+    }  # fmt: skip
+
+
+def test_trouble_that_was_there_before_may_be_left_out() -> None:
+    assert types(Polls().see(service(status="FAILED"))) == ["service_failed"]
+    polls = Polls(report_existing=False)
+    assert polls.see(service(status="FAILED"), service("s2")) == []
+    assert types(polls.see(service(status="FAILED"), service("s2", "FAILED"))) == ["service_failed"]
+
+
+def look(polls: Polls, shown: App, **seen: Any) -> list[dict[str, Any]]:
+    """Poll while an application runs, and return the events."""
+    return polls.see(APP, **RUNS, apps={"s1": shown}, **seen)
+
+
+def test_a_deploy_that_changed_nothing_may_be_in_the_journal() -> None:
+    polls = Polls()
+    assert look(polls, app()) == []
+    polls.see(APP, states={"s1": "starting"}, entries={"s1": [entry("POWER_START", 1)]}, apps={"s1": app()})
+    [event] = look(polls, app(), entries={"s1": [entry("DEPLOY_FAILED", 2)]})
+    assert event["type"] == "deploy_failed"
+    assert look(polls, app()) == []
+
+
+def test_a_verdict_that_was_there_before_may_be_left_out() -> None:
+    polls = Polls(report_existing=False)
+    assert look(polls, app(verdict="BLOCKED")) == []
+    assert types(look(polls, app(verdict="PASSED"))) == ["verdict_lifted"]
+    assert types(look(polls, app(verdict="BLOCKED"))) == ["release_blocked"]
+
+
+FILE = Path(__file__).parents[6] / "extensions/eda/plugins/event_source/account.schema.json"
+
+
+def test_the_file_is_that_of_the_models() -> None:
+    assert json.loads(FILE.read_text()) == of_events(), "run `make documents`"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_field_is_described(kind: type[AccountEvent]) -> None:
+    assert kind.__doc__
+    named = {"type", "service", "application", "backup", "differences"}
+    assert [
+        name for name, field in kind.model_fields.items() if name not in named and not field.description
+    ] == []
+
+
+def sent(seeds: range) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for seed in seeds:
+        state = new_state()
+        for frame in history(seed, 20):
+            if not frame.fails:
+                client: Any = FrameClient(frame)
+                seen = Observer(Account(client), OPTIONS, client.compare).observe(state, frame.now)
+                state = advance(state, seen, frame.now, OPTIONS, URL)
+        found += [{**event, "meta": {"uuid": event["id"]}} for event in state.outbox]
+    return found
+
+
+def test_every_event_agrees_with_the_schema() -> None:
+    validator = Draft202012Validator(of_events())
+    events = sent(range(300, 340))
+    assert [error.message for event in events for error in validator.iter_errors(event)] == []
+    assert {event["type"] for event in events} >= {"service_stopped", "deploy_failed", "blueprint_drifted"}
+    assert all(str(uuid.UUID(event["id"])) == event["id"] for event in events)
+
+
+def test_the_schema_refuses_what_is_no_event() -> None:
+    [event] = sent(range(300, 301))[:1]
+    validator = Draft202012Validator(of_events())
+    assert not validator.is_valid({**event, "password": "x"})
+    assert not validator.is_valid({name: value for name, value in event.items() if name != "id"})

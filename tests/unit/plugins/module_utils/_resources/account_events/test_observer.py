@@ -1,25 +1,35 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which calls a poll makes, and what it makes of those that fail."""
+"""Looking at an account: the arguments of the source, what it reads and when, and its state file."""
 
 from __future__ import annotations
 
+import ast
+import dataclasses
+import errno
+import os
+import stat
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    ConfigurationError,
     HostedError,
     UnexpectedAnswer,
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
+    read_arguments,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
@@ -32,9 +42,124 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     MAX_IDLE_READS,
     Observer,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+    STATE,
+    open_state,
+    record_of,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    Options,
+    hints_of,
+    without_none,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Record
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import Readable
 from unit.plugins.module_utils._resources.account_events.polls import new_state
+
+PLUGIN = ast.parse((Path(__file__).parents[6] / "extensions/eda/plugins/event_source/account.py").read_text())
+
+
+def text(name: str) -> str:
+    for node in PLUGIN.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return str(ast.literal_eval(node.value))
+    raise LookupError(name)
+
+
+DOCUMENTED: dict[str, Any] = yaml.safe_load(text("DOCUMENTATION"))["options"]
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in dataclasses.fields(Options):
+        monkeypatch.delenv(each.metadata["environment"], raising=False)
+
+
+def refusal(**arguments: Any) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        read_arguments(arguments)
+    return caught.value.message
+
+
+def test_a_slip_in_a_name_is_an_error_that_names_the_known_ones() -> None:
+    said = refusal(base_url="https://api.example.com", min_intervall=5)
+    assert "unknown argument 'min_intervall'; did you mean 'min_interval'?" in said
+    assert "The arguments are: allow_http_hosts, auth_header" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"min_interval": "soon"}, "argument 'min_interval' has a value that it cannot have"),
+        ({"balance_days": [1, "x"]}, "argument 'balance_days.1'"),
+        ({"min_interval": 0}, "min_interval is 0; it must be from 0.05 to"),
+        ({"min_interval": "nan"}, "min_interval is nan"),
+        ({"min_interval": 60, "max_interval": 30}, "min_interval is longer than max_interval"),
+        ({"backup_max_age": -1}, "backup_max_age is -1"),
+        ({"max_daily_spend": "-3"}, "max_daily_spend is -3"),
+        ({"max_daily_spend": "NaN"}, "'max_daily_spend'"),
+        ({"balance_days": [-1]}, "balance_days has a negative number"),
+        ({"blueprints": ["/nowhere.yml"]}, "'/nowhere.yml', which is not a file"),
+        ({"backup_services": ["db-*", ""]}, "backup_services has an empty pattern"),
+        ({"state_name": " "}, "state_name is blank"),
+        ({"state_name": "chat", "state_file": "s.json"}, "state_name has no effect with state_file"),
+        ({"backup_services": ["db-*"]}, "backup_max_age, after how many hours to tell, is not set"),
+    ],
+)
+def test_a_wrong_value_is_refused_at_the_start(arguments: dict[str, Any], message: str) -> None:
+    assert message in refusal(**arguments)
+
+
+def test_a_secret_is_not_shown_in_a_refusal() -> None:
+    assert "hunter2" not in refusal(token=["hunter2"])
+
+
+def test_variables_of_a_rulebook_may_be_text() -> None:
+    found = read_arguments(
+        {"min_interval": "5", "report_existing": "false", "balance_days": ["3"], "max_daily_spend": 1.5}
+    )
+    assert (found.min_interval, found.report_existing, found.balance_days) == (5.0, False, [3])
+    assert found.max_daily_spend == Decimal("1.5")
+
+
+def test_the_environment_fills_what_is_not_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOSTED_SERVICES_URL", "https://api.example.com")
+    monkeypatch.setenv("HOSTED_SERVICES_TOKEN", "of the environment")
+    monkeypatch.setenv("HOSTED_SERVICES_TIMEOUT", "7.5")
+    monkeypatch.setenv("HOSTED_SERVICES_ALLOW_HTTP_HOSTS", "nas.lan,other.lan")
+    found = read_arguments({"timeout": None})
+    assert (found.base_url, found.token, found.timeout) == (
+        "https://api.example.com",
+        "of the environment",
+        7.5,
+    )
+    assert found.allow_http_hosts == ["nas.lan", "other.lan"]
+    assert read_arguments({"token_file": str(tmp_path)}).token is None
+
+
+# --- What is documented -------------------------------------------------------------------------------
+
+
+def test_an_argument_that_is_not_given_has_the_default_that_is_documented() -> None:
+    told = {name: option.get("default") for name, option in DOCUMENTED.items()}
+    assert told == dataclasses.asdict(read_arguments({}))
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_each_argument_has_the_type_that_is_documented(name: str) -> None:
+    hint = without_none(hints_of(SourceOptions)[name])
+    kind = "path" if hint is FilePath else getattr(hint, "__name__", "").lower()
+    assert DOCUMENTED[name]["type"] == {"decimal": "str"}.get(kind, kind)
+
+
+def test_the_examples_can_be_used() -> None:
+    for rules in yaml.safe_load(text("EXAMPLES")):
+        for source in rules["sources"]:
+            read_arguments(source["hosted.services.account"])
+
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -130,12 +255,10 @@ class Watched:
         self.observer = Watched(self.client).observer
 
     def compare(self, client: Any, path: str) -> Drift:
-        """Note a comparison."""
         self.client.calls.append(("compare", path))
         return Drift("games")
 
     def poll(self, seconds: float = 60) -> list[str]:
-        """Poll, and return the calls as text."""
         self.client.calls.clear()
         self.now += timedelta(seconds=seconds)
         self.seen: Observation = self.observer.observe(self.state, self.now)
@@ -266,3 +389,82 @@ def test_a_token_that_is_not_accepted_is_an_error() -> None:
     account.client.errors["whoami"] = error_for_status("nobody", 401)
     with pytest.raises(HostedError, match="nobody"):
         account.poll()
+
+
+EVENTS = ({"id": "1", "type": "service_back"}, {"id": "2", "type": "service_back"})
+
+
+def test_what_is_saved_is_there_at_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "s.json"
+    with open_state(Record(STATE, str(path))) as file:
+        salt = file.state.salt
+        file.save(file.state.model_copy(update={"outbox": EVENTS}))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    with open_state(Record(STATE, str(path))) as file:
+        assert file.state.salt == salt
+        assert file.next_event() == {**EVENTS[0], "redelivered": True}
+        file.note_delivered("1")
+        assert file.next_event() == {**EVENTS[1], "redelivered": True}
+        file.note_delivered("2")
+        file.save(file.state.model_copy(update={"outbox": ({"id": "3"},)}))
+        assert file.next_event() == {"id": "3", "redelivered": False}
+    assert sorted(os.listdir(path.parent)) == ["s.json", "s.json.lock"]
+
+
+def refusal_of_file(path: str) -> str:
+    with pytest.raises(HostedError) as caught, open_state(Record(STATE, path)):
+        pass
+    return caught.value.message
+
+
+def test_two_sources_cannot_share_a_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "s.json")
+    with open_state(Record(STATE, path)):
+        assert "another event source uses the state file" in refusal_of_file(path)
+    with open_state(Record(STATE, path)):
+        pass
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"salt": 1}', '{"version": 1}'])
+def test_a_damaged_file_is_an_error_and_is_kept(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(content)
+    assert "cannot be read: it is damaged. Remove it to begin anew" in refusal_of_file(str(path))
+    assert path.read_text() == content
+
+
+def test_a_folder_that_cannot_be_written_to_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert "cannot be kept in" in refusal_of_file(str(tmp_path / "file" / "s.json"))
+
+
+def test_a_full_disk_leaves_the_state_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.json"
+    with open_state(Record(STATE, str(path))) as file:
+        file.save(file.state.model_copy(update={"outbox": EVENTS}))
+        before = file.state, path.read_text()
+
+        def full(handle: int) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("os.fsync", full)
+        with pytest.raises(Invalid, match="No space"):
+            file.save(file.state.model_copy(update={"sequence": 5}))
+        assert (file.state, path.read_text()) == before
+        with pytest.raises(Invalid, match="No space"):
+            file.note_delivered("1")
+        assert file.next_event() == {**EVENTS[1], "redelivered": False}, "this process delivers it once"
+
+
+def test_each_platform_has_a_file_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
+    one, other = (record_of(SourceOptions(base_url=f"https://{name}.example.com")).path for name in "ab")
+    assert one != other
+    assert Path(one).parent == tmp_path / "events"
+    assert record_of(SourceOptions(base_url="https://A.example.com:443/")).path == one
+    named = record_of(SourceOptions(base_url="https://a.example.com", state_name="chat")).path
+    assert Path(named).parent == tmp_path / "events" and named not in (one, other)
+    assert named != record_of(SourceOptions(base_url="https://b.example.com", state_name="chat")).path
+    assert named != record_of(SourceOptions(base_url="https://a.example.com", state_name="restart")).path
+    assert record_of(SourceOptions(state_file="/tmp/mine.json")).path == "/tmp/mine.json"  # type: ignore[arg-type]

@@ -1,16 +1,30 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Documents: where each value was written, and what YAML would forgive in silence."""
+"""Blueprints as text: what YAML forgives, what they must say and never show, and how one is exported."""
 
 from __future__ import annotations
 
 import json
+import os
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Edge
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import (
+    Contents,
+    read_contents,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import (
     Answer,
     Document,
@@ -19,8 +33,56 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     parse_document,
     read_document,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
+    Export,
+    Exported,
+    export_text,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.graph import (
+    find_cycle,
+    levels,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import (
+    hides_command,
+    redacted_values_of,
+    secret_values_of,
+    with_hidden_environment,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.parts import Part, Parts
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
+    by_references,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.report import Report
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.schema import (
+    BackupSection,
+    BusySection,
+    ExceptionSection,
+    KeepSection,
+    OffsiteSection,
+    Section,
+    SleepSection,
+    WindowSection,
+    fields_of,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import ServiceResource
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
+    ServiceOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.effects import Effects
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    Composition,
+    Plan,
+    Resource,
+    Step,
+    Task,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.yaml_text import is_template
+from ansible_collections.hosted.services.scripts.schemas import of_blueprints
+from ansible_collections.hosted.services.scripts.sources import ROOT
+from unit.plugins.module_utils._resources.shared.test_runner import new_task
 
 
 def test_each_value_has_its_place() -> None:
@@ -165,3 +227,333 @@ def test_a_file_as_the_controller_has_read_it(tmp_path: Path) -> None:
     assert document.data == {"a": 5}
     assert document.encrypted
     assert document.folder == str(tmp_path)
+
+
+PUBLISHED = ROOT / "docs"
+NOT_IN_A_FILE = {
+    "backups": {"project", "family", "before", "after", "on_failure"},
+    "sleep_schedule": {"project", "family"},
+}
+"""What a role takes and a blueprint does not say: the project is its own, and hooks may hold secrets."""
+
+
+def test_the_published_schema_is_current() -> None:
+    assert json.loads((PUBLISHED / "blueprint.schema.json").read_text()) == of_blueprints(), (
+        "run: make documents"
+    )
+
+
+def test_every_key_is_described() -> None:
+    schema = of_blueprints()
+    for name, section in {"Blueprint": schema, **schema["$defs"]}.items():
+        for key, value in section["properties"].items():
+            assert value.get("description"), f"{name}.{key}"
+
+
+def test_sections_refuse_other_keys() -> None:
+    schema = of_blueprints()
+    assert [each.get("additionalProperties") for each in (schema, *schema["$defs"].values())] == [False] * (
+        len(schema["$defs"]) + 1
+    )
+
+
+def test_the_keys_of_a_service_are_options_of_its_module() -> None:
+    keys = of_blueprints()["$defs"]["ServiceSection"]["properties"].keys()
+    assert keys <= ServiceResource.options.keys()
+    assert ServiceOptions.__dataclass_fields__.keys() > keys
+
+
+# --- Plans ------------------------------------------------------------------------------------------
+
+
+def options_of(role: str) -> dict[str, Any]:
+    spec = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text())
+    found: dict[str, Any] = spec["argument_specs"]["main"]["options"][f"{role}_plans"]["options"]
+    return found
+
+
+@pytest.mark.parametrize(("role", "section"), [("backups", BackupSection), ("sleep_schedule", SleepSection)])
+def test_a_plan_has_what_its_role_takes(role: str, section: type[Section]) -> None:
+    assert set(fields_of(section)) == set(options_of(role)) - NOT_IN_A_FILE[role]
+
+
+@pytest.mark.parametrize(
+    ("role", "option", "section"),
+    [
+        ("backups", "keep", KeepSection),
+        ("backups", "offsite", OffsiteSection),
+        ("sleep_schedule", "awake", WindowSection),
+        ("sleep_schedule", "exceptions", ExceptionSection),
+        ("sleep_schedule", "not_while_busy", BusySection),
+    ],
+)
+def test_so_have_its_parts(role: str, option: str, section: type[Section]) -> None:
+    assert set(fields_of(section)) == set(options_of(role)[option]["options"])
+
+
+class Account:
+    """What there is by now, and what was done to it in which order."""
+
+    def __init__(self, there: Sequence[str] = (), broken: Sequence[str] = ()) -> None:
+        self.there = set(there)
+        self.broken = set(broken)
+        self.lines: list[str] = []
+        self.lock = threading.Lock()
+
+
+class Thing(Resource[Options]):
+    """Something that needs other things, and cannot be planned for real before they are there."""
+
+    result_key = "thing"
+    name = "thing"
+
+    def __init__(self, account: Account, key: str, needs: Sequence[str]) -> None:
+        self.account, self.key, self.needs = account, key, needs
+
+    def plan(self, task: Task[Options]) -> Plan:
+        missing = set(self.needs) - self.account.there
+        if missing and not task.check_mode:
+            raise Invalid(f"{missing} is not there")
+        if self.key in self.account.there:
+            return Plan(result={"id": self.key})
+        return Plan(result={"id": None}, steps=[Step(f"make {self.key}", self.make)], after={"key": self.key})
+
+    def make(self) -> None:
+        with self.account.lock:
+            assert set(self.needs) <= self.account.there
+            if self.key in self.account.broken:
+                raise HostedError(f"{self.key} is broken")
+            self.account.there.add(self.key)
+            self.account.lines.append(self.key)
+
+
+def parts_of(account: Account, needs: Mapping[str, Sequence[str]], check_mode: bool = False) -> Parts:
+    """Return parts for a graph whose nodes come after those that they need."""
+    task = new_task()
+    task.check_mode = check_mode
+    found: dict[str, Part] = {}
+    for key, keys in needs.items():
+        own = Task(task.client, Options(), check_mode, effects=Effects(), composition=Composition(part=True))
+        thing = Thing(account, key, keys)
+        found[key] = Part(own, "things", key, key, thing, lambda part: {}, [found[each] for each in keys])
+    return Parts(task, list(found.values()), max_parallel=4)
+
+
+def apply(parts: Parts) -> Report:
+    parts.make_plans()
+    report = Report(parts.task, parts.found)
+    apply_plan(Plan(result=[], steps=parts.steps()), parts.task)
+    return report
+
+
+def test_what_one_part_makes_was_not_there_before_another_part_of_it() -> None:
+    """Such as a service that is ordered, and started once it was restored."""
+    parts = parts_of(Account(), {"a": (), "b": ()})
+    first, second = parts.found
+    second.name, second.key = first.name, first.key
+    first.plan = Plan(result={}, after={"status": "ACTIVE", "state": "stopped"})
+    second.plan = Plan(result={}, before={"state": "stopped"}, after={"state": "running"})
+    plan = Plan(result=[])
+    Report(parts.task, parts.found).update(plan)
+    assert (plan.before, plan.after) == ({}, {"thing 'a' status": "ACTIVE", "thing 'a' state": "running"})
+
+
+KEYS = [f"k{number}" for number in range(10)]
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> dict[str, list[str]]:
+    """Return a graph in which each node needs only earlier ones."""
+    return {
+        key: draw(st.lists(st.sampled_from(KEYS[:number]), max_size=3, unique=True)) if number else []
+        for number, key in enumerate(KEYS)
+    }
+
+
+@settings(max_examples=int(os.environ.get("BLUEPRINT_GRAPHS", "100")), deadline=None)
+@given(graphs(), st.sets(st.sampled_from(KEYS)), st.sets(st.sampled_from(KEYS), max_size=2))
+def test_no_part_starts_before_what_it_needs(
+    needs: dict[str, list[str]], there: set[str], broken: set[str]
+) -> None:
+    account = Account(there=sorted(there), broken=sorted(broken))
+    report = apply(parts_of(account, needs))  # a thing asserts that all it needs is there
+    made = [entry["key"] for entry in report.entries() if entry["changed"]]
+    assert set(made) == set(account.lines)
+    again = Account(there=sorted(account.there))
+    assert apply(parts_of(again, needs)).failure() is None
+    assert again.there == set(KEYS)
+    assert len(account.lines) + len(again.lines) == len(set(account.lines + again.lines))
+
+
+def contents(text: str) -> Contents:
+    """Return what a text says, whose encrypted values are those of somebody who wants to be hushed."""
+    return read_contents(parse_document(text, "shop.yml", lambda unread: Answer("hush")))
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(Invalid) as failure:
+        contents(text)
+    found: list[str] = failure.value.details["problems"]
+    return found
+
+
+def test_sections_of_plans_that_are_not_written_are_left_alone() -> None:
+    assert contents("{project: a, services: {db: {}}}").plans == {}
+
+
+def test_a_plan_holds_nothing_encrypted_as_it_is_shown() -> None:
+    [found] = problems("{project: a, services: {db: {}}, backups: {n: {keep: {last: 1}, name: !vault x}}}")
+    assert "backups.n.name: " in found and "a plan is shown" in found
+
+
+@pytest.mark.parametrize("section", ["environment", "secret_environment"])
+def test_values_of_environments_are_never_said(section: str) -> None:
+    """A value of the wrong type may be a secret as well."""
+    found = problems(f"{{project: a, applications: {{abc: {{{section}: {{A: [hunter2]}}}}}}}}")
+    assert "hunter2" not in str(found)
+    found = problems("{project: a, services: {db: {variables: hunter2}}}")
+    assert "hunter2" not in str(found)
+    found = problems("{project: a, applications: {abc: {secret_environment: {A: 'x${abc.HUNTER}y'}}}}")
+    assert "a reference in its value refers to the application itself" in str(found)
+    assert "HUNTER" not in str(found)
+
+
+def test_a_number_as_a_key_is_told_beside_a_plan_that_names_another() -> None:
+    plan = {"backups": {"n": {"services": ["dbb"], "keep": {"last": 1}}}}
+    with pytest.raises(Invalid, match=r"services\.1: it is a number"):
+        read_contents(Document({"project": "a", "services": {1: {}, "db": {}}, **plan}, ""))
+
+
+GOING = [f"svc_{number}" for number in range(6)]
+EDGES = st.lists(st.tuples(st.sampled_from(GOING), st.sampled_from([*GOING, "svc_9"])), max_size=15)
+
+
+@given(EDGES)
+def test_what_refers_to_another_goes_first(pairs: list[tuple[str, str]]) -> None:
+    """One that refers to itself, or to what stays, is no reason; of two that refer to each other, one is."""
+    order = by_references(GOING, [Edge(from_=user, to=used) for user, used in pairs])
+    assert sorted(order) == GOING
+    place = {id: number for number, id in enumerate(order)}
+    for id, users in order.items():
+        assert all(place[user] < place[id] for user in users)
+    inside = {(user, used) for user, used in pairs if user != used and used in place}
+    for user, used in inside:
+        if user not in order[used]:  # only where references lead back to where they begin
+            assert reaches(inside, used, user)
+
+
+def reaches(edges: set[tuple[str, str]], start: str, end: str) -> bool:
+    seen, left = set[str](), [start]
+    while left:
+        here = left.pop()
+        if here not in seen:
+            seen.add(here)
+            left += [used for user, used in edges if user == here]
+    return end in seen
+
+
+NODES = [f"n{number}" for number in range(8)]
+GRAPHS = st.dictionaries(st.sampled_from(NODES), st.lists(st.sampled_from(NODES), max_size=4, unique=True))
+
+
+@given(GRAPHS)
+def test_each_comes_after_what_it_needs_or_there_is_a_cycle(needs: dict[str, list[str]]) -> None:
+    cycle = find_cycle(needs)
+    if cycle:
+        assert cycle[0] == cycle[-1]
+        assert all(after in needs[node] for node, after in pairwise(cycle))
+        return
+    seen: set[str] = set()
+    for group in levels(needs):
+        assert all(set(needs.get(node, ())) <= seen for node in group)
+        seen |= set(group)
+    assert needs.keys() <= seen
+
+
+DATA: dict[str, Any] = {
+    "services": {"db": {"command": "run it", "variables": {"A": "four"}}},
+    "applications": {
+        "web": {"environment": {"B": "five"}, "secret_environment": {"C": "six", "D": "pre${Secret.Part}"}}
+    },
+    "ssh_keys": {"ops": "seven"},
+}
+
+
+def test_secrets_are_below_their_keys() -> None:
+    found = list(secret_values_of(Document(DATA, "")))
+    assert found == [{"A": "four"}, {"C": "six", "D": "pre${Secret.Part}"}, "Secret", ["seven"], []]
+
+
+def test_of_an_encrypted_file_more_is_secret() -> None:
+    found = list(secret_values_of(Document(DATA, "", encrypted=True)))
+    assert "run it" in found
+    assert {"B": "five"} in found
+
+
+def test_decrypted_values_are_secret_and_those_without_such_a_key_redacted() -> None:
+    paths = [("services", "db", "command"), ("applications", "web", "environment", "B")]
+    document = Document(DATA, "", decrypted=[(paths[0], "run\nit"), (paths[1], "five")])
+    assert ["run\nit", "five"] in list(secret_values_of(document))
+    assert list(redacted_values_of(document)) == ["run\nit", "run", "it"]
+    assert list(redacted_values_of(Document(DATA, ""))) == []
+    assert list(redacted_values_of(Document(DATA, "", encrypted=True))) == ["run it", "run it"]
+
+
+def test_decrypted_variables_become_secret_ones() -> None:
+    values = {"environment": {"A": "x", "B": "y", "C": "z"}, "secret_environment": {"C": "w"}}
+    document = Document({}, "shop.yml", decrypted=[((), "y"), ((), "z")])
+    written = "applications", "web", "environment", "B"
+    document.places[written] = (4, 7)
+    found = with_hidden_environment(document, ("applications", "web"), values)
+    # C is in both, which is wrong and has to be seen.
+    assert found == {"environment": {"A": "x", "C": "z"}, "secret_environment": {"B": "y", "C": "w"}}
+    assert document.where(("applications", "web", "secret_environment", "B")).startswith("shop.yml:4:7:")
+
+
+def test_all_variables_of_an_encrypted_file_do() -> None:
+    found = with_hidden_environment(Document({}, "", encrypted=True), (), {"environment": {"A": "x"}})
+    assert found == {"environment": {}, "secret_environment": {"A": "x"}}
+
+
+def test_an_encrypted_command_hides_that_of_the_platform() -> None:
+    document = Document(DATA, "", decrypted=[(("services", "db", "command"), "run")])
+    assert hides_command(document, "services", "db")
+    assert not hides_command(document, "services", "web")
+    assert hides_command(Document(DATA, "", encrypted=True), "services", "web")
+    inherited = Document(DATA, "", decrypted=[(("defaults", "services", "command"), "run")])
+    assert hides_command(inherited, "services", "web") and not hides_command(inherited, "applications", "web")
+
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_any_name_reads_back_and_no_remark_ends_its_comment(project: str, name: str, remark: str) -> None:
+    entry = Exported(
+        "services",
+        "db",
+        {"name": name, "dimensions": {"ram_gb": 2}, "public": False},
+        id="1",
+        remarks=[remark],
+    )
+    export = Export(project, [entry], remarks=[remark])
+    document = parse_document(export_text(export), "shop.yml")
+    assert not document.problems
+    assert document.data == export.data
+
+
+def test_words_that_yaml_takes_for_something_else_stay_text() -> None:
+    for word in ("null", "on", "123", "1e3", "a: b", "x #y", "!vault", "*a", "&a", "=", "2026-11-23", "~"):
+        key = word if word.isalnum() else "key"
+        export = Export(word, [Exported("services", key, {"name": word}, id="1")])
+        assert yaml.safe_load(export_text(export)) == export.data
+
+
+def test_odd_line_breaks_and_what_turns_around_the_text_are_escaped() -> None:
+    """Read back otherwise, a name would be that of a service that is not there, and so is ordered."""
+    for name in ("a\x85 b", "\u2028%", "gnp\u202e.txt", "{{ x }}\x85y", "run\nit\x1b[2J", "tea\u200d\ufeff"):
+        values = {"name": name, "command": name}
+        export = Export(name, [Exported("services", "key", values, id="1", remarks=[name])])
+        text = export_text(export)
+        assert parse_document(text, "shop.yml").data == export.data
+        assert not [char for char in text if not char.isprintable() and char != "\n"]

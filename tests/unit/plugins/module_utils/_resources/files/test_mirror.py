@@ -14,11 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.files import mirror
-from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import PLAYBOOK_FOLDER
 from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
-from unit.plugins.fakes import options_of
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.as_user import as_user
 from unit.plugins.module_utils._sftp.mirrored import OLD, sync
@@ -60,7 +56,6 @@ def warned(result: dict[str, Any], text: str) -> bool:
 
 
 def names(root: Path) -> list[str]:
-    """Return the paths of all that is below a directory."""
     return sorted(str(path.relative_to(root)) for path in root.rglob("*"))
 
 
@@ -207,21 +202,21 @@ def test_special_bits_are_spoken_of_and_set_where_they_are_asked_for(start: Star
 # --- Without permission -------------------------------------------------------------------------------
 
 
+def both_sides(direction: str, server: Server, src: Path, here: Path) -> tuple[Path, Path, dict[str, Any]]:
+    """Return the source and the target of a mirror that deletes, and its options."""
+    given = {"direction": direction, "src": str(src), "dest": "up", "delete": True}
+    if direction == "push":
+        return src, server.root / "up", given
+    subprocess.run(["cp", "-a", str(src), str(server.root / "src")], check=True)
+    return server.root / "src", here / "up", {**given, "src": "src", "dest": str(here / "up")}
+
+
 @pytest.mark.parametrize("direction", ["push", "pull"])
 def test_folders_that_nobody_may_write_to_are_updated(
     direction: str, start: Start, src: Path, tmp_path: Path
 ) -> None:
     server = start("openssh", as_user=True)
-    there = server.root / "up" if direction == "push" else tmp_path / "down"
-    source = src if direction == "push" else server.root / "src"
-    if direction == "pull":
-        subprocess.run(["cp", "-a", str(src), str(source)], check=True)
-    given: dict[str, Any] = {
-        "direction": direction,
-        "src": str(src) if direction == "push" else "src",
-        "delete": True,
-    }
-    given["dest"] = "up" if direction == "push" else str(there)
+    source, there, given = both_sides(direction, server, src, tmp_path)
     (there / "deep").mkdir(parents=True)
     (there / "deep" / "old").write_text("old")
     (source / "deep").chmod(0o555)
@@ -247,11 +242,7 @@ def test_what_cannot_be_read_does_not_keep_the_rest_from_being_done(
     direction: str, start: Start, src: Path, tmp_path: Path
 ) -> None:
     server = start("openssh", as_user=True)
-    source, there = (
-        (src, server.root / "up") if direction == "push" else (server.root / "src", tmp_path / "up")
-    )
-    if direction == "pull":
-        subprocess.run(["cp", "-a", str(src), str(source)], check=True)
+    source, there, given = both_sides(direction, server, src, tmp_path)
     (source / "closed").mkdir()
     (source / "listed").mkdir()
     (source / "listed" / "d").write_text("x")
@@ -264,12 +255,6 @@ def test_what_cannot_be_read_does_not_keep_the_rest_from_being_done(
     (there / "extra").write_text("precious")
     (source / "closed").chmod(0)
     (source / "listed").chmod(0o444)
-    given: dict[str, Any] = {
-        "direction": direction,
-        "src": str(src) if direction == "push" else "src",
-        "delete": True,
-    }
-    given["dest"] = "up" if direction == "push" else str(there)
     for changed in (True, False):
         with as_user():
             result = sync(server, **given)
@@ -297,25 +282,20 @@ def test_what_is_in_the_way_of_what_cannot_be_read_stays(
     direction: str, start: Start, src: Path, tmp_path: Path
 ) -> None:
     server = start("openssh", as_user=True)
-    source = src if direction == "push" else server.root / "src"
-    there = server.root / "up" if direction == "push" else tmp_path / "up"
-    if direction == "pull":
-        subprocess.run(["cp", "-a", str(src), str(source)], check=True)
+    source, there, given = both_sides(direction, server, src, tmp_path)
     (there / "a").mkdir(parents=True)
     (there / "a" / "data.db").write_text("precious")
     (there / "deep").write_text("precious")
     (source / "a").chmod(0)
     (source / "deep").chmod(0)
-    given: dict[str, Any] = {"direction": direction, "src": str(src) if direction == "push" else "src"}
-    given["dest"] = "up" if direction == "push" else str(there)
     with as_user():
-        result = sync(server, **given, delete=True)
+        result = sync(server, **given)
     assert result["failed"] and not result["changed"]
     assert [failure["path"] for failure in result["failures"]] == ["a", "deep"]
     assert (there / "a" / "data.db").read_text() == "precious" == (there / "deep").read_text()
     for path in ("a", "deep"):
         (source / path).chmod(0o755)
-    assert good(sync(server, **given, delete=True))["deleted"] == ["a", "a/data.db", "deep"]
+    assert good(sync(server, **given))["deleted"] == ["a", "a/data.db", "deep"]
 
 
 def test_a_full_disk_below_a_mount(start: Start, src: Path) -> None:
@@ -356,24 +336,3 @@ def test_the_namesake_of_what_was_left_out_is_not_deleted(what: str, start: Star
 
 
 # --- What is said -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("given", "playbook", "said"),
-    [
-        ({"direction": "pull", "src": "www", "dest": "/srv"}, None, "src 'www' does not exist on the server"),
-        ({"src": "/play/site"}, None, "src '/play/site' does not exist on this machine"),
-        ({"src": "/srv/site"}, "/play", "src '/srv/site' does not exist on this machine"),
-        ({"src": "/play/site"}, "/play", "src 'site' does not exist in '/play'; a relative path is also"),
-    ],
-)
-def test_a_source_that_is_missing_is_named_as_it_was_written(
-    given: dict[str, Any], playbook: str | None, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(PLAYBOOK_FOLDER, raising=False)
-    if playbook:
-        monkeypatch.setenv(PLAYBOOK_FOLDER, playbook)
-    wish = {"direction": "push", "dest": "www", **given}
-    assert mirror.describe_missing_source(SFTP_SYNC.read_options(options_of(SFTP_SYNC, wish))).startswith(
-        said
-    )

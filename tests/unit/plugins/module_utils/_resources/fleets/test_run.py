@@ -1,29 +1,48 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run on a fleet: what it remembers when, two runs at once, and the turn of each service."""
+"""A fleet: what it is asked for, its batches and health, what it remembers, and the run itself."""
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph, Service
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import members
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import health, members
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets import run as run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import Modules
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import FleetOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import (
+    FleetRecord,
+    Memory,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import (
+    FleetOptions,
+    HealthCheckOptions,
+    Share,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.rollout import NotBegun
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import FleetRun
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.run import (
+    FleetRun,
+    batch_sizes,
+    plan_batches,
+    turned_around,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
     SomeFailed,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import Size
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.start_order import order_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Expansion,
@@ -35,9 +54,191 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     RUN_FOLDER,
     one_at_a_time,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Invalid,
+    WaitEnded,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.time_zones import current_time
 from unit.plugins.fakes import FakeClient
+
+UPDATE: dict[str, Any] = {"state": "updated"}
+
+
+def options_with(**given: Any) -> FleetOptions:
+    return FleetOptions(**{"name": "shop", "state": "restarted", **given})
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, True),
+        ({"ca_path": "/ca.pem"}, "/ca.pem"),
+        ({"validate_certs": False}, False),
+        ({"validate_certs": False, "ca_path": "/ca.pem"}, False),
+    ],
+)
+def test_how_certificates_are_verified(given: dict[str, Any], expected: bool | str) -> None:
+    """As the calls to the platform do."""
+    assert options_with(**given).verify == expected
+
+
+def test_what_tells_one_run_from_another() -> None:
+    """By all that is done to a service, and by nothing else; a command is not readable in it."""
+    others: list[dict[str, Any]] = [
+        {"state": "started"},
+        UPDATE,
+        {**UPDATE, "tag": "v1"},
+        {**UPDATE, "tag": "v2"},
+        {**UPDATE, "command": "v1"},
+        {**UPDATE, "dimensions": Size(ram_gb=1)},
+        {**UPDATE, "dimensions": Size(ram_gb=2)},
+    ]
+    found = [options_with(**given).what for given in others]
+    assert len(set(found)) == len(others)
+    assert options_with(batch_size=["2"], pause=3.0, start_over=True).what == options_with().what
+    secret = options_with(**UPDATE, command="run --password=hunter2").what
+    assert "hunter2" not in secret and re.fullmatch("updated [0-9a-f]{16}", secret)
+
+
+IDS = list("abcdefghij")
+References = dict[str, set[str]]
+FLEETS = st.lists(st.sampled_from(IDS), unique=True, max_size=10)
+REFERENCES = st.dictionaries(st.sampled_from(IDS), st.sets(st.sampled_from(IDS), max_size=3))
+SHARES = st.builds(Share, st.integers(1, 100), st.booleans())
+
+
+@given(FLEETS, REFERENCES, st.lists(SHARES, min_size=1, max_size=3), st.booleans(), st.booleans())
+def test_batches_of_random_fleets(
+    fleet: list[str], references: References, sizes: list[Share], canary: bool, stops: bool
+) -> None:
+    needs = {id: set(others) for id, others in order_of(fleet, references).needs.items()}
+    before = turned_around(needs) if stops else needs
+    batches = plan_batches(fleet, before, batch_sizes(sizes, len(fleet), canary))
+    assert sorted(itertools.chain(*batches)) == sorted(fleet)
+    for batch, most in zip(batches, batch_sizes(sizes, len(fleet), canary), strict=False):
+        assert 1 <= len(batch) <= most
+    turn = {id: number for number, batch in enumerate(batches) for id in batch}
+    for id in fleet:
+        assert all(turn[other] < turn[id] for other in before.get(id, ()) if other in turn)
+    if canary and batches:
+        assert len(batches[0]) == 1
+
+
+def checked(
+    client: Any, *checks: HealthCheckOptions, address: str | None = "10.0.0.1:80", least: float = 0.0
+) -> Health:
+    options = FleetOptions(name="a", state="started", healthy_for=least, wait_timeout=1.0)
+    fields = {"id": "svc", "name": "web", "family": "APP", "status": "ACTIVE", "address": address}
+    service = Service.model_validate(fields)
+    return Health(Task(client, options), service, checks)
+
+
+def test_the_uptime_decides() -> None:
+    """Of a container that runs; the state of another one is told."""
+    client = FakeClient()
+    client.add_service("svc")
+    client.uptimes["svc"] = 3
+    assert checked(client, least=10.0).problem() == "it has run for 3 of 10 seconds"
+    client.uptimes["svc"] = 10
+    assert checked(client, least=10.0).problem() is None
+    client.states["svc"] = None
+    assert "its node cannot be reached" in str(checked(client).problem())
+
+
+def test_a_container_that_stops_again_ends_the_wait() -> None:
+    """Once it was seen so twice, as metrics may lag."""
+    client = FakeClient()
+    client.add_service("svc", state="stopped")
+    with pytest.raises(WaitEnded, match="stopped again after it was started"):
+        checked(client).wait()
+    lagging = checked(client)
+    for state in ("stopped", "starting", "stopped", "running", "stopped"):
+        client.states["svc"] = state
+        lagging.is_healthy(lagging.problem())
+    with pytest.raises(WaitEnded):
+        lagging.is_healthy(lagging.problem())
+
+
+def test_probes_are_asked_once_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(health, "probe_url", lambda url, *_more: asked.append(url))
+    monkeypatch.setattr(health, "probe_tcp", lambda address, _seconds: f"{address} is closed")
+    client = FakeClient()
+    client.add_service("svc")
+    url, tcp = HealthCheckOptions(url="http://{address}/up"), HealthCheckOptions(tcp=True)
+    assert checked(client, url).problem() is None and asked == ["http://10.0.0.1:80/up"]
+    assert checked(client, url, tcp).problem() == "10.0.0.1:80 is closed"
+    for check in (url, tcp):
+        assert checked(client, check, address=None).problem() == "it has no address"
+    client.states["svc"] = "stopped"
+    asked.clear()
+    assert checked(client, url).problem() == "the container's state is stopped" and asked == []
+
+
+PLATFORM = "https://api.example.com"
+
+
+def memory_of(folder: Path) -> Memory:
+    return Memory.of(str(folder), PLATFORM, "shop")
+
+
+def test_what_ran_is_kept_until_it_is_back() -> None:
+    """A second stop adds what runs, and forgets nothing."""
+    record = FleetRecord()
+    record.note_stop("a", True)
+    record.note_stop("b", False)
+    record.note_stop("a", False)
+    assert (record.ran_before("a"), record.ran_before("b"), record.ran_before("c")) == (True, False, None)
+    record.note_stop("b", True)
+    assert record.ran_before("b") is True
+    record.back.add("a")
+    assert record.ran_before("a") is None
+    record.note_stop("a", False)
+    assert record.ran_before("a") is False
+
+
+def test_a_run_goes_on_with_the_same_only() -> None:
+    """Something else, or the wish to start over, begins anew."""
+    record = FleetRecord()
+    record.begin("restarted", False)
+    record.done.add("a")
+    record.begin("restarted", False)
+    assert record.done == {"a"}
+    record.begin("restarted", True)
+    assert record.done == set()
+    record.done.add("a")
+    record.begin("updated", False)
+    assert record.done == set() and record.what == "updated"
+    record.end()
+    assert record == FleetRecord()
+
+
+def test_it_is_there_for_the_next_run(tmp_path: Path) -> None:
+    """Each note is on the disk at once, and another run is noticed."""
+    memory, other = memory_of(tmp_path), memory_of(tmp_path)
+    memory.record.note_stop("a", True)
+    memory.record.begin("started", False)
+    memory.note_begun("a", runs=True)
+    memory.note_begun("a", runs=False)
+    memory.note_done("a", back=True)
+    again = memory_of(tmp_path)
+    assert again.record == memory.record
+    assert again.record.up == again.record.done == again.record.back == {"a"}
+    assert other.is_stale() and not again.is_stale()
+    assert Memory.of(str(tmp_path), PLATFORM, "other").record == FleetRecord()
+
+
+def test_what_is_begun_again_is_no_longer_done(tmp_path: Path) -> None:
+    """Somebody changed it since, so it is worked on again, and a run that is killed meanwhile has to show."""
+    memory = memory_of(tmp_path)
+    memory.note_begun("a", runs=True)
+    memory.note_done("a", back=False)
+    memory.record.begun["a"] -= timedelta(days=1)
+    first = memory.record.begun["a"]
+    memory.note_begun("a", runs=False)
+    again = memory_of(tmp_path).record
+    assert again.done == again.up == set() and again.begun["a"] > first
+
 
 URL = "https://api.example.com"
 Edges = list[tuple[str, str]]
@@ -98,7 +299,6 @@ def new_run(folder: Path, client: FakeClient, state: str, *broken: str, **given:
 
 
 def planned(run: FleetRun) -> Plan:
-    """Return the plan, as module fleet makes it."""
     run.select()
     run.decide()
     return run.as_plan()
@@ -113,12 +313,10 @@ def go(run: FleetRun) -> Plan:
 
 
 def outcomes(plan: Plan) -> dict[str, str]:
-    """Return what became of each service."""
     return {one["service"]: one["outcome"] for one in plan.result}
 
 
 def memory_in(folder: Path) -> Memory:
-    """Return what the fleet remembers by now."""
     return Memory.of(str(folder), URL, "shop")
 
 

@@ -1,34 +1,60 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The decision on one service, from the clock, its record and its load."""
+"""The decision on one service: by the clock, its load and its record, and what its sleep saves."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._api.models import DaySpend, Metrics, Usage
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.rates import Rates
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.decision import (
     Situation,
     decide,
     read_until,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.load import Load
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.load import (
+    KIB,
+    Load,
+    Sample,
+    load_of,
+    with_sample,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
+    Due,
     Keep,
+    Memory,
+    Saved,
     SleepRecord,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import Period
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.options import BusyOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.savings import (
+    Forecast,
+    begin_counting,
+    count,
+    days_to_count,
+    in_cents,
+    saved_as_dict,
+    spent_by_day,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import (
+    Hours,
+    Period,
+    Schedule,
+)
 
 NOW = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 NIGHT, DAY = Period(False, NOW - HOUR, NOW + HOUR), Period(True, NOW - HOUR, NOW + HOUR)
 AWAKE_AT_NIGHT = Situation(NOW, NIGHT, SleepRecord(), suspended=False)
-ASLEEP_BY_DAY = Situation(NOW, DAY, SleepRecord(), suspended=True)
 BUSY = replace(AWAKE_AT_NIGHT, load=Load(True, "much CPU"), at_most=2 * HOUR)
 
 
@@ -90,23 +116,193 @@ def test_until_is_read_in_the_zone_of_the_plan(text: str, until: str) -> None:
     assert read_until(text, NOW, ZoneInfo("Europe/Paris")) == expected
 
 
+CPU = BusyOptions(cpu_percent=20, minutes=15)
+TRAFFIC = BusyOptions(traffic_kib_per_second=10, minutes=15)
+
+
+def sample(minutes_ago: float, cpu: float = 0, traffic: int = 0) -> Sample:
+    return Sample(NOW - timedelta(minutes=minutes_ago), cpu, traffic)
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("samples", "busy"),
     [
-        "9999d",
-        "100000d",
-        "1000y",
-        "367d",
-        "10m",  # ten months, and meant as minutes
-        "9999-12-31T23:59",
-        "0001-01-01",
-        "2026-11-23T20:00Z",
-        "soon",
-        "",
-        "25:00",
+        ([sample(0, 50)], True),
+        ([sample(15, 50), sample(0, 1)], True),
+        ([sample(0, 20)], False),
+        ([sample(5, 50)], None),  # nothing is known of now
+        ([], None),
     ],
 )
-def test_until_is_within_a_year(text: str) -> None:
-    """Whatever is written, the error says so."""
-    with pytest.raises(Invalid, match="until of keep_awake is"):
-        read_until(text, NOW, ZoneInfo("Europe/Paris"))
+def test_the_processors(samples: list[Sample], busy: bool | None) -> None:
+    """One sample above the limit is enough, and without one of now nothing is known."""
+    assert load_of(samples, NOW, CPU).busy is busy
+
+
+@pytest.mark.parametrize(
+    ("samples", "busy"),
+    [
+        ([sample(5, traffic=0), sample(0, traffic=11 * 300 * KIB)], True),
+        ([sample(5, traffic=0), sample(0, traffic=10 * 300 * KIB)], False),
+        ([sample(5, traffic=10**9), sample(0, traffic=11 * 300 * KIB)], True),  # it was restarted between
+        ([sample(0, traffic=10**9)], None),
+    ],
+)
+def test_the_traffic(samples: list[Sample], busy: bool | None) -> None:
+    """It takes two samples within the minutes that count."""
+    assert load_of(samples, NOW, TRAFFIC).busy is busy
+
+
+def test_busy_by_one_of_both_is_busy() -> None:
+    """Unknown by one of them is unknown, unless the other says busy."""
+    both = BusyOptions(cpu_percent=20, traffic_kib_per_second=10, minutes=15)
+    assert load_of([sample(0, 50)], NOW, both).busy is True
+    assert load_of([sample(0, 5)], NOW, both).busy is None
+    assert load_of([sample(1, 5, 0), sample(0, 5, 0)], NOW, both).busy is False
+
+
+def test_the_samples_of_the_last_minutes_are_kept() -> None:
+    """A node that cannot be reached gives none."""
+    metrics = Metrics(cpu_allocation_percent=2, net_rx_bytes=3, net_tx_bytes=4)
+    known = [sample(15), sample(15.1)]
+    assert with_sample(known, metrics, NOW, 15) == (sample(15), Sample(NOW, 2, 7))
+    assert with_sample(known, None, NOW, 15) == with_sample(known, Metrics(), NOW, 15) == (sample(15),)
+
+
+WHOLE = SleepRecord(
+    settled=Due(False, "2026-11-23T19:00:00Z"),
+    keep=Keep(NOW, NOW),
+    delayed=(Due(True, "always"), NOW),
+    held=("bkp_1", NOW),
+    ran=False,
+    samples=(Sample(NOW, 1.5, 7),),
+    saved=Saved(date(2026, 11, 23), date(2026, 11, 1), Decimal("1.234"), 20),
+)
+
+
+OF: dict[str, Any] = {"plan": "nights", "service": "svc_1"}
+
+
+def memory(folder: Path, plan: str = "nights", id: str = "svc_1") -> Memory:
+    return Memory.of(str(folder), "https://example.com", plan, id)
+
+
+def remember(folder: Path, record: SleepRecord) -> None:
+    """Write a record, whatever was there."""
+    memory(folder).update(lambda _found: record)
+
+
+@pytest.mark.parametrize("record", [WHOLE, SleepRecord()])
+def test_what_is_written_is_read_again(tmp_path: Path, record: SleepRecord) -> None:
+    remember(tmp_path, record)
+    assert memory(tmp_path).read() == replace(record, **OF)
+    assert Path(memory(tmp_path).record.path).stat().st_mode & 0o777 == 0o600
+
+
+def test_what_two_runs_change_at_once_is_kept_of_both(tmp_path: Path) -> None:
+    """Each part as the run left it that changed it; of a part that both changed, the later."""
+    before = SleepRecord(settled=Due(True, "morning"), samples=(Sample(NOW, 1.0, 1),), ran=True)
+    other = replace(before, ran=False, samples=())
+    after = replace(before, settled=Due(False, "evening"), samples=(Sample(NOW, 2.0, 2),))
+    remember(tmp_path, other)
+    memory(tmp_path).update(lambda found: found.with_changes(before, after))
+    assert memory(tmp_path).read() == replace(after, ran=False, **OF)
+
+
+OLD, NEW = Keep(NOW, NOW), Keep(NOW, NOW + timedelta(hours=2))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found", "expected"),
+    [
+        (OLD, OLD, NEW, NEW),
+        (OLD, None, NEW, NEW),
+        (OLD, None, OLD, None),
+        (NEW, NEW, None, None),
+        (None, None, NEW, NEW),
+    ],
+)
+def test_a_wish_of_another_run_stays(
+    before: Keep | None, after: Keep | None, found: Keep | None, expected: Keep | None
+) -> None:
+    """So does its release, also if the wish that this run knew is over by now."""
+    changed = SleepRecord(keep=found).with_changes(
+        SleepRecord(keep=before), SleepRecord(keep=after, ran=True)
+    )
+    assert changed == SleepRecord(keep=expected, ran=True)
+
+
+FULL = Decimal("73.00")  # 2.40 a day
+
+
+def usage(**days: int) -> Usage:
+    lines = [DaySpend(date=f"2026-11-{day[1:]}", total_cents=cents) for day, cents in days.items()]
+    return Usage(days=lines)
+
+
+def test_a_forecast_is_the_difference_of_the_rates_for_the_hours_of_sleep() -> None:
+    schedule = Schedule(UTC, {day: [Hours(8 * 60, 20 * 60)] for day in range(7)})
+    asleep = timedelta(days=30) - schedule.awake_time(NOW, NOW + timedelta(days=30))
+    assert asleep == timedelta(hours=360)
+    told = Forecast(30, asleep, Rates(FULL, Decimal("7.30"))).as_dict()
+    assert told == {
+        "days": 30,
+        "asleep_hours": 360.0,
+        "monthly_awake": "73.00",
+        "monthly_asleep": "7.30",
+        "saves": "32.40",
+        "saves_monthly": "32.85",
+    }
+    assert Forecast(30, asleep, Rates(None, FULL)).saves_monthly is None
+    unknown = Forecast(30, asleep, Rates(FULL, None)).as_dict()
+    assert (unknown["saves"], unknown["saves_monthly"], unknown["monthly_asleep"]) == (None, None, None)
+
+
+def test_each_day_that_is_over_is_counted_once() -> None:
+    """The day on which the plan was switched on is not whole, nor is today."""
+    saved = begin_counting(NOW)
+    assert saved.following == date(2026, 11, 24)
+    assert days_to_count(saved, NOW + timedelta(days=1)) == []
+    saved = Saved(date(2026, 11, 20), date(2026, 11, 20))
+    days = days_to_count(saved, NOW)
+    assert days == [date(2026, 11, day) for day in (20, 21, 22)]
+    counted = count(saved, days, usage(d20=40, d21=240, d22=140, d23=10), FULL, NOW)
+    assert (counted.amount, counted.days) == (Decimal("3.00"), 3)
+    assert days_to_count(counted, NOW) == []
+
+
+def test_a_count_that_was_left_for_long_goes_on() -> None:
+    days = days_to_count(Saved(date(2026, 1, 1), date(2026, 1, 1)), NOW)
+    assert (days[0], days[-1], len(days)) == (date(2026, 9, 25), date(2026, 11, 22), 59)
+
+
+def test_days_that_cannot_be_read_are_missing() -> None:
+    lines = [
+        DaySpend(date="soon", total_cents=1),
+        DaySpend(date=None, total_cents=1),
+        DaySpend(date="2026-11-01T00:00:00.000Z", total_cents=12),
+        DaySpend(date="2026-11-02", total_cents=None),
+    ]
+    assert spent_by_day(lines) == {date(2026, 11, 1): Decimal("0.12")}
+    assert spent_by_day(None) == {}
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("-0.004", "0.00"),
+        ("-0", "0.00"),
+        ("0.005", "0.00"),
+        ("-0.01", "-0.01"),
+        ("1.239", "1.24"),
+        (None, None),
+    ],
+)
+def test_amounts_are_rounded_to_cents_without_a_minus_zero(amount: str | None, text: str | None) -> None:
+    assert in_cents(None if amount is None else Decimal(amount)) == text
+
+
+def test_savings_are_told() -> None:
+    saved = Saved(date(2026, 11, 20), date(2026, 11, 1), Decimal("-0.001"), 2)
+    assert saved_as_dict(saved) == {"since": "2026-11-01", "days": 2, "amount": "0.00"}
+    assert saved_as_dict(None) is None

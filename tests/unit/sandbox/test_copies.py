@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Section Endpoints / Backups and snapshots."""
+"""Backups and snapshots, and what refuses them."""
 
 from __future__ import annotations
 
@@ -86,14 +86,6 @@ def test_a_restore_shows_late(sandbox: Sandbox, order: Order) -> None:
     assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("COMPLETED", "one")
 
 
-@pytest.mark.rule("backup-states")
-def test_the_operator_lets_restores_fail(sandbox: Sandbox, order: Order) -> None:
-    key, __ = _restorable(sandbox, order)
-    sandbox.operator(f"services/{key}", restore_fails=True)
-    sandbox.clock(advance=5)
-    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("FAILED", "two")
-
-
 @pytest.mark.rule("snapshots")
 def test_a_rollback_goes_on_after_its_answer(sandbox: Sandbox, order: Order) -> None:
     sandbox.profile("plain", delay="a second late")
@@ -108,33 +100,6 @@ def test_a_rollback_goes_on_after_its_answer(sandbox: Sandbox, order: Order) -> 
     assert _read(sandbox, key) == "two" and "SNAPSHOT_ROLLED_BACK" in _events(sandbox, key)
     sandbox.clock(advance=5)
     assert _read(sandbox, key) == "one"
-
-
-@pytest.mark.rule("backup-states")
-def test_the_operator_adds_backups_of_any_kind(sandbox: Sandbox, order: Order) -> None:
-    key = order()
-    path = f"services/{key}/backups"
-    sandbox.operator(path, name="old", created_at="2026-01-02T03:04:05Z")
-    failed = sandbox.operator(path, name="bad", status="FAILED")["id"]
-    found = [(backup["name"], backup["status"]) for backup in _backups(sandbox, key)]
-    assert found == [("old", "COMPLETED"), ("bad", "FAILED")]
-    assert _backups(sandbox, key)[0]["createdAt"] == "2026-01-02T03:04:05.000Z"
-    assert sandbox.api("POST", f"/api/resources/{key}/backups/{failed}/restore").status_code == 400
-
-
-@pytest.mark.rule("backup-states")
-def test_the_operator_lets_backups_fail(sandbox: Sandbox, order: Order) -> None:
-    key, other = order(), order(name="other")
-    sandbox.operator(f"services/{key}", backup_fails=True)
-    sandbox.clock(freeze=True)
-    for service in (key, other):
-        _create(sandbox, service)
-    sandbox.clock(advance=1)
-    assert [b["status"] for k in (key, other) for b in _backups(sandbox, k)] == ["FAILED", "COMPLETED"]
-    sandbox.operator(f"services/{key}", backup_fails=False)
-    _create(sandbox, key)
-    sandbox.clock(advance=1)
-    assert [b["status"] for b in _backups(sandbox, key)] == ["FAILED", "COMPLETED"]
 
 
 @pytest.mark.rule("delete")
@@ -195,3 +160,76 @@ def test_both_need_their_capability(sandbox: Sandbox, order: Order) -> None:
     assert sandbox.api("GET", f"/api/resources/{game}/snapshots").status_code == 400
     assert sandbox.api("POST", f"/api/resources/{game}/snapshots", {"name": "s"}).status_code == 400
     assert sandbox.api("GET", f"/api/resources/{bucket}/backups").status_code == 400
+
+
+def _post(sandbox: Sandbox, path: str, name: str | None = None) -> Any:
+    return sandbox.api("POST", path, None if name is None else {"name": name})
+
+
+@pytest.mark.parametrize(("value", "status"), [("not refused", 200), ("409", 409), ("423", 423)])
+def test_what_else_a_busy_service_refuses(sandbox: Sandbox, order: Order, value: str, status: int) -> None:
+    sandbox.profile("plain", **{"refusal.service_busy": value})
+    sandbox.clock(freeze=True)
+    sandbox.delays(backup=5)
+    project = _post(sandbox, "/api/projects", "web").json()["id"]
+    base = f"/api/resources/{order()}"
+    old = _post(sandbox, f"{base}/backups", "a").json()["id"]
+    sandbox.clock(advance=5)
+    _post(sandbox, f"{base}/backups", "b")
+    size = {"cpuCores": 2, "ramGb": 8, "storageGb": 20}
+    calls = {
+        "/power": ("POST", {"signal": "stop"}),
+        "/network": ("PUT", {"isPublic": False}),
+        "/scale": ("PUT", size),
+        "/deploy": ("PUT", {"command": "x"}),
+        "/project": ("PUT", {"projectId": project}),
+        f"/backups/{old}": ("DELETE", None),
+    }
+    for path, (method, body) in calls.items():
+        assert sandbox.api(method, base + path, body).status_code == status, path
+    sandbox.clock(advance=5)
+    if status != 200:
+        for path, (method, body) in calls.items():
+            assert sandbox.api(method, base + path, body).status_code == 200, path
+
+
+@pytest.mark.parametrize(
+    ("value", "end"),
+    [("it goes on", "COMPLETED"), ("it fails", "FAILED")],
+)
+def test_a_suspension_while_a_backup_is_in_progress(
+    sandbox: Sandbox, order: Order, value: str, end: str
+) -> None:
+    sandbox.profile("plain", **{"copy.suspended": value})
+    sandbox.clock(freeze=True)
+    sandbox.delays(backup=5, restore=5)
+    for name in ("first", "second"):
+        key = order(name=name)
+        _post(sandbox, f"/api/resources/{key}/backups", "a")
+        if name == "second":
+            sandbox.clock(advance=5)
+            [backup] = sandbox.api("GET", f"/api/resources/{key}/backups").json()
+            _post(sandbox, f"/api/resources/{key}/backups/{backup['id']}/restore")
+        assert _post(sandbox, f"/api/resources/{key}/suspend").status_code == 200
+        sandbox.clock(advance=60)
+        state = sandbox.control("GET", "/state")["records"]["backup"]
+        [found] = [each["status"] for each in state if each["service_id"] == key]
+        assert found == end
+
+
+@pytest.mark.parametrize(
+    ("value", "status", "after"),
+    [("not refused", 201, None), ("429 with Retry-After", 429, "3"), ("429", 429, None)],
+)
+def test_a_backup_too_soon(
+    sandbox: Sandbox, order: Order, value: str, status: int, after: str | None
+) -> None:
+    sandbox.profile("plain", **{"refusal.backup_pause": value})
+    sandbox.clock(freeze=True)
+    sandbox.delays(backup_pause=3)
+    base = f"/api/resources/{order()}/backups"
+    _post(sandbox, base, "a")
+    answer = _post(sandbox, base, "b")
+    assert (answer.status_code, answer.headers.get("Retry-After")) == (status, after)
+    sandbox.clock(advance=3)
+    assert _post(sandbox, base, "c").status_code == 201

@@ -1,0 +1,330 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Paths and addresses of files, the file manager, and what a mirror refuses before it changes anything."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    NotFoundResponse,
+    error_for_status,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.models import FileEntry, Service
+from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
+from ansible_collections.hosted.services.plugins.module_utils._resources.files import guards
+from ansible_collections.hosted.services.plugins.module_utils._resources.files.manager import (
+    ROOT,
+    FileManager,
+    is_full_text,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.files.paths import (
+    is_root,
+    relative_path,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.files.url import sftp_url
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.change import apply
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import PLAYBOOK_FOLDER
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind
+from unit.plugins.fakes import FakeClient, options_of, task_of
+
+
+@pytest.mark.parametrize(
+    ("path", "plain"),
+    [
+        ("a", "a"),
+        ("./a//b/", "a/b"),
+        (".", ""),
+        ("", ""),
+        ("a..b/..c", "a..b/..c"),
+        ("~a", "~a"),
+        ("100%", "100%"),
+        ("a\nb", "a\nb"),
+        ("/a/b", "a/b"),
+    ],
+)
+def test_good_paths(path: str, plain: str) -> None:
+    assert relative_path("path", path) == plain
+
+
+@pytest.mark.parametrize(
+    ("path", "hint", "rooted"),
+    [
+        ("/a/b", "'a/b'", False),
+        *((path, hint, True) for path, hint in (("//a", "'a'"), ("/", "'.'"), ("//", "'.'"))),
+        *((path, hint, True) for path, hint in (("~/a", "'a'"), ("~", "'.'"), ("/~/a", "'a'"))),
+    ],
+)
+def test_absolute_paths(path: str, hint: str, rooted: bool) -> None:
+    with pytest.raises(Invalid, match="relative to the root") as caught:
+        relative_path("path", path, rooted=rooted)
+    assert hint in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("path", "root"),
+    [
+        *((path, True) for path in ("", ".", "/", "./", "//.", "~", "~/", "~/.")),
+        *((path, False) for path in ("a", "~a", "~/a", "/a", "./a/.", "~/~")),
+    ],
+)
+def test_the_root_is_known_however_it_is_written(path: str, root: bool) -> None:
+    assert is_root(path) is root
+
+
+ACCESS = {"host": "node-1.example.com", "port": 2022, "username": "svc-7f3a", "password_set_at": None}
+HOST = {
+    "ansible_host": "203.0.113.9",
+    "ansible_port": "22",
+    "ansible_user": "svc",
+    "hosted_host": {"id": "n"},
+}
+URL = "sftp://svc-7f3a@node-1.example.com:2022/"
+
+
+@pytest.mark.parametrize(
+    ("source", "url"),
+    [
+        (ACCESS, URL),
+        ({"sftp": ACCESS, "changed": False}, URL),
+        ({"id": "s1", "name": "survival", "host": {"id": "node"}, "sftp": ACCESS}, URL),
+        (HOST, "sftp://svc@203.0.113.9:22/"),
+        ({**ACCESS, "password": "hidden"}, URL),
+        ({**ACCESS, "host": "2001:db8::1"}, "sftp://svc-7f3a@[2001:db8::1]:2022/"),
+        ({**ACCESS, "host": "[2001:db8::1]"}, "sftp://svc-7f3a@[2001:db8::1]:2022/"),
+        ({**ACCESS, "host": "fe80::1%eth0"}, "sftp://svc-7f3a@[fe80::1%25eth0]:2022/"),
+        ({**ACCESS, "username": "a b@c:d/e"}, "sftp://a%20b%40c%3Ad%2Fe@node-1.example.com:2022/"),
+        ({"host": "node"}, "sftp://node/"),
+        ({"host": "node", "port": 65535}, "sftp://node:65535/"),
+    ],
+)
+def test_sources(source: dict[str, Any], url: str) -> None:
+    assert sftp_url(source) == url
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1))
+def test_a_path_can_be_read_back(path: str) -> None:
+    if path.startswith(("//", "/~", "~")) or path == "/" or ".." in unquote(path) or not path.strip():
+        return
+    parts = urlsplit(sftp_url(ACCESS, path))
+    assert (parts.hostname, parts.port, parts.username) == ("node-1.example.com", 2022, "svc-7f3a")
+    assert parts.query == parts.fragment == ""
+    plain = [name for name in path.split("/") if name not in ("", ".")]
+    assert unquote(parts.path).strip("/") == "/".join(plain)
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "words"),
+    [
+        ({"sftp": None, "name": "cold"}, ".", "service 'cold' has no SFTP access"),
+        ({"sftp": None}, ".", "this service has no SFTP access"),
+        ({"id": "s1", "family": "GAME"}, ".", "a result of sftp_info"),
+        ({"hosted_id": "s1"}, ".", "a result of sftp_info"),
+        ("survival", ".", "no SFTP access in a string"),
+        ({**ACCESS, "host": "node/../x"}, ".", "'node/../x', which is neither"),
+        ({**ACCESS, "host": {"id": "n"}}, ".", "neither a name nor an address"),
+        ({**ACCESS, "port": 65536}, ".", "the port is 65536; it must be a number from 1 to 65535"),
+        ({**ACCESS, "port": "ssh"}, ".", "the port is 'ssh'"),
+        ({**ACCESS, "port": True}, ".", "the port is True"),
+        (ACCESS, "/", "write '.'"),
+        (ACCESS, "a/../../b", "refuses '..'"),
+        (ACCESS, ["a"], "path is a list"),
+    ],
+)
+def test_a_refusal_says_why(source: Any, path: Any, words: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        sftp_url(source, path)
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("path", ["", "  "])
+def test_a_path_that_holds_nothing_is_not_the_root(path: str) -> None:
+    """A variable without a value would hand out the whole service."""
+    with pytest.raises(Invalid, match="path is"):
+        sftp_url(ACCESS, path)
+
+
+SERVICE = Service(id="s", name="web", family="GAME", status="ACTIVE")
+NOTES = [FileEntry(name="notes", directory=False, size=1)]
+
+
+def manager_of(
+    roots: Mapping[str, list[FileEntry]], failing: Mapping[str, int] | None = None
+) -> tuple[FileManager, list[str]]:
+    """Return the files of a service that shows these entries under these paths, and the paths asked for.
+
+    The first request for one of ``failing`` is refused with its status.
+    """
+    listed: list[str] = []
+    once = dict(failing or {})
+
+    class Files(FakeClient):
+        def files(self, id: str, path: str) -> list[FileEntry]:
+            listed.append(path)
+            if path in once:
+                raise error_for_status("try again", once.pop(path))
+            if path not in roots:
+                raise error_for_status("no such directory", 404)
+            return roots[path]
+
+    return FileManager(SERVICE, task_of(FILE, Files())), listed
+
+
+# --- Looking ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("directory", [True, False])
+def test_a_directory_that_is_shown_and_not_found_hides_what_is_in_it(directory: bool) -> None:
+    """A link that leads nowhere, too."""
+    mods = FileEntry(name="mods", directory=directory, symlink=not directory)
+    files, _listed = manager_of({ROOT: [mods]})
+    with pytest.raises(NotFoundResponse):
+        files.entry("mods/notes")
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "whole"),
+    [
+        ("\u00fc", {"size": 2}, True),
+        ("\u00fc", {"size": 1}, False),
+        ("a", {"size": 9, "symlink": True}, True),
+        ("a", {"size": None}, True),
+    ],
+)
+def test_a_text_is_whole_if_it_has_the_size_of_its_file(
+    text: str, fields: dict[str, Any], whole: bool
+) -> None:
+    """That of a link is not the size of what it leads to."""
+    assert is_full_text(FileEntry(name="a", directory=False, **fields), text) is whole
+
+
+def test_a_rename_is_done_when_only_the_new_name_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory may show both for a moment, and the next task would find the old one."""
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    root, new = [FileEntry(name="mods", directory=True)], FileEntry(name="new", directory=False, size=1)
+    shown = [NOTES, [*NOTES, new], [], [new]]
+
+    class Files(FakeClient):
+        def files(self, id: str, path: str) -> list[FileEntry]:
+            return shown.pop(0) if path == "mods" else root
+
+        def rename_file(self, *call: str) -> None:
+            self.calls.append(call)
+
+    client = Files()
+    task = task_of(FILE, client)
+    task.reads.kept = False
+    assert apply(task, FileManager(SERVICE, task).renaming("mods/notes", "new")).own
+    assert client.calls == [("s", "mods", "notes", "new")] and shown == []
+
+
+PUSH: dict[str, Any] = {"direction": "push", "src": "/srv/site", "dest": "www"}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home and a current folder of this test's own."""
+    (tmp_path / "home" / "project").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv(PLAYBOOK_FOLDER, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+def check(**given: Any) -> None:
+    guards.check_options(SFTP_SYNC.read_options(options_of(SFTP_SYNC, {**PUSH, **given})))
+
+
+@pytest.mark.parametrize(
+    ("dest", "found"),
+    [
+        ("/", "is the root of this machine"),
+        ("~", "is your home folder"),
+        ("~/..", "is above the folder of the playbook"),
+        ("playbooks", "is the folder of the playbook"),
+        (".", "is the current directory"),
+    ],
+)
+def test_a_pull_deletes_in_no_home_and_no_project(
+    dest: str, found: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("playbooks", "here"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv(PLAYBOOK_FOLDER, str(tmp_path / "playbooks"))
+    monkeypatch.chdir(tmp_path / "here")
+    place = str(tmp_path / dest) if dest == "playbooks" else dest
+    with pytest.raises(Invalid, match=f"which {found}"):
+        check(direction="pull", src="www", dest=place, delete=True)
+    check(direction="pull", src="www", dest=place)
+    check(direction="pull", src="www", dest=str(home / "copy"), delete=True)
+
+
+def test_a_current_folder_that_is_gone_protects_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    os.rmdir(tmp_path / "gone")
+    assert [what for what, _folder in guards.protected_folders()] == [
+        "the root of this machine",
+        "your home folder",
+    ]
+
+
+# --- Deletions --------------------------------------------------------------------------------------
+
+
+def tree(*paths: str, root: Kind = Kind.DIRECTORY) -> Any:
+    return SimpleNamespace(entries={trees.ROOT: SimpleNamespace(kind=root), **dict.fromkeys(paths)})
+
+
+def deletions(source: Any, *, extra: tuple[str, ...], in_the_way: tuple[str, ...] = (), **given: Any) -> None:
+    task = task_of(SFTP_SYNC, FakeClient(), **{**PUSH, **given})
+    changes: Any = SimpleNamespace(in_the_way=dict.fromkeys(in_the_way), extra=dict.fromkeys(extra))
+    guards.check_deletions(task, source, changes)
+
+
+def test_an_empty_source_does_not_empty_the_target() -> None:
+    with pytest.raises(Invalid, match="is empty, and delete: true would delete 2 entries") as error:
+        deletions(tree(), extra=("b",), in_the_way=("a",))
+    assert error.value.details["would_delete"] == ["a", "b"]
+    with pytest.raises(Invalid, match="is empty after include and exclude, and"):
+        deletions(tree(), extra=("b",), exclude=["x"])
+    deletions(tree(), extra=("b",), allow_empty_source=True)
+    deletions(tree(), extra=())
+    deletions(tree("a"), extra=("b",))
+    deletions(tree(root=Kind.FILE), extra=("b",))
+
+
+@pytest.mark.parametrize(
+    ("given", "idle", "deletes", "warned"),
+    [
+        ({"delete": True}, ["*.db"], True, True),
+        ({"delete": False}, ["*.db"], True, False),
+        ({"delete": True, "delete_excluded": True}, ["*.db"], True, False),
+        ({"delete": True}, [], True, False),
+        ({"delete": True}, ["*.db"], False, False),
+    ],
+)
+def test_a_pattern_that_protects_nothing_is_told(
+    given: dict[str, bool], idle: list[str], deletes: bool, warned: bool
+) -> None:
+    task = task_of(SFTP_SYNC, FakeClient(), **PUSH, **given)
+    patterns: Any = SimpleNamespace(unused=idle)
+    changes: Any = SimpleNamespace(extra={"old": None} if deletes else {}, in_the_way={})
+    guards.warn_of_idle_patterns(task, patterns, changes)
+    assert any("'*.db' matched nothing" in warning for warning in task.warnings) is warned
