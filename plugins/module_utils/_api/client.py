@@ -248,6 +248,10 @@ class Client:
 
     # --- Calls ------------------------------------------------------------------------------------
 
+    def whoami(self, seconds: float | None = None) -> m.Whoami:
+        """Return the account that the token belongs to (Authentication)."""
+        return self.one(r.WHOAMI, seconds=seconds)
+
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
         """Return the monthly price of an application in millicents, without creating it."""
         size = None if dimensions is None else dimensions.as_body()
@@ -301,6 +305,14 @@ class Client:
         query = {"hourStart": hour, "dayStart": day, "weekStart": week, "monthStart": month}
         return self.one(r.BILLED_TOTALS, query=query, id=id)
 
+    def billing_overview(self) -> m.BillingOverview:
+        """Return the account's balance, spend and forecast in cents."""
+        return self.one(r.BILLING_OVERVIEW)
+
+    def wallet(self, seconds: float | None = None) -> m.Wallet:
+        """Return the account's balance in cents and its currency."""
+        return self.one(r.WALLET, seconds=seconds)
+
     def entries(self, route: r.Route[r.Entries[m.Entry]]) -> list[dict[str, Any]]:
         """Return the entries of a list whose fields are not shown, as undocumented JSON."""
         return [entry.model_extra or {} for entry in self.pages(route)]
@@ -308,6 +320,10 @@ class Client:
     def statement(self, period: str) -> Any:
         """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
         return self.send(r.STATEMENT, period=period)
+
+    def quote(self, order: dict[str, Any]) -> m.Quote:
+        """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
+        return self.one(r.QUOTE, body=order)
 
     def database_rows(self, id: str, schema: str, table: str, page: int = 0) -> m.QueryResult:
         """Return a page of 50 rows of a table. The first page is 0."""

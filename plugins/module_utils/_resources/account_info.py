@@ -48,13 +48,13 @@ class AccountInfoResource(Resource[AccountInfoOptions]):
         if period is not None and not PERIOD.fullmatch(period):
             raise Invalid(f"period is {period!r}; it must be a month of the form YYYY-MM, such as 2026-11")
         parts, client, notes = task.options.include, task.client, dict[str, str]()
-        found: dict[str, Any] = client.one(r.WHOAMI).as_dict()
+        found: dict[str, Any] = client.whoami().as_dict()
         if OVERVIEW in parts:
-            found[OVERVIEW] = add_currency_units(client.one(r.BILLING_OVERVIEW).as_dict())
+            found[OVERVIEW] = add_currency_units(client.billing_overview().as_dict())
         if WALLET in parts:
             found[WALLET] = None
             try:
-                found[WALLET] = add_currency_units(client.one(r.WALLET).as_dict())
+                found[WALLET] = add_currency_units(client.wallet().as_dict())
             except AccessDenied as error:  # which scope it needs is not shown; the token as such was accepted
                 notes[WALLET] = error.message
         for part in [part for part in NOT_SHOWN if part in parts]:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from ...module_utils._api import routes as r
 from ...module_utils._api.client import Client
 from ...module_utils._api.errors import AccessDenied, ConfigurationError, HostedError
 from ...module_utils._api.libraries import require
@@ -127,7 +126,7 @@ class Poller:
         """Find out whom the token belongs to."""
         if self.checked:
             return
-        owner = owner_of(self.observer.account.client.one(r.WHOAMI).email)
+        owner = owner_of(self.observer.account.client.whoami().email)
         if owner and self.owner and owner != self.owner:
             raise ConfigurationError(
                 "the token belongs to another account than the one that the state file is about: to it, all "

@@ -33,14 +33,12 @@ READS = {
     r.APPS: "apps",
     r.APP_NODES: "app_nodes",
     r.BACKUPS: "backups",
-    r.BILLING_OVERVIEW: "billing_overview",
     r.CONNECTION: "database_connection",
     r.DATABASE: "database",
     r.FILES: "files",
     r.PROJECT: "project",
     r.PROJECTS: "projects",
     r.PROJECT_GRAPH: "project_graph",
-    r.QUOTE: "quote",
     r.RELEASES: "releases",
     r.SERVICE: "service",
     r.SERVICES: "services",
@@ -48,8 +46,6 @@ READS = {
     r.SFTP: "sftp",
     r.SNAPSHOTS: "snapshots",
     r.SSH_KEYS: "ssh_keys",
-    r.WALLET: "wallet",
-    r.WHOAMI: "whoami",
 }
 
 
@@ -74,9 +70,8 @@ CHANGES = {
 class Readable:
     """A client that answers what is read on a route with its method for that."""
 
-    def one(self, route: Any, *, query: Any = None, body: Any = None, **ids: str) -> Any:
-        bodies = [] if body is None else [body]
-        return getattr(self, READS[route])(*ids.values(), *(query or {}).values(), *bodies)
+    def one(self, route: Any, *, query: Any = None, **ids: str) -> Any:
+        return getattr(self, READS[route])(*ids.values(), *(query or {}).values())
 
     def pages(self, route: Any, query: Any = None, **ids: str) -> Any:
         return self.one(route, query=query, **ids)
@@ -125,7 +120,7 @@ class FakeClient(Readable):
     def one(
         self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str
     ) -> Any:
-        return self.order(body) if route is r.ORDER else super().one(route, query=query, body=body, **ids)
+        return self.order(body) if route is r.ORDER else super().one(route, query=query, **ids)
 
     def whoami(self, seconds: float | None = None) -> m.Whoami:
         return m.Whoami(email="me@example.com")

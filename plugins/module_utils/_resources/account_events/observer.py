@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ..._api import models as m
-from ..._api import routes as r
 from ..._api.client import Client
 from ..._api.errors import AccessDenied, HostedError, Refused
 from ..._api.values import BackupStatus, ContainerState, ServiceStatus
@@ -67,7 +66,7 @@ class Observer:
         with self._noting():
             apps = self.account.apps_by_id()
         with self._noting():
-            overview = self.account.client.one(r.BILLING_OVERVIEW)
+            overview = self.account.client.billing_overview()
         states = self._states(services)
         entries, restoring = self._explained(before, services, states, apps)
         return Observation(
@@ -96,7 +95,7 @@ class Observer:
         try:
             found = {service.id: service for service in self.account.services()}
         except AccessDenied as error:
-            self.account.client.one(r.WHOAMI)
+            self.account.client.whoami()
             if self.listed:
                 raise
             self.problems.append(error)

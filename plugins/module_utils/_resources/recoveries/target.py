@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, NamedTuple
 
-from ..._api import routes as r
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import Service
@@ -55,7 +54,7 @@ class Span(NamedTuple):
 def account_of(client: Client) -> str | None:
     """Return a checksum of the account that a token is of; ``None`` if it is not shown."""
     with suppress(HostedError):
-        return owner_of(client.one(r.WHOAMI).email) or None
+        return owner_of(client.whoami().email) or None
     return None
 
 

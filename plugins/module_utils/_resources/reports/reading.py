@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from ..._api import models as m
-from ..._api import routes as r
 from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Refused, TokenRejected
 from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
 from ..shared.account import Account
@@ -153,8 +152,8 @@ def account_jobs(facts: Facts, project: m.Project | None) -> list[Job]:
     parts: dict[str, tuple[str, Callable[[Account], Any]]] = {
         "services": ("services", services),
         "apps": ("applications", apps),
-        "overview": ("the balance and the forecast", lambda account: account.client.one(r.BILLING_OVERVIEW)),
-        "wallet": ("the currency", lambda account: account.client.one(r.WALLET)),
+        "overview": ("the balance and the forecast", lambda account: account.client.billing_overview()),
+        "wallet": ("the currency", lambda account: account.client.wallet()),
         "keys": ("SSH keys", Account.ssh_keys),
         **({} if project else {"projects": ("projects", projects)}),
     }

@@ -8,7 +8,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from ..._api import routes as r
 from .money import format_amount
 from .plan import Task
 from .run_memory import first_said
@@ -38,7 +37,7 @@ def currency_of(task: Task[Any]) -> str | None:
     if CURRENCY not in task.memory and client:
         task.memory[CURRENCY] = first_said(
             f"{CURRENCY}.{client.account_key}",
-            lambda: checked_currency(client.one(r.WALLET, seconds=CALL_SECONDS).currency),
+            lambda: checked_currency(client.wallet(CALL_SECONDS).currency),
         )
     return task.memory.get(CURRENCY)
 

@@ -9,7 +9,6 @@ import hashlib
 import os
 from contextlib import suppress
 
-from ..._api import routes as r
 from ..._api.client import Client
 from .store import Kind, Record, records_folder, state_key
 from .task_errors import Invalid
@@ -33,7 +32,7 @@ def account_of(client: Client, seconds: float | None = None) -> str:
     record = Record(OWNERS, os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
     known = record.read()
     if not known:
-        email = client.one(r.WHOAMI, seconds=seconds).email
+        email = client.whoami(seconds).email
         known = state_key(client.connection.base_url, email or client.account_key)
         with suppress(Invalid):
             record.write(known)

@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import (
@@ -63,6 +62,6 @@ def test_the_clock_of_the_platform_counts_in_every_thread(sandbox: Sandbox) -> N
     sandbox.clock(set="2031-11-20T03:00:00Z")
     client = Client(Connection(sandbox.base_url, sandbox.token))
     other = client.clone()
-    client.one(r.WHOAMI)
+    client.whoami()
     for each in (client, other):
         assert THREE <= each.clock.now() < THREE + timedelta(minutes=1)

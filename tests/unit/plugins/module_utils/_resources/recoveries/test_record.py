@@ -158,7 +158,7 @@ def test_it_can_be_forgotten(tmp_path: Path) -> None:
 
 def token_of(email: str | None) -> Client:
     """Return a client with a token of an account, which may not be shown."""
-    return cast(Client, SimpleNamespace(one=lambda route: SimpleNamespace(email=email)))
+    return cast(Client, SimpleNamespace(whoami=lambda: SimpleNamespace(email=email)))
 
 
 def test_a_drill_is_known_only_to_the_account_that_made_it(tmp_path: Path) -> None:
