@@ -46,7 +46,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "secrets": f"{HERE}test_open_outcomes.py",
         "secrets_file": f"{HERE}test_open_outcomes.py",
     },
-    "sftp_password": {"secrets": f"{UNIT}test_sftp_password.py"},
+    "sftp_password": {"secrets": f"{UNIT}test_sftp_access.py"},
     "sftp_sync": {
         "failures": f"{UNIT}files/test_mirror.py",
         "finished": f"{UNIT}files/test_mirror.py",
