@@ -90,7 +90,7 @@ def read_target(task: Task[Any], content: str) -> Service | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CopyOptions(FillOptions, SftpSyncOptions):
+class CopyOptions(SftpSyncOptions, FillOptions):
     """To which service, all of whose files become those of the source."""
 
     src: str = EVERYTHING
@@ -112,7 +112,7 @@ class CopyOptions(FillOptions, SftpSyncOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilesOptions(BetweenOptions, CopyOptions):
+class FilesOptions(CopyOptions, BetweenOptions):
     """From which service to which."""
 
     in_use: bool = True
@@ -130,7 +130,7 @@ CopyT = TypeVar("CopyT", bound=CopyOptions)
 class FilesOnService(Resource[CopyT]):
     """The files of another place, on a service."""
 
-    result_key = name = "files"
+    result_key = "files"
 
     def __init__(self, service: Resource[Any]) -> None:
         """``service`` stops a service while its files are replaced."""
@@ -180,6 +180,8 @@ class FilesOnService(Resource[CopyT]):
 
 class FilesResource(FilesOnService[FilesOptions]):
     """The files of one service, on another."""
+
+    name = "files"
 
     def _target(self, task: Task[FilesOptions]) -> Service | None:
         return read_target(task, "files were left as they are")

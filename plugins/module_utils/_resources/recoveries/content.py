@@ -76,7 +76,7 @@ def remembered(
 
 
 @dataclass(frozen=True, kw_only=True)
-class PushOptions(CopiedOptions, CopyOptions):
+class PushOptions(CopyOptions, CopiedOptions):
     """From which copy to which service."""
 
     start: bool = False
@@ -107,6 +107,8 @@ class PushWork(CopyWork):
 
 class RecoveredFiles(FilesOnService[PushOptions]):
     """The files of a copy, on a service."""
+
+    name = "files"
 
     def __init__(self, service: Resource[Any], target: Target) -> None:
         """``target`` tells what may be written to."""
