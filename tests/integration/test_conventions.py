@@ -91,11 +91,16 @@ def imports_of(path: Path) -> list[str]:
     return [*imports(path)]
 
 
+@functools.cache
+def unit_tests() -> str:
+    return "".join(path.read_text() for path in (REPOSITORY / "tests" / "unit").rglob("test_*.py"))
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_a_noun_has_one_name_everywhere(module: str) -> None:
     """Module, action, resource, unit test, target and action group know it by the same name."""
-    tested = (f"data/{module}", f"plugins/module_utils/_resources/test_{module}.py")
-    has_tests = any((REPOSITORY / "tests/unit" / path).exists() for path in tested)
+    has_data = (REPOSITORY / "tests" / "unit" / "data" / module).exists()
+    has_tests = has_data or f"._resources.{module} import" in unit_tests()
     files = [path for path in module_files(module) if not (has_tests and path.startswith("tests/unit/"))]
     assert [path for path in files if not (REPOSITORY / path).is_file()] == []
     assert importlib.import_module(f"{PACKAGE}.action.{module}").ActionModule.resource.name == module
