@@ -203,7 +203,7 @@ sftp_sync:
       type: int
     left_out:
       description: Items of O(src) that were left out although no pattern excludes them, such as links out of the tree,
-        links on a server without support for links, and sockets.
+        links on a server without support for links, sockets, and what another transfer may be writing.
       type: list
       elements: str
 would_delete:

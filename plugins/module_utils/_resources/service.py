@@ -140,7 +140,7 @@ def find_by_name(task: Task[ServiceOptions], target: Target) -> Service | Servic
     """
     name, family, account = task.options.wanted_name, task.options.family, task.account
     named = account.named(name, target.project, family)
-    if len(named) > 1 and target.project is None and task.options.state in KEEPING_UP:
+    if target.project is None and task.options.state in KEEPING_UP:
         named = account.in_default_project(named)
     found = only_service(named, name, account.location)
     if target.destination is None or target.project is None:

@@ -15,6 +15,7 @@ import os
 import posixpath
 import shutil
 import stat
+import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -164,12 +165,12 @@ class Local:
             base = await self.look(ROOT)
             if base is None:
                 return tree
-            tree.entries[ROOT] = base
+            tree.entries[ROOT], tree.newest = base, int(time.time())  # its times are of this machine's clock
             while base.kind is Kind.DIRECTORY and folders:
                 folders += self._read(tree, folders.pop(), skip)
         except OSError as error:
             raise TransferFailed(f"cannot read {printable_path(self.root)}: {error.strerror}") from None
-        tree.prune(patterns)
+        tree.prune(patterns, skip)
         return tree
 
     def _read(self, tree: Tree, folder: str, skip: Callable[[str, str], None]) -> list[str]:

@@ -135,7 +135,7 @@ class Mirror:
             await self._attempt("make the directories above", ROOT, self.target.make_parents(), None)
         for level in by_depth(changes.directories):
             await self._change("make", level, self.target.make_directory)
-        await self._adapt(changes)
+        await self.adapt(changes)
         await self._copy(changes.files)
         await self._remove({path: for_links[path] for path in for_links if within(path, changes.links)})
 
@@ -213,7 +213,7 @@ class Mirror:
                     opened[path] = int(changes.modes.get(path, there).mode or 0)
         return opened
 
-    async def _adapt(self, changes: TreeChanges) -> None:
+    async def adapt(self, changes: TreeChanges) -> None:
         """Leave out what the server turns out not to keep: it would be done anew in every run."""
         if self.direction != PUSH:
             return

@@ -90,7 +90,7 @@ class Remote:
 
         if base.kind is Kind.DIRECTORY:
             await look_into(ROOT)
-        tree.prune(patterns)
+        tree.prune(patterns, skip)
         return tree
 
     async def base(self) -> TreeEntry | None:

@@ -75,6 +75,10 @@ class Tree:
     protected: set[str] = field(default_factory=set)
     leftovers: list[str] = field(default_factory=list)
     """Half-written files of a transfer that broke off, and files that were replaced by then."""
+    temporary: dict[str, int] = field(default_factory=dict)
+    """When unfinished files were last written to, in seconds since 1970; 0 where that is not shown."""
+    newest: int = 0
+    """When anything in the tree was last written to, in the same way."""
     left_out: set[str] = field(default_factory=set)
     """Entries that take no part although no pattern excludes them, such as sockets and unfinished files."""
     unreadable: dict[str, str] = field(default_factory=dict)
@@ -111,11 +115,9 @@ class Tree:
         ``skip`` hears of one that is left out.
         """
         directory = entry.kind is Kind.DIRECTORY
+        self.newest = max(self.newest, entry.mtime)
         if not directory and TEMPORARY.fullmatch(posixpath.basename(path)):
-            if 0 < entry.mtime < time.time() - STALE_AFTER:  # 0 is that of a server that shows none
-                self.leftovers.append(path)
-            else:
-                self.leave_out(path, "a transfer may be writing it", skip)
+            self.temporary[path] = entry.mtime
             return False
         named = path if directory else original_path(path)  # what was put aside belongs where it was
         excluded = self.patterns.excludes(named, directory)
@@ -145,12 +147,21 @@ class Tree:
         self.unreadable[path] = reason
         self.protect(join(path, "unknown"))
 
-    def prune(self, patterns: Patterns) -> None:
+    def prune(self, patterns: Patterns, skip: Callable[[str, str], None]) -> None:
         """Drop the directories that take no part: neither they nor anything below them is included.
+
+        An unfinished file is a leftover if something was written an hour after it, by the clock of the tree.
+        Otherwise, ``skip`` hears of it.
 
         A file that was put aside is a leftover once something is in its place; until then it may be all
         that there is of that file.
         """
+        now = min(self.newest, time.time())
+        for path, mtime in self.temporary.items():
+            if 0 < mtime < now - STALE_AFTER:  # 0 is that of a server that shows none
+                self.leftovers.append(path)
+            else:
+                self.leave_out(path, "a transfer may be writing it", skip)
         replaced = [path for path in self.entries if self._is_replaced(path)]
         self.leftovers += replaced
         for path in replaced:

@@ -261,7 +261,7 @@ def plan_between(
         task.effects.facts.pop("actions", None)  # which would name the copy alone
 
     def decide() -> Sequence[Step]:
-        target.run(mirror.adapt_attributes(found.changes))
+        target.run(mirror.adapt(found.changes))
         if not found.changes:
             return [*last, Step("close the connections", stack.close, changes=False)]
         done = Step("close the connections", close, changes=False)

@@ -141,7 +141,8 @@ class Dump:
                 last = deque(statements(path, engine) if engine.compress else (), LAST_LINES)
                 if not is_whole(file, engine, last):
                     raise NoDumpError(f"{path.name} is no whole dump: it was cut off, or is something else")
-                yield cls(file, path, engine, content_digest(path, engine))
+                checked = Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")  # path may lead elsewhere by then
+                yield cls(file, checked, engine, content_digest(path, engine))
         except (OSError, EOFError, zlib.error) as error:
             raise NoDumpError(f"the dump {path.name} cannot be read: {error}") from None
 

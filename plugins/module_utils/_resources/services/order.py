@@ -267,7 +267,7 @@ class Ordering:
         account = self.task.account
         self.listed = account.services()
         named = account.within(with_name(self.listed, self.name, self.task.options.family), self.project)
-        return only_service(account.in_default_project(named) if len(named) > 1 else named, self.name)
+        return only_service(account.in_default_project(named), self.name)
 
     def _await_lost_order(self) -> ServiceSummary | Service | None:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""

@@ -176,6 +176,8 @@ class Account:
 
     def in_default_project(self, services: Sequence[S]) -> Sequence[S | m.Service]:
         """Return those of several services of a name that are in the default project; all if none is."""
+        if len(services) < 2:
+            return services
         defaults = self.default_projects()
         return [each for each in self.read_staying(services) if each.project_id in defaults] or services
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.errors import OF_A_CALL
-from .money import MOVES, Commitment, Cost
+from .money import PRICED, Commitment, Cost
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Effects:
     def finish(self, summary: str, made: Commitment | None = None) -> None:
         """Record a completed step and its effect on the price."""
         self.actions.append(summary)
-        self.moves += [made] if made and made.kind in MOVES else []
+        self.moves += [made] if made and made.kind in PRICED else []
 
     def begin(self, summary: str, made: Commitment | None = None) -> None:
         """Record a step that was started, and whose end was not waited for."""
@@ -70,6 +70,11 @@ class Effects:
             return replace(planned, after=self.billed.after)
         if not self.moves:
             return None
+        # What was ordered has its id once that is done.
+        services = {made.id or self.facts.get("service_id") or made.key for made in self.moves}
+        first, last = self.moves[0], self.moves[-1]
+        if len(services) == 1 and planned.before == first.since:  # the price is that of this service alone
+            return replace(planned, after=last.forecast)
         amounts = [planned.before, *(made.adds for made in self.moves)]
         known = [amount for amount in amounts if amount is not None]
         return replace(planned, after=sum(known, Decimal(0)) if len(known) == len(amounts) else None)

@@ -64,7 +64,7 @@ def note(
         "change": redact(f"{step.summary}{where}"),
         "outcome": outcome,
         "monthly_before": format_amount(made.before) if made else None,
-        "monthly_after": format_amount(made.monthly) if made and not made.is_ceiling else None,
+        "monthly_after": format_amount(made.forecast) if made else None,
     }
     try:
         add(folder_of(client), {name: value for name, value in line.items() if value is not None})

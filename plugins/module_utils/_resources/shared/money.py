@@ -113,7 +113,7 @@ def read_amount(text: str | Decimal, option: str) -> Decimal:
 
 CommitmentKind = Literal["order", "creation", "new size", "resumption", "move", "suspension", "deletion"]
 LOWERING: tuple[CommitmentKind, ...] = ("suspension", "deletion")
-MOVES: Mapping[CommitmentKind, str] = {
+PRICED: Mapping[CommitmentKind, str] = {
     "order": "order",
     "creation": "create",
     "new size": "resize",
@@ -121,7 +121,7 @@ MOVES: Mapping[CommitmentKind, str] = {
     "suspension": "suspend",
     "deletion": "delete",
 }
-"""What moves money, with the word for it in results. To be in another project costs the same."""
+"""What changes the price, with the word for it in results. To be in another project costs the same."""
 
 
 @dataclass(frozen=True)
@@ -162,11 +162,19 @@ class Commitment:
         return self.kind in ("order", "creation")
 
     @property
+    def since(self) -> Decimal | None:
+        """The rate before it; ``None`` if unknown."""
+        return Decimal(0) if self.is_new else self.before
+
+    @property
+    def forecast(self) -> Decimal | None:
+        """The rate once it is done, as a result tells it; ``None`` if unknown."""
+        return None if self.is_ceiling else self.monthly
+
+    @property
     def adds(self) -> Decimal | None:
         """What it adds to the running rate, or less than nothing; ``None`` if unknown."""
-        before = Decimal(0) if self.is_new else self.before
-        unknown = self.is_ceiling or self.monthly is None or before is None
-        return None if unknown else self.monthly - before  # type: ignore[operator]
+        return None if self.forecast is None or self.since is None else self.forecast - self.since
 
     @property
     def home(self) -> str:
@@ -227,7 +235,7 @@ class Cost:
             "monthly_change": format_amount(change),
             "currency": currency,
             "lines": self.lines,
-            "moves": [MOVES[made.kind] for made in moves],
+            "moves": [PRICED[made.kind] for made in moves],
             "service": self.service,
             "service_id": self.service_id,
             "project": self.project,

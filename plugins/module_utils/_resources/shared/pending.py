@@ -93,7 +93,7 @@ class Pending:
         :raises Invalid: when the record cannot be read or written.
         """
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        noted = {"since": now, WRITE: secrets.token_hex(8), RUN: run_id(), **details}
+        noted = {"since": now, "service": self.id, WRITE: secrets.token_hex(8), RUN: run_id(), **details}
 
         def add(found: Notes) -> Notes:
             others = found.get(kind, [])

@@ -21,7 +21,7 @@ from .account import Account, Reads
 from .budget import Guard
 from .effects import Effects
 from .identify import as_sentence
-from .money import MOVES, Commitment, Cost
+from .money import PRICED, Commitment, Cost
 from .options import (
     Options,
     WaitOptions,
@@ -235,7 +235,7 @@ class Plan:
     def moves(self) -> list[Commitment]:
         """What is going to move money."""
         steps = (step for step in self.steps if step.changes)
-        return [made for step in steps for made in step.commits if made.kind in MOVES]
+        return [made for step in steps for made in step.commits if made.kind in PRICED]
 
     @property
     def actions(self) -> list[str]:

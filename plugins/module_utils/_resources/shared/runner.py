@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from .effects import Effects
-from .money import MOVES
+from .money import PRICED
 from .pace import Pace
 from .parallel import MOST_PARALLEL, clone_in_pace
 from .plan import NOTHING_DONE, Expansion, Plan, Step, Task
@@ -171,7 +171,7 @@ def note_failure(step: Step, error: HostedError, effects: Effects, wrote: bool) 
         return
     unknown, made = error.effect_unknown, step.commitment
     effects.unknown += [step.summary] if unknown else []
-    effects.unsure_moves += [made] if made and made.kind in MOVES and (unknown or wrote) else []
+    effects.unsure_moves += [made] if made and made.kind in PRICED and (unknown or wrote) else []
 
 
 def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:

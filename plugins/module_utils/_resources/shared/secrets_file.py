@@ -296,5 +296,6 @@ def unfinished_files(task: Task[SecretsOptions]) -> list[str]:
     found = list[str]()
     for folder in {records_folder(FOLDER), os.path.dirname(os.path.abspath(given or default_path("any")))}:
         with suppress(OSError):
-            found += [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(UNFINISHED)]
+            names = [name for name in os.listdir(folder) if name.endswith(UNFINISHED)]
+            found += [os.path.join(folder, name) for name in names if "~." not in name]  # that of a trial
     return sorted(found)

@@ -178,6 +178,22 @@ def test_a_cost_is_what_was_done_and_not_what_was_planned(
     assert planned["monthly_after"] == "3.00" and planned["moves"] == ["resume", "resize"]
 
 
+def test_what_was_ordered_and_suspended_costs_what_its_storage_does() -> None:
+    """Also where the platform billed it otherwise than it had quoted."""
+
+    def make(task: Task[ThingOptions]) -> Plan:
+        made = Commitment("order", "web", Decimal(5), name="web")
+        asleep = Commitment("suspension", "web", Decimal(1), id="s", before=Decimal(8))
+
+        def order() -> None:
+            task.effects.facts["service_id"] = "s"
+
+        steps = [Step("order", order, commitment=made), Step("suspend", bool, commitment=asleep)]
+        return Plan(result={"id": "s"}, steps=steps, cost=Cost(Decimal(0), None))
+
+    assert run(make)["cost"]["monthly_after"] == "1.00"
+
+
 @pytest.mark.parametrize(
     ("planned", "fact", "state", "told"),
     [

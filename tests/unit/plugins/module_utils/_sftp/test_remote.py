@@ -197,7 +197,7 @@ def test_what_does_not_come_back_is_no_leftover_and_its_name_is_told() -> None:
     assert aside.startswith("up/b.") and aside in str(caught.value)
     tree = Tree()
     tree.take(aside.removeprefix("up/"), ENTRY, lambda path, why: None)
-    tree.prune(Patterns())
+    tree.prune(Patterns(), lambda path, why: None)
     assert tree.leftovers == [] and aside.removeprefix("up/") in tree
 
 
