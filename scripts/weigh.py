@@ -25,24 +25,24 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 52_520,
-    "plugins, code lines": 27_415,
-    "module_utils, files": 203,
-    "roles and playbooks, lines": 9_388,
-    "unit tests, lines": 43_180,
-    "integration tests, lines": 23_690,
+    "plugins, lines": 50_800,
+    "plugins, code lines": 26_440,
+    "module_utils, files": 198,
+    "roles and playbooks, lines": 8_791,
+    "unit tests, lines": 41_400,
+    "integration tests, lines": 22_760,
     "other tests, lines": 6_990,
     "sandbox, lines": 10_420,
     "scripts, lines": 2_195,
-    "docs, lines": 5_300,
+    "docs, lines": 5_315,
     "changelog fragments, files": 1,
     "gap points": 31,
     "order, calls": 10,
-    "order, functions": 278,
+    "order, functions": 232,
     "repeat, calls": 3,
-    "repeat, functions": 132,
+    "repeat, functions": 109,
     "delete, calls": 5,
-    "delete, functions": 193,
+    "delete, functions": 152,
 }
 JUDGES = ("attacks", "faults", "money", "calendars", "benchmarks")
 LINES = {
