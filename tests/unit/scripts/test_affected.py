@@ -20,7 +20,7 @@ def test_a_changed_file_has_the_test_of_its_name_and_those_that_import_it() -> N
     tests = affected.unit_tests(PROJECT)
     assert "tests/unit/plugins/module_utils/_resources/test_project.py" in tests
     registry = affected.unit_tests("plugins/module_utils/_api/registry.py")
-    assert "tests/unit/plugins/module_utils/_resources/test_app_release.py" in registry
+    assert "tests/unit/plugins/module_utils/_resources/applications/test_images.py" in registry
     assert "tests/unit/plugins/module_utils/_api/test_routes.py" not in registry
 
 
