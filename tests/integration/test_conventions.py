@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,9 +129,12 @@ def test_nothing_is_left_to_write() -> None:
     assert not left, "\n".join(["these lines are left to write:", *left])
 
 
-def test_the_readme_lists_every_module() -> None:
+def test_the_readme_lists_every_module_role_and_playbook() -> None:
     readme = (REPOSITORY / "README.md").read_text()
     assert [module for module in MODULES if f"`{module}`" not in readme] == []
+    for kind, found in {"roles": "*/", "playbooks": "*.yml"}.items():
+        listed = readme.partition(f"| {kind} | ")[2].partition("|")[0]
+        assert set(re.findall(r"`(\w+)`", listed)) == {path.stem for path in (REPOSITORY / kind).glob(found)}
 
 
 def test_what_stays_at_home_says_so() -> None:
