@@ -17,6 +17,7 @@ from ansible.module_utils.errors import AnsibleFallbackNotFound
 
 from .._api.errors import ConfigurationError
 from .._api.text import LISTENERS
+from .._resources.shared.connecting import with_selected_token
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
 from .._resources.shared.plan import Resource
 from .._resources.shared.selectors import check_path, check_selector, check_text
@@ -109,9 +110,7 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
         if name in local and isinstance(value, str):
             check_path(name, value, of_file=name in FILES_TO_WRITE)
     resource.check_written(written)
-    if written.get("token_file") is not None and written.get("token") is None:
-        checked["token"] = None
-    return checked
+    return with_selected_token(checked, written)
 
 
 def check_kind(name: str, value: Any, entry: Mapping[str, Any], *, is_name: bool) -> None:

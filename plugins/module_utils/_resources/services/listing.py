@@ -276,7 +276,7 @@ def add_sftp(
 
     :param reread: whether to read everything from the platform once more.
     """
-    name = f"sftp-{account.client.account_key[:32]}.json"
+    name = f"sftp-{account.client.account_key}.json"
     record, now = Record(ACCESSES, os.path.join(records_folder(ACCESSES.folder), name)), time.time()
     kept = record.read().services if max_age > 0 else {}
     # One of the future comes from a clock that was set back.
