@@ -19,20 +19,21 @@ from urllib.parse import quote, unquote
 from hosted_sandbox.testing import SandboxClient
 
 Record = dict[str, Any]
-COMPARED = {
-    "service": ("project_id", "product", "name", "family", "status", "alias", "slug", "runtime", "size",
-                "options", "environment", "command", "public"),
-    "project": ("name",),
-    "backup": ("service_id", "name", "status"),
-    "snapshot": ("service_id", "name"),
-    "key": ("name", "blob"),
-    "release": ("service_id", "tag", "digest"),
-    "scan": ("id", "status"),
-    "order": ("product", "name"),
-}  # fmt: skip
-"""Of each kind of record, what a task can have an influence on; moments and ids differ in every run."""
+LEFT_OUT = {
+    "service": {"id", "port", "image", "container", "rates", "failure", "sftp", "secrets", "endpoint"},
+    "project": {"id"},
+    "backup": {"id", "size"},
+    "snapshot": {"id", "parent", "size"},
+    "key": {"id"},
+    "release": {"id"},
+    "scan": {"report"},
+    "order": {"id", "service_id"},
+}
+"""By kind of record, the fields that differ in every run, as moments do, or that are compared otherwise."""
+MOMENTS = ("_at", "_from", "_until")
+"""How the names of fields end that hold a moment; one is just `at`."""
 NOT_COMPARED = {"meta", "account", "token", "node", "product", "event", "entry", "notice", "task"}
-"""What no task changes by itself: the platform's own, and what it notes of the rest."""
+"""The kinds that no task changes by itself: the platform's own, and what it notes of the rest."""
 GONE = "DELETED"
 IN_EFFECT = "in effect"
 """What the running containers were made with, as a kind of what is compared."""
@@ -110,10 +111,10 @@ class Truth:
         names = {record["id"]: record["name"] for kind in ("service", "project") for record in self.all(kind)}
         alive = {service["id"] for service in self.all("service")}
         shown: dict[str, list[str]] = {}
-        for kind, fields in COMPARED.items():
+        for kind in self.saved["records"].keys() - NOT_COMPARED:
             records = [record for record in self.all(kind) if record.get("service_id", "") in ("", *alive)
                        or kind == "order"]  # fmt: skip
-            shown[kind] = sorted(str([named(record[name], names) for name in fields]) for record in records)
+            shown[kind] = sorted(str(compared(kind, record, names)) for record in records)
         shown["images"] = [f"{s['name']} {s['image'].get('digest')}" for s in self.all("service")]
         states = [(s["name"], self.states[s["id"]], bool(s["sftp"])) for s in self.all("service")]
         shown["containers"] = sorted(map(str, states))
@@ -150,6 +151,16 @@ def described(name: str, container: Record) -> str:
     """Describe what a container runs with; its port is the platform's own."""
     environment = {key: value for key, value in container["environment"].items() if key != "PORT"}
     return str([name, container["command"], sorted(environment.items()), container["public"]])
+
+
+def compared(kind: str, record: Record, names: Mapping[str, str]) -> Record:
+    """Return the fields of a record that a task can have an influence on. A kind that is new has them all."""
+    fields = (
+        name
+        for name in record.keys() - LEFT_OUT.get(kind, set())
+        if name != "at" and not name.endswith(MOMENTS)
+    )
+    return {name: named(record[name], names) for name in sorted(fields)}
 
 
 def named(value: Any, names: Mapping[str, str]) -> Any:
