@@ -179,7 +179,7 @@ def test_where_there_is_no_dump(machine: BackupMachine) -> None:
 
 # --- Restores, word for word as the guide describes them: by another user, on a fresh server ------------
 
-GUIDE = REPOSITORY / "docs" / "guides" / "backups.md"
+GUIDE = REPOSITORY / "docs" / "guides" / "backups-databases.md"
 SCRIPT = REPOSITORY / "roles" / "backups" / "files" / "dump_database.py"
 COMMANDS = {
     "postgresql": "pg_restore ",

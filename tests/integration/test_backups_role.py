@@ -315,7 +315,7 @@ def restore_as_the_guide_has_it(
     machine: BackupMachine, copy: Path, service: str, key: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command of the guide that brings files back, with the names of this machine in it."""
-    guide = (REPOSITORY / "docs" / "guides" / "backups.md").read_text()
+    guide = (REPOSITORY / "docs" / "guides" / "backups-off-site.md").read_text()
     (command,) = [line for line in guide.splitlines() if line.startswith("ansible ") and "sftp_sync" in line]
     for told, meant in (
         ("service=survival", f"service={service}"),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -126,3 +128,26 @@ def test_the_example_of_the_readme_is_true(ansible: Ansible, sandbox: Sandbox) -
     (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
     printed = ansible.program("ansible-inventory", "-i", "account.hosted.yml", "--graph")
     assert printed.stdout == graph
+
+
+def test_getting_started_works(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Each playbook of the page, in its order, with the options that it shows; at the end nothing is left."""
+    page = (REPOSITORY / "docs" / "guides" / "getting-started.md").read_text()
+    order, files, delete = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    key = ansible.folder / ".ssh" / "id_ed25519"
+    key.parent.mkdir()
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    (ansible.folder / "site").mkdir()
+    (ansible.folder / "site" / "motd.txt").write_text("hello\n")
+    (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
+    ansible.playbook(order, "--check", "--diff").succeed()
+    assert sandbox.ledger()["orders"] == []
+    ansible.playbook(order).succeed()
+    assert not any(outcome.result["changed"] for outcome in ansible.playbook(order).succeed().outcomes)
+    ansible.playbook(files, "-i", "account.hosted.yml", "--private-key", str(key)).succeed()
+    [first] = sandbox.api("GET", "/api/resources").json()["items"]
+    read = sandbox.api("GET", f"/api/resources/{first['id']}/files/contents?path=site/motd.txt")
+    assert read.json()["content"] == "hello\n"
+    ansible.playbook(delete).succeed()
+    assert sandbox.api("GET", "/api/resources").json()["items"] == []
+    assert len(sandbox.api("GET", "/api/projects").json()) == 1

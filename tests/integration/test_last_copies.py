@@ -147,7 +147,7 @@ def test_the_documented_command_gives_files_the_permissions_of_the_service(tmp_p
     entries = [Entry(path, DIRECTORY, mode=mode) for path, mode in sorted(modes.items())]
     dump = [Entry("files/link", LINK, target="a", mode="0777"), Entry("database.dump", FILE)]
     Manifest({}, "files", "2026-11-23T02:15:00Z", [*entries, *dump]).write(str(tmp_path))
-    guide = (ROOT / "docs/guides/backups.md").read_text()
+    guide = (ROOT / "docs/guides/last-copies.md").read_text()
     [command] = re.findall(r"^jq .*manifest\.json \| sh$", guide, re.MULTILINE)
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
