@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, Run, begin_anew
 from integration.results import compare
+from integration.test_documentation import PHRASES
 
 SEED: dict[str, Any] = {
     "balance_cents": 5,
@@ -246,6 +247,13 @@ def test_the_error_says_what_is_wrong(name: str, wrongs: Wrongs) -> None:
         assert any(outcome.message in warning for warning in checked.result["warnings"])
     else:
         assert checked.message == outcome.message
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_guide_has_words_of_the_error(name: str, wrongs: Wrongs) -> None:
+    """Whoever searches the pages on troubleshooting for the message finds what to do."""
+    said = wrongs.run[name].message
+    assert [phrase for phrase in PHRASES if all(part in said for part in phrase.split("…"))], said
 
 
 def test_nobody_sees_a_traceback(wrongs: Wrongs) -> None:

@@ -18,7 +18,6 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
 from integration import coverage
@@ -33,6 +32,12 @@ DOCUMENTED = sorted(
 PLACEHOLDERS = {"int": 1, "float": 1.0, "bool": True, "dict": {}, "list": [], "path": "/x", "str": "x"}
 # In a play over hosts of the inventory these take the server from the host's variables.
 OF_INVENTORY_HOSTS = ("sftp_host_key", "sftp_sync")
+OF_ANSIBLE = {
+    "Unsupported parameters",
+    "one of the following is required",
+    "parameters are mutually exclusive",
+    "we were unable to convert",
+}
 READABLE = (COLLECTION, "ansible.builtin.")
 
 
@@ -96,23 +101,31 @@ def test_ansible_reads_every_example(ansible: Ansible) -> None:
     assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
 
 
-def every_error(kind: type[HostedError] = HostedError) -> Iterator[str]:
-    """Yield the names of all kinds of errors below one, itself not among them."""
-    for child in kind.__subclasses__():
-        if child.__module__.startswith(PACKAGE):
-            yield child.__name__
-            yield from every_error(child)
+PAGES = "".join(path.read_text() for path in sorted((REPOSITORY / "docs/guides").glob("troubleshooting*.md")))
+PHRASES = [
+    phrase
+    for row in re.findall(r"^\| (`.*?) \| ", PAGES, re.MULTILINE)
+    for phrase in re.findall(r"`([^`]+)`", row)
+]
+"""What people search for: words of messages, in which an ellipsis stands for what differs."""
 
 
-def test_every_error_has_its_cure() -> None:
-    """The page on troubleshooting has a heading for each kind, and for none that does not exist."""
-    for path in (PLUGINS / "module_utils").rglob("*.py"):
-        importlib.import_module(".".join([PACKAGE, *path.relative_to(PLUGINS).with_suffix("").parts]))
-    page = (REPOSITORY / "docs" / "guides" / "troubleshooting.md").read_text()
-    headings = [
-        line.partition("(`")[2][:-2] for line in page.splitlines() if line.startswith("#") and "(`" in line
+def spoken() -> str:
+    """Return all texts of the plugins, roles and playbooks, of which messages are made."""
+    texts = [
+        path.read_text() for kind in ("roles", "playbooks") for path in (REPOSITORY / kind).rglob("*.yml")
     ]
-    assert sorted(headings) == sorted(set(every_error()))
+    for path in PLUGINS.rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text()))
+        texts += [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return "\n".join(texts)
+
+
+def test_what_people_search_for_is_what_messages_say() -> None:
+    """Each part of a phrase is a text of the collection, or of Ansible where it says so."""
+    texts = spoken()
+    parts = {part.strip() for phrase in PHRASES for part in phrase.split("…")}
+    assert sorted(part for part in parts - OF_ANSIBLE if part not in texts) == []
 
 
 def test_the_page_on_the_routes_is_current() -> None:
