@@ -33,7 +33,7 @@ project = "hosted.services"
 author = "the hosted.services contributors"
 project_copyright = "2026, the hosted.services contributors"
 
-extensions = ["myst_parser", "sphinx.ext.intersphinx", "sphinx_antsibull_ext"]
+extensions = ["myst_parser", "sphinx.ext.intersphinx", "sphinx_antsibull_ext", "sphinx_copybutton"]
 intersphinx_mapping = {"ansible": (ANSIBLE, str(INVENTORY))}
 myst_heading_anchors = 3
 exclude_patterns = ["requirements.txt", "awx"]
@@ -41,6 +41,9 @@ exclude_patterns = ["requirements.txt", "awx"]
 highlight_language = "yaml"
 # An example may hold the platform's own `${db.URL}`, or leave something out with an ellipsis.
 suppress_warnings = ["misc.highlighting_failure"]
+
+# A copied command has no prompt, and not what it prints.
+copybutton_prompt_text = "$ "
 
 html_theme = "furo"
 html_title = "hosted.services"

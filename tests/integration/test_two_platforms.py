@@ -360,14 +360,12 @@ def test_refreshing_reads_each_file_anew(files: Files) -> None:
 
 # --- The guide ----------------------------------------------------------------------------------------
 
-GUIDE = REPOSITORY / "docs" / "guides" / "inventory.md"
+GUIDE = REPOSITORY / "docs" / "guides" / "inventory-accounts.md"
 
 
 def files_of_the_guide() -> dict[str, str]:
-    """Return the files that the section on two accounts shows, by the names in their first lines."""
-    section = GUIDE.read_text().partition("## Two accounts in one play\n")[2].partition("\n## ")[0]
-    blocks = re.findall(r"```yaml\n# (\S+)\n(.*?)```", section, re.DOTALL)
-    return dict(blocks)
+    """Return the files that the guide shows, by the names in their first lines."""
+    return dict(re.findall(r"```yaml\n# (\S+)\n(.*?)```", GUIDE.read_text(), re.DOTALL))
 
 
 def test_what_the_guide_shows_of_two_accounts_works(ansible: Ansible, east: Sandbox, west: Sandbox) -> None:
