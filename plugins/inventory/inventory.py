@@ -230,7 +230,6 @@ from ..module_utils._resources.shared.identify import near_miss
 from ..module_utils._resources.shared.options import Options
 from ..module_utils._resources.shared.selectors import check_selector
 from ..module_utils._resources.shared.store import HOME_VARIABLE
-from ..plugin_utils._controller.budgets import INVENTORY_VARIABLE
 from ..plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
     PASSED_VARIABLES,
@@ -239,8 +238,8 @@ from ..plugin_utils._controller.connection_sources import (
     token_in,
     token_in_environment,
 )
-from ..plugin_utils._controller.values import untagged
-from ..plugin_utils._controller.vaulted import with_token_decrypted
+from ..plugin_utils._controller.in_process import INVENTORY_VARIABLE
+from ..plugin_utils._controller.values import untagged, with_token_decrypted
 from ..plugin_utils._inventory.hosts import (
     group_name,
     host_names,

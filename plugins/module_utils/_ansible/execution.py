@@ -15,21 +15,22 @@ import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from .._api.client import Client
 from .._api.connection import Connection
 from .._api.errors import ConfigurationError, HostedError
-from .._api.libraries import require
-from .._api.text import HIDDEN, PRIVATE_KEY, Redactor, tell_secrets
+from .._api.libraries import MISSING, require, yaml
+from .._api.text import HIDDEN, PRIVATE_KEY, Redactor, printable, shortened, tell_secrets
 from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import history, runner
 from .._resources.shared.connecting import connection
 from .._resources.shared.currency import currency_of, format_price
+from .._resources.shared.money import format_amount
 from .._resources.shared.plan import Plan, Resource, Task
 from .._resources.shared.run_memory import foresee
-from .diff import as_diff, describe_subject
 from .options import argument_spec
 
 USER_IN_URL = re.compile(r"//.*@")
@@ -37,6 +38,10 @@ USER_IN_URL = re.compile(r"//.*@")
 COLLECTION_PATH = os.path.join("hosted", "services", "plugins")
 SHORTEST_SECRET = 4
 """Shorter secrets match by chance, and redacting them everywhere would reveal them."""
+UNFOLDED = float("inf")
+"""A value of a diff stays in one line: folded, a secret in it would not be found, and so not redacted."""
+NAMING_OPTIONS = ("slug", "services", "service", "name", "id")
+"""The options that name what a task works on, the most telling first."""
 
 
 @dataclass
@@ -53,67 +58,48 @@ class RunContext:
 def execute(resource: Resource, options: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
     """Run a task and return its result in Ansible's form. Any exception becomes a failed result."""
     result: dict[str, Any] = {"changed": False}
-    warnings: list[str] = []
-    task: Task | None = None
-    secrets = Secrets(resource, options)
+    nothing: Any = None
+    task, secrets = Task(nothing, nothing, context.check_mode), Secrets(resource, options)
+    effects = task.effects
     try:
-        task = open_task(resource, options, secrets, context, warnings)
-        plan_and_apply(resource, task, context, result)
+        if MISSING:
+            require()
+        run_task(task, secrets, context, result)
     except HostedError as error:
-        failed = {"failed": True, "msg": error.message, **error.details}
-        result.update(secrets.without(failed))
-        if task is not None:
-            effects = task.effects
-            result["changed"] |= effects.changed_before(error)
-            # what the platform has not finished, and what it may not have begun
-            left_open = {"unfinished": effects.begun, "unconfirmed": effects.unknown}
-            result.update(secrets.without({key: actions for key, actions in left_open.items() if actions}))
+        # what the platform has not finished, and what it may not have begun
+        left_open = {"unfinished": effects.begun, "unconfirmed": effects.unknown}
+        named = {key: actions for key, actions in left_open.items() if actions}
+        result.update(secrets.without({"failed": True, "msg": error.message, **error.details, **named}))
+        result["changed"] |= effects.changed_before(error)
     except Exception as error:  # a defect of the collection
         result.update(defect_result(error))
-    if task is not None:
-        result.update(task.effects.facts)
-    if warnings:
-        result["warnings"] = secrets.without(warnings)
+    result.update(effects.facts)
+    if task.warnings:
+        result["warnings"] = secrets.without(task.warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
     shown: dict[str, Any] = secrets.hide(result)
     return shown
 
 
-def open_task(
-    resource: Resource,
-    options: Mapping[str, Any],
-    secrets: Secrets,
-    context: RunContext,
-    warnings: list[str],
-) -> Task:
-    """Return a task, with a client if it calls the platform."""
-    require()
+def run_task(task: Task, secrets: Secrets, context: RunContext, result: dict[str, Any]) -> None:
+    """Make the plan, add it to ``result``, and apply it or, in check mode, let later tasks know of it."""
+    resource, options = secrets.resource, secrets.options
     for name in ("wait_timeout", "wait_interval", "quiet_time"):
         value = options.get(name)
         if value is not None and not 0 <= value < float("inf"):
             raise ConfigurationError(f"{name} is {value:g}; it must be a number of seconds of 0 or more")
-    given = resource.read_options(options)
-    client: Any = None
-    if resource.needs_api(options):
-        settings = connection(given, resource.name)
-        warnings += settings.warnings
-        client = context.connect(settings, context.log)
-        client.redact, secrets.token = secrets.without, settings.token
+    task.options = resource.read_options(options)
     if redacted := resource.redacted_values(options):
         secrets.redact = Redactor(texts_in(redacted))
-    task: Task = Task(client, given, context.check_mode, warnings=warnings)
     task.progress = lambda line: context.progress(secrets.hide(line))
-    if client is not None:
-        client.on_pause = task.progress
-        task.tell = partial(history.note, module=resource.name, redact=secrets.without, warn=task.warn)
-    return task
-
-
-def plan_and_apply(resource: Resource, task: Task, context: RunContext, result: dict[str, Any]) -> None:
-    """Make the plan, add it to ``result``, and apply it or, in check mode, let later tasks know of it."""
     task.guard = guard = BudgetGuard(task)
-    if task.client is not None:
-        task.client.on_commit = guard.committing
+    if resource.needs_api(options):
+        settings = connection(task.options, resource.name)
+        task.warnings += settings.warnings
+        secrets.token = settings.token
+        task.client = client = context.connect(settings, context.log)
+        client.redactor, client.on_pause, client.on_commit = secrets.without, task.progress, guard.committing
+        task.tell = partial(history.note, module=resource.name, redact=secrets.hide, warn=task.warn)
     with task.closing:
         with task.planning():
             plan = resource.plan(task)
@@ -139,8 +125,10 @@ def add_plan(
     if plan.cost is not None:
         result["cost"] = plan.cost.as_dict(currency_of(task), plan.moves)
     if context.diff:
-        subject = describe_subject(resource.name, vars(task.options), plan)
-        result["diff"] = as_diff(plan, subject, partial(format_price, task))
+        given = plan.subject or next(filter(None, map(vars(task.options).get, NAMING_OPTIONS)), "")
+        names = ", ".join(map(str, given)) if isinstance(given, list) else given
+        subject = f"{resource.name.replace('_', ' ')} {names}".rstrip()
+        result["diff"] = as_diff(plan, shortened(printable(subject)), partial(format_price, task))
 
 
 def apply_and_report(
@@ -188,6 +176,32 @@ def defect_result(error: Exception) -> dict[str, Any]:
         "shown, as it may hold secrets. Please report it with the places that are in this result",
         "places": places,
     }
+
+
+def as_diff(plan: Plan, subject: str, price: Callable[[Decimal], str | None]) -> dict[str, str]:
+    """Return the diff of a plan in Ansible's form. Ansible writes "before: " and "after: " into its header.
+
+    ``price`` writes an amount; it is called only if there is a difference to show.
+    """
+    if plan.before == plan.after:
+        text = as_yaml(plan.before, format_amount)
+        return {"before": text, "after": text}
+    diff = {"before": as_yaml(plan.before, price), "after": as_yaml(plan.after, price)}
+    return {**diff, "before_header": subject, "after_header": subject}
+
+
+def as_yaml(state: Mapping[str, Any] | str, price: Callable[[Decimal], str | None]) -> str:
+    """Return ``state`` as YAML, with its keys in order; text as it is. ``price`` writes its amounts."""
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: shown(item) for key, item in value.items()}
+        return price(value) if isinstance(value, Decimal) else value
+
+    if isinstance(state, str) or not state:
+        return printable(str(state or ""))
+    how: Any = {"sort_keys": False, "default_flow_style": False, "allow_unicode": True, "width": UNFOLDED}
+    return printable(yaml.safe_dump(shown(state), **how))
 
 
 class Secrets:

@@ -11,7 +11,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator, ValidationResult
+from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 from ansible.module_utils.common.validation import check_type_dict, check_type_list
 from ansible.module_utils.errors import AnsibleFallbackNotFound
 
@@ -155,18 +155,6 @@ def is_dictionary(text: str) -> bool:
     except TypeError:
         return False
     return True
-
-
-def validate(resource: Resource, checked: Mapping[str, Any]) -> ValidationResult:
-    """Validate checked arguments as Ansible does, whose complaints are in ``error_messages`` then."""
-    spec = argument_spec(resource)
-    try:
-        result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(checked)
-        return result
-    except CONVERSION_ERRORS:
-        raise ConfigurationError(
-            f"{find_invalid_argument(spec, checked)} has a value that the option cannot have"
-        ) from None
 
 
 CONVERSION_ERRORS = (ArithmeticError, AttributeError, TypeError, ValueError)

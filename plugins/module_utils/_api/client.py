@@ -9,12 +9,13 @@ show the response of a write, read the object again.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, takewhile
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from . import errors, responses
@@ -23,87 +24,70 @@ from . import routes as r
 from .connection import Connection
 from .http_transport import HttpTransport, Request, Transport
 from .platform_clock import PlatformClock
-from .responses import ABSENT
 from .text import Redactor, describe_type, tell_secrets
 
 MIN_TIME_TO_WRITE = 5.0
 """The seconds that must be left to retry a call that cannot be resent: cut off, its outcome is unknown."""
 MAX_PAGES = 1000
 MAX_ENTRIES = 1_000_000
-MAX_LIST = 1024 * 1024 * 1024
+MAX_LIST = 1 << 30
 """How many entries a list may have on all its pages, and how many bytes these may have."""
 METRICS_PER_CALL = 50
 M = TypeVar("M", bound=m.Model)
 
 
+@dataclass(eq=False)
 class Client:
     """Calls the platform. Ids and names are strings; an amount is in the unit that its field's name ends in.
 
-    Not thread-safe; give each thread a :meth:`clone`.
-
-    All methods raise :class:`HostedError`; its subclasses tell whether the platform acted on the call.
-
-    :param log: called with one line per request, without secrets.
-    :param transport: sends the requests; by default, a new :class:`HttpTransport`.
+    Not thread-safe; give each thread a :meth:`clone`. All methods raise :class:`HostedError`; its subclasses
+    tell whether the platform acted on the call.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        log: Callable[[str], None] | None = None,
-        transport: Transport | None = None,
-    ) -> None:
-        tell_secrets([connection.token])
-        self.connection = connection
-        self.log = log or (lambda line: None)
-        self._transport = transport or HttpTransport()
-        self.clock = PlatformClock()
-        self.received_bytes = 0
-        """The size of all responses so far."""
-        self.attempts_of_call = 0
-        """The number of requests that the last call took, retries included."""
-        # Made for a message only: most tasks have none.
-        self.redact: Callable[[str], str] = lambda said: Redactor([connection.token])(said)  # noqa: PLW0108
-        """Returns a message without the secrets in it: the token, and those of a task."""
-        self.on_write: Callable[[], None] = lambda: None
-        """Told of each call that may change something, once the platform said that it had carried it out."""
-        self.on_commit: Callable[[Client, Any], AbstractContextManager[None]] = lambda *_call: nullcontext()
-        """Entered around each call that may raise the price, with what it commits. It may refuse the call."""
-        self.on_pause: Callable[[str], None] = lambda line: None
-        """Told every second of a pause before a retry how long it goes on and why, for progress."""
-        self._next_turn: Callable[[float], float] = lambda now: now
-        self._on_refusal: Callable[[float], None] = lambda sent: None
+    connection: Connection
+    log: Callable[[str], None] = lambda line: None
+    """Called with one line per request, without secrets."""
+    transport: Transport = field(default_factory=HttpTransport)
+    clock: PlatformClock = field(default_factory=PlatformClock)
+    redactor: Callable[[str], str] | None = None
+    """Returns a message without the secrets of a task; by default, without the token."""
+    on_commit: Callable[[Client, Any], AbstractContextManager[None]] = lambda *_call: nullcontext()
+    """Entered around each call that may raise the price, with what it commits. It may refuse the call."""
+    on_pause: Callable[[str], None] = lambda line: None
+    """Told every second of a pause before a retry how long it goes on and why, for progress."""
+    on_write: Callable[[], None] = lambda: None
+    """Told of each call that may change something, once the platform said that it had carried it out."""
+    next_turn: Callable[[float], float] = lambda now: now
+    """Asked before each request, retries included, when it may be sent."""
+    on_refusal: Callable[[float], None] = lambda sent: None
+    """Told at once when the request of each 429 was sent, be it retried or not."""
+    received_bytes: int = 0
+    """The size of all responses so far."""
+    attempts_of_call: int = 0
+    """The number of requests that the last call took, retries included."""
 
-    def set_pace(self, next_turn: Callable[[float], float], on_refusal: Callable[[float], None]) -> None:
-        """Let others decide when requests are sent.
-
-        :param next_turn: asked before each request, retries included, when it may be sent.
-        :param on_refusal: told at once when the request of each 429 was sent, be it retried or not.
-        """
-        self._next_turn, self._on_refusal = next_turn, on_refusal
-
-    def clone(self) -> Client:
-        """Return a client with the same settings and its own connections, for another thread."""
-        clone = Client(self.connection, self.log, self._transport.clone())
-        clone.redact, clone.clock = self.redact, self.clock
-        clone.on_commit, clone.on_pause = self.on_commit, self.on_pause
-        return clone
-
-    def close(self) -> None:
-        """Close all open connections."""
-        self._transport.close()
-
-    @property
-    def account_key(self) -> str:
-        """A hash that differs for each address and token. The token cannot be found from it."""
-        known = self.connection
-        text = f"{known.base_url}\n{known.auth_header}\n{known.token}".encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(text, digest_size=16).hexdigest()
+    account_key = property(attrgetter("connection.account_key"))
 
     @property
     def last_call_was_retried(self) -> bool:
-        """Whether the last call took more than one request."""
         return self.attempts_of_call > 1
+
+    def set_pace(self, next_turn: Callable[[float], float], on_refusal: Callable[[float], None]) -> None:
+        """Let others decide when requests are sent."""
+        self.next_turn, self.on_refusal = next_turn, on_refusal
+
+    def clone(self) -> Client:
+        """Return a client with the same settings and its own connections, for another thread."""
+        known = self.clock, self.redactor, self.on_commit, self.on_pause
+        return Client(self.connection, self.log, self.transport.clone(), *known)
+
+    def close(self) -> None:
+        """Close all open connections."""
+        self.transport.close()
+
+    def redact(self, said: str) -> str:
+        """Return a message without the secrets in it."""
+        return (self.redactor or Redactor([self.connection.token]))(said)
 
     # --- Sending ----------------------------------------------------------------------------------
 
@@ -143,12 +127,8 @@ class Client:
         query: Any = None,
         body: Any = None,
         seconds: float | None = None,
-        *,
-        or_absent: bool = False,
     ) -> Any:
         """Make a call, with retries. A read needs no more than that; a change goes through :meth:`send`.
-
-        It returns :data:`ABSENT` for an item that is not there, if that is asked for.
 
         By default, its deadline is the connection's timeout or, if longer, the route's; an attempt that can
         be retried then uses at most half of it. A call that cannot be resent is retried only while there is
@@ -163,41 +143,39 @@ class Client:
         self.attempts_of_call, lost = 0, None
         while True:
             now = time.monotonic()
-            if (turn := self._next_turn(now) - now) > 0:
+            if (turn := self.next_turn(now) - now) > 0:
                 time.sleep(turn)
                 deadline += turn
             try:
                 left = min(deadline - time.monotonic(), longest)
-                return self._attempt(route, url, body, max(left, 0.001), or_absent)
+                return self._attempt(route, url, body, max(left, 0.001))
             except errors.HostedError as error:
                 again = isinstance(error, retried) and self.attempts_of_call <= self.connection.retries
                 pause = responses.pause_before_retry(error, self.attempts_of_call) if again else 0.0
                 if not again or time.monotonic() + pause + needed >= deadline:
-                    if lost is None or error.effect_unknown:
-                        raise
-                    raise responses.error_of_retry(error, lost) from error.__cause__
+                    raise (error if lost is None else error.after_lost(lost)) from error.__cause__
                 if error.effect_unknown and route.idempotency is not r.READ:
                     lost = error
                 reason = error.message
             responses.wait_for_retry(pause, reason, self.on_pause)
 
-    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float, or_absent: bool) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
         begun, outcome = time.monotonic(), "no answer"
         self.attempts_of_call += 1
-        connection, fresh = self.connection, not route.idempotency.resendable
-        request = Request(route.method, url, body, connection.headers, connection.verify, fresh)
+        known, fresh = self.connection, not route.idempotency.resendable
         try:
-            response = self._transport.exchange(request, seconds)
+            request = Request(route.method, url, body, known.headers, known.verify, fresh)
+            response = self.transport.exchange(request, seconds)
             outcome = str(response.status)
             self.received_bytes += len(response.body)
             if response.date:
                 self.clock.last = response.date, time.monotonic()
-            return responses.read_response(route, response, self.redact, or_absent)
+            return responses.read_response(route, response, self.redact)
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no complete response within {seconds:.3g} seconds") from None
         except errors.HostedError as error:
             if isinstance(error, errors.RateLimited):
-                self._on_refusal(begun)
+                self.on_refusal(begun)
             error.reworded(f"{route}: {self.redact(error.message)}")
             raise
         finally:
@@ -211,49 +189,61 @@ class Client:
             tell_secrets([each.value for each in value] if isinstance(value, list) else [value])
         return found
 
-    def pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
-        """Yield the items of all pages.
+    def if_any(self, route: r.Route[r.One[M]], **call: Any) -> M | None:
+        """Return the object on a route; ``None`` if the platform answers that there is none."""
+        try:
+            return self.one(route, **call)
+        except errors.NotFoundResponse:
+            return None
 
-        A page is a bare array, or an object with ``items`` and an optional ``nextCursor``.
-        """
+    def pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
+        """Yield the items of all pages: bare arrays, or objects with ``items`` and maybe ``nextCursor``."""
         query, seen = dict(query or {}), set()
-        count, begun = 0, self.received_bytes
+        count, begun, wrong = (
+            0,
+            self.received_bytes,
+            f"the list does not end after {MAX_PAGES} pages; stopped",
+        )
         for _page in range(MAX_PAGES):
             cursor, items = None, self.call(route, ids, query)
             if isinstance(items, dict):
                 cursor, items = items.get("nextCursor"), items.get("items")
             if not isinstance(items, list):
-                said = f"{route}: expected a list of items, got {describe_type(items)}"
-                raise errors.UnexpectedAnswer(said)
+                wrong = f"expected a list of items, got {describe_type(items)}"
+                break
             if not isinstance(cursor, (str, int, type(None))):
-                said = f"{route}: expected nextCursor to be a string, got {describe_type(cursor)}"
-                raise errors.UnexpectedAnswer(said)
+                wrong = f"expected nextCursor to be a string, got {describe_type(cursor)}"
+                break
             count += len(items)
             if count > MAX_ENTRIES or self.received_bytes - begun > MAX_LIST:
-                most = f"{MAX_ENTRIES} entries or {MAX_LIST // 1024 // 1024} MB"
-                raise errors.UnexpectedAnswer(f"{route}: the list has more than {most}; stopped")
+                wrong = f"the list has more than {MAX_ENTRIES} entries or {MAX_LIST >> 20} MB; stopped"
+                break
             yield from [responses.read_model(route, route.answer.model, item) for item in items]
             if cursor in (None, ""):
                 return
             if cursor in seen:
-                raise errors.UnexpectedAnswer(f"{route}: the platform repeats the cursor {cursor!r}; stopped")
+                wrong = f"the platform repeats the cursor {cursor!r}; stopped"
+                break
             seen.add(cursor)
             query["cursor"] = cursor
-        raise errors.UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
-
-    def if_any(self, route: r.Route[r.One[M]], id: str) -> M | None:
-        """Return the item on a route; ``None`` if it does not exist."""
-        answer = self.call(route, {"id": id}, or_absent=True)
-        return None if answer is ABSENT else responses.read_model(route, route.answer.model, answer)
+        raise errors.UnexpectedAnswer(f"{route}: {wrong}")
 
     # --- Calls ------------------------------------------------------------------------------------
 
     def whoami(self, seconds: float | None = None) -> m.Whoami:
-        """Return the account that the token belongs to (Authentication)."""
         return self.one(r.WHOAMI, seconds=seconds)
 
+    def wallet(self, seconds: float | None = None) -> m.Wallet:
+        return self.one(r.WALLET, seconds=seconds)
+
+    def billing_overview(self) -> m.BillingOverview:
+        return self.one(r.BILLING_OVERVIEW)
+
+    def quote(self, order: dict[str, Any]) -> m.Quote:
+        """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
+        return self.one(r.QUOTE, body=order)
+
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
-        """Return the monthly price of an application in millicents, without creating it."""
         size = None if dimensions is None else dimensions.as_body()
         return self.one(r.APP_QUOTE, body={"hostId": host_id, "dimensions": size})
 
@@ -262,14 +252,13 @@ class Client:
         return list(self.pages(r.APP_PROJECTS))
 
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
-        """Return the scan report of a release; ``None`` if the platform answers 404.
+        """Return the scan report of a release; ``None`` if there is none.
 
         The platform delays its response while the scan runs, and the deadline may pass first.
 
         :raises Interrupted: if it does.
         """
-        answer = self.call(r.RELEASE_SCAN, {"slug": slug, "tag": tag}, seconds=seconds, or_absent=True)
-        return None if answer is ABSENT else responses.read_model(r.RELEASE_SCAN, m.ScanReport, answer)
+        return self.if_any(r.RELEASE_SCAN, slug=slug, tag=tag, seconds=seconds)
 
     def app_logs(self, slug: str) -> list[str]:
         """Return the last lines of an application's log, oldest first."""
@@ -285,7 +274,7 @@ class Client:
         return {id: None if each is None else read(each) for id, each in told.items()}
 
     def logs(self, id: str, lines: int = 100) -> list[str]:
-        """Return the last ``lines`` lines of a service's log, oldest first, at most 100 (Limits)."""
+        """Return the last lines of a service's log, oldest first, at most 100 (Limits)."""
         return self.one(r.LOGS, query={"lines": lines}, id=id).lines
 
     def events(self, id: str, limit: int | None = None, *, since: str | None = None) -> list[m.Event]:
@@ -297,21 +286,13 @@ class Client:
         return list(islice(newer, limit))
 
     def usage(self, id: str, days: int | None = None) -> m.Usage:
-        """Return the spend of a service in cents over the last ``days`` days; 30 by default (Limits)."""
+        """Return the spend of a service over the last ``days`` days; 30 by default (Limits)."""
         return self.one(r.USAGE, query={"range": days}, id=id)
 
     def billed_totals(self, id: str, hour: str, day: str, week: str, month: str) -> m.BilledTotals:
-        """Return the spend of a service in cents since each of four timestamps (ISO 8601, UTC)."""
+        """Return the spend of a service since each of four timestamps (ISO 8601, UTC)."""
         query = {"hourStart": hour, "dayStart": day, "weekStart": week, "monthStart": month}
         return self.one(r.BILLED_TOTALS, query=query, id=id)
-
-    def billing_overview(self) -> m.BillingOverview:
-        """Return the account's balance, spend and forecast in cents."""
-        return self.one(r.BILLING_OVERVIEW)
-
-    def wallet(self, seconds: float | None = None) -> m.Wallet:
-        """Return the account's balance in cents and its currency."""
-        return self.one(r.WALLET, seconds=seconds)
 
     def entries(self, route: r.Route[r.Entries[m.Entry]]) -> list[dict[str, Any]]:
         """Return the entries of a list whose fields are not shown, as undocumented JSON."""
@@ -320,10 +301,6 @@ class Client:
     def statement(self, period: str) -> Any:
         """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
         return self.send(r.STATEMENT, period=period)
-
-    def quote(self, order: dict[str, Any]) -> m.Quote:
-        """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
-        return self.one(r.QUOTE, body=order)
 
     def database_rows(self, id: str, schema: str, table: str, page: int = 0) -> m.QueryResult:
         """Return a page of 50 rows of a table. The first page is 0."""

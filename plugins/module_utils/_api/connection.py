@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import os
 import re
@@ -50,9 +51,11 @@ class Connection:
     """The ``verify`` argument of requests: a CA file, ``True`` for the system's CAs, or ``False``."""
     warnings: list[str] = field(init=False, compare=False)
     """What every user of the connection is told of it."""
+    account_key: str = field(init=False, repr=False, compare=False)
+    """A hash that differs for each address and token. The token cannot be found from it."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "base_url", check_base_url(self.base_url, self.allow_http_hosts))
+        url = check_base_url(self.base_url, self.allow_http_hosts)
         if not TOKEN.fullmatch(self.token):
             raise ConfigurationError(fault_of_token(self.token))
         # Here, because requests would show the token in its error.
@@ -78,10 +81,16 @@ class Connection:
             "User-Agent": f"hosted.services (Ansible collection{caller})",
             self.auth_header: f"{self.auth_scheme} {self.token}".strip(),
         }
-        object.__setattr__(self, "headers", headers)
-        object.__setattr__(self, "verify", self.validate_certs and (self.ca_path or True))
-        unchecked = not self.validate_certs and self.base_url.startswith("https:")
-        object.__setattr__(self, "warnings", [UNCHECKED] if unchecked else [])
+        account = f"{url}\n{self.auth_header}\n{self.token}".encode("utf-8", "surrogatepass")
+        known = {
+            "base_url": url,
+            "headers": headers,
+            "verify": self.validate_certs and (self.ca_path or True),
+            "warnings": [] if self.validate_certs or url.startswith("http:") else [UNCHECKED],
+            "account_key": hashlib.blake2b(account, digest_size=16).hexdigest(),
+        }
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
 
 
 def fault_of_token(token: str) -> str:
@@ -102,19 +111,20 @@ def check_base_url(url: str, allow_http_hosts: Iterable[str] = ()) -> str:
         raise ConfigurationError("base_url is not a URL: its host or port is invalid") from None
     if parts.username or parts.password:
         raise ConfigurationError("base_url holds a user name or a password; use token instead")
+    fault = ""
     if parts.scheme not in ("http", "https") or not host or port == 0:
-        raise ConfigurationError(f"base_url is {url!r}; it must look like https://api.example.com")
-    if not url.isprintable() or " " in url or "\\" in url:
-        raise ConfigurationError(
-            f"base_url is {url!r}; it must not hold spaces, control characters or backslashes"
-        )
-    if "?" in url or "#" in url:
-        raise ConfigurationError(f"base_url is {url!r}; it must not have a query or a fragment")
-    if parts.scheme == "http" and not is_loopback(host) and host not in allow_http_hosts:
+        fault = "it must look like https://api.example.com"
+    elif not url.isprintable() or " " in url or "\\" in url:
+        fault = "it must not hold spaces, control characters or backslashes"
+    elif "?" in url or "#" in url:
+        fault = "it must not have a query or a fragment"
+    elif parts.scheme == "http" and not is_loopback(host) and host not in allow_http_hosts:
         raise ConfigurationError(
             f"base_url is {url!r}: over http the token would be sent unencrypted. "
             f"Use https, or add {host!r} to allow_http_hosts if the network in between is trusted"
         )
+    if fault:
+        raise ConfigurationError(f"base_url is {url!r}; {fault}")
     return url.rstrip("/")
 
 

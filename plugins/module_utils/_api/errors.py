@@ -62,6 +62,14 @@ class HostedError(Exception):
         self.nothing_done, self.effect_unknown = False, True
         return self.append(". An earlier attempt, whose response was lost, may have been carried out")
 
+    def after_lost(self, lost: HostedError) -> HostedError:
+        """Return the error of a call that ended in this one, and of which an earlier attempt was lost."""
+        if self.effect_unknown:
+            return self
+        if isinstance(self, NotSent):
+            return Interrupted(f"{lost.message}; the retry failed: {self.message}", **self.details)
+        return self.doubted()
+
 
 @contextmanager
 def undone_if_nothing_happened(undo: Callable[[], object]) -> Iterator[None]:

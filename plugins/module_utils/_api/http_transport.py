@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment
@@ -45,7 +45,7 @@ class Request:
     body: Any
     headers: Mapping[str, str]
     verify: bool | str
-    fresh: bool
+    fresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class Transport(Protocol):
         """Close all idle connections."""
 
 
+@dataclass
 class HttpTransport:
     """Sends requests over connections that it keeps open, for any thread.
 
@@ -83,85 +84,66 @@ class HttpTransport:
     keep cookies, which outlive their token, follow redirects, and ask macOS for proxies.
     """
 
-    def __init__(self) -> None:
-        urllib3.disable_warnings()  # of unverified certificates, which the user asked for
-        self._adapters: dict[bool | str, Any] = {}
-        """By what checks certificates: a connection that was not checked is for nobody who asks for that."""
+    _adapters: dict[bool | str, Any] = field(default_factory=dict)
+    """By what checks certificates: a connection that was not checked is for nobody who asks for that."""
 
     def clone(self) -> HttpTransport:
-        """Return a transport with connections of its own, for another thread."""
         return HttpTransport()
 
     def close(self) -> None:
-        """Close all idle connections."""
         for adapter in list(self._adapters.values()):  # others may add one meanwhile
             adapter.close()
 
     def exchange(self, request: Request, seconds: float) -> Response:
-        """Send a request and return its response, within so many seconds in all.
-
-        :raises TimeoutError: if none has arrived whole by then.
-        :raises HostedError: if the exchange fails.
-        """
         return run_bounded(seconds, lambda: self.send(request, seconds))
 
     def send(self, request: Request, seconds: float) -> Response:
-        """Exchange, where ``seconds`` bounds each wait for the server, not their sum.
-
-        :raises HostedError: if the exchange fails.
-        """
-        how: Any = {"verify": request.verify, "seconds": seconds, "fresh": request.fresh}
-        headers, body = request.headers, None
+        """Exchange, where ``seconds`` bounds each wait for the server, not their sum."""
         try:
-            if request.body is not None:
-                headers = {**headers, "Content-Type": "application/json"}
-                body = json.dumps(request.body, allow_nan=False).encode()
-            with self.open(request.method, request.url, headers, body, **how) as response:
-                got = response.headers
-                return Response(
-                    response.status_code,
-                    got.get("Retry-After"),
-                    read_whole(response, MAX_BODY),
-                    got.get("Content-Type", ""),
-                    got.get("Date", ""),
-                )
+            with self.open(request, seconds, most=MAX_BODY) as response:
+                got, after = response.headers, response.headers.get("Retry-After")
+                said = got.get("Content-Type", ""), got.get("Date", "")
+                return Response(response.status_code, after, response.content, *said)
         except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:  # those of requests are OSErrors
             raise failure(error, request.url, request.verify) from None
 
-    def open(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        body: bytes | Iterable[bytes] | None = None,
-        *,
-        verify: bool | str,
-        seconds: float,
-        fresh: bool = False,
-    ) -> Any:
-        """Send a request; return the response of requests, whose body is not read yet.
+    def open(self, request: Request, seconds: float, data: Any = None, most: int | None = None) -> Any:
+        """Send a request, or bytes; return the response of requests, with its body of ``most`` bytes.
 
-        A redirect is not followed, and nothing is sent twice. The environment may name the authorities.
+        Without ``most``, the body is left to be read. No redirect is followed, and nothing is sent twice.
         """
-        if verify is True:
+        verify, url = request.verify, request.url
+        headers = {"Accept-Encoding": requests.utils.DEFAULT_ACCEPT_ENCODING, **request.headers}
+        if request.body is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(request.body, allow_nan=False).encode()
+        if verify is True:  # the environment may name the authorities
             verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
+        elif verify is False:  # which the user asked for
+            urllib3.disable_warnings()
         if isinstance(verify, str) and url.startswith("https:") and not os.path.exists(verify):
             raise errors.ConfigurationError(
                 f"cannot send: the file of certificate authorities {verify!r} does not exist"
             )
-        adapter = None if fresh else self._adapters.get(verify)
-        if adapter is None:
-            adapter = requests.adapters.HTTPAdapter(pool_maxsize=MAX_IDLE)
-        if not fresh:
+        adapter = requests.adapters.HTTPAdapter(pool_maxsize=MAX_IDLE)
+        if not request.fresh:
             adapter = self._adapters.setdefault(verify, adapter)
-        accepted = {"Accept-Encoding": requests.utils.DEFAULT_ACCEPT_ENCODING}
-        return adapter.send(
-            requests.Request(method, url, {**accepted, **headers}, data=body).prepare(),
+        response = adapter.send(
+            requests.Request(request.method, url, headers, data=data).prepare(),
             stream=True,
             timeout=(min(MAX_CONNECT, seconds), seconds),
             verify=verify,
-            proxies=proxies_for(url),
+            proxies=getproxies_environment() and proxies_for(url),
         )
+        if most is not None:
+            parts = bytearray()
+            for part in response.iter_content(CHUNK):
+                parts += part
+                if len(parts) > most:
+                    response.close()
+                    raise errors.UnexpectedAnswer(f"the response is larger than {most // 1024 // 1024} MB")
+            response._content = bytes(parts)  # noqa: SLF001 - as requests keeps it
+        return response
 
 
 def proxies_for(url: str) -> dict[str, str]:
@@ -176,17 +158,6 @@ def proxies_for(url: str) -> dict[str, str]:
     return {} if requests.utils.should_bypass_proxies(url, no_proxy=None) else found
 
 
-def read_whole(response: Any, most: int) -> bytes:
-    """Return the body of a response, of at most so many bytes, unpacked."""
-    parts, size = [], 0
-    for part in response.iter_content(CHUNK):
-        size += len(part)
-        if size > most:
-            raise errors.UnexpectedAnswer(f"the response is larger than {most // 1024 // 1024} MB")
-        parts.append(part)
-    return b"".join(parts)
-
-
 # --- Failures ---------------------------------------------------------------------------------------
 
 
@@ -197,9 +168,8 @@ def failure(error: Exception, url: str, verify: bool | str, address: str = "base
     """
     reason, server = root_reason(error), "{0.scheme}://{0.netloc}".format(urlsplit(url))
     proxy = isinstance(error, requests.exceptions.ProxyError)
-    if (proxy or isinstance(error, requests.exceptions.SSLError)) and (
-        refused := tls_refusal(str(error), reason, server, verify)
-    ):
+    of_tls = proxy or isinstance(error, requests.exceptions.SSLError)
+    if of_tls and (refused := tls_refusal(str(error), reason, server, verify)):
         return errors.ConfigurationError(refused)
     if was_never_connected(error):
         way, doubt = (" by way of the proxy", ", and the proxy") if proxy else ("", "")
@@ -214,42 +184,33 @@ def failure(error: Exception, url: str, verify: bool | str, address: str = "base
     return errors.Interrupted(f"the connection broke before the response was complete: {reason}")
 
 
-def tls_refusal(said: str, reason: str, server: str, verify: bool | str) -> str | None:
-    """Return what to say of a TLS handshake that no retry can fix; ``None`` for other errors.
-
-    The handshake fails before the request is sent.
-    """
+def tls_refusal(said: str, reason: str, server: str, verify: bool | str) -> str:
+    """Return what to say of a TLS handshake, which no retry can fix; nothing for other errors."""
     if any(name in said for name in NO_AUTHORITIES):
-        return (
-            f"no certificate can be read from {str(verify)!r}: {reason}. Does ca_path name a file "
-            "of certificates in PEM form?"
-        )
+        named = f"no certificate can be read from {str(verify)!r}: {reason}"
+        return f"{named}. Does ca_path name a file of certificates in PEM form?"
     if "certificate" in said.lower():
-        return (
-            f"the server's certificate was not accepted: {reason}. "
-            "If it is signed by an authority of your own, name its file in ca_path"
-        )
+        refused = f"the server's certificate was not accepted: {reason}"
+        return f"{refused}. If it is signed by an authority of your own, name its file in ca_path"
     if any(name in said for name in NO_COMMON_TLS):
         return f"no TLS with {server}: {reason}. Does the server speak https at this address?"
-    return None
+    return ""
 
 
 def was_never_connected(error: Exception) -> bool:
     """Tell whether no connection was made for a request, or a proxy refused to make one.
 
-    A proxy is also blamed if the connection breaks after the request was sent through it. That is no
-    connection failure: the platform may have acted.
+    A proxy is also blamed if the connection breaks after the request was sent through it: the platform may
+    have acted.
     """
-    cause = error.args[0] if error.args else error
+    cause, of_urllib3 = error.args[0] if error.args else error, urllib3.exceptions
     cause = getattr(cause, "reason", cause)
-    of_urllib3 = urllib3.exceptions
     if isinstance(cause, of_urllib3.ProxyError):
         cause = cause.original_error
         if str(cause).startswith("Tunnel connection failed"):
             return True
-    return isinstance(
-        cause, (of_urllib3.NewConnectionError, of_urllib3.ConnectTimeoutError, of_urllib3.ClosedPoolError)
-    )
+    never = of_urllib3.NewConnectionError, of_urllib3.ConnectTimeoutError, of_urllib3.ClosedPoolError
+    return isinstance(cause, never)
 
 
 def root_reason(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from contextlib import closing
 from urllib.parse import urlsplit
 
 from .bounded_call import run_bounded
-from .http_transport import HttpTransport, root_reason
+from .http_transport import HttpTransport, Request, root_reason
 from .libraries import requests, urllib3
 
 
@@ -34,7 +34,7 @@ def probe_url(url: str, statuses: Collection[int], seconds: float, verify: bool 
 
     def status_of() -> int:
         with closing(HttpTransport()) as transport:
-            response = transport.open("GET", url, {}, verify=verify, seconds=seconds)
+            response = transport.open(Request("GET", url, None, {}, verify), seconds)
             response.close()  # its body may have no end
             return int(response.status_code)
 

@@ -24,7 +24,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 from . import errors
 from .bounded_call import run_bounded
 from .connection import is_loopback
-from .http_transport import HttpTransport, failure, proxies_for, read_whole, root_reason
+from .http_transport import HttpTransport, Request, failure, proxies_for, root_reason
 from .libraries import requests, urllib3
 from .models import DIGEST, RegistryCredentials
 from .responses import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
@@ -406,10 +406,10 @@ class RegistrySession:
 
         def call() -> Any:
             sent = {"User-Agent": USER_AGENT, **headers, **login}
-            how: Any = {"verify": self._verify, "seconds": self._timeout}
-            response = self._transport.open(method, url, sent, data, **how)
-            if not stream or response.status_code >= 300:
-                response._content = read_whole(response, MAX_ANSWER)  # noqa: SLF001 - as requests keeps it
+            request = Request(method, url, None, sent, self._verify)
+            response = self._transport.open(request, self._timeout, data, None if stream else MAX_ANSWER)
+            if stream and response.status_code >= 300:  # as requests keeps what was read
+                response._content = next(response.iter_content(MAX_ANSWER), b"")  # noqa: SLF001
             return response
 
         try:

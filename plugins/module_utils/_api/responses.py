@@ -12,6 +12,7 @@ import random
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -38,24 +39,17 @@ SENTENCES = ("message", "detail", "error_description", "error", "title", "errors
 """The keys of the message in an error's body. The specification shows the first one."""
 TAG = re.compile(r"<(style|script)\b.*?(?:</\1>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 """Matches a tag. Those without an end are not searched for it again and again."""
-ABSENT: Any = object()
-"""What a response means that a single item is not there, for a caller who asks whether it is."""
 M = TypeVar("M", bound=m.Model)
 
 
 # --- 2xx --------------------------------------------------------------------------------------------
 
 
-def read_response(
-    route: Route[Any], response: Response, redact: Callable[[str], str], or_absent: bool = False
-) -> Any:
+def read_response(route: Route[Any], response: Response, redact: Callable[[str], str]) -> Any:
     """Return the JSON of a 2xx response; ``None`` if nothing depends on its body, which is not JSON.
 
-    :raises UnexpectedAnswer: if it is too large or too deeply nested.
     :raises HostedError: what any other response means.
     """
-    if or_absent and errors.REFUSALS.get(response.status) is errors.NotFoundResponse:
-        return ABSENT
     if not 200 <= response.status < 300:
         raise error_for_response(route, response, redact)
     if not response.body.strip():
@@ -134,17 +128,11 @@ STRICT: dict[str, Any] = dict.fromkeys(("parse_int", "parse_float", "parse_const
 
 def is_shallow(value: Any) -> bool:
     """Tell whether ``value`` is nested at most :data:`MAX_DEPTH` levels deep."""
-    holders = [value]
+    level = [value]
     for _level in range(MAX_DEPTH):
-        holders = [
-            item
-            for holder in holders
-            for item in (holder.values() if isinstance(holder, dict) else holder)
-            if isinstance(item, (dict, list))
-        ]
-        if not holders:
-            return True
-    return False
+        inside = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [item for items in inside for item in items if isinstance(item, (dict, list))]
+    return not level
 
 
 # --- Everything else --------------------------------------------------------------------------------
@@ -186,23 +174,19 @@ def describe_pause(seconds: float | None) -> str:
 
 def message_in(body: bytes) -> str:
     """Return the message in an error's body, be it JSON, HTML or plain text; empty if there is none."""
-    try:
-        said = parse(body)
-    except (ValueError, RecursionError):
-        said = body[:MAX_MESSAGE].decode(errors="replace")
-        if body.lstrip()[:1] == b"<":
-            said = " ".join(TAG.sub(" ", said).split())
-            said = f"a web page, as proxies send: {said}" if said else ""
-        return said if any(char.isalnum() for char in said) else ""
-    return sentence(said)
+    with suppress(ValueError, RecursionError):
+        return sentence(parse(body))
+    said = body[:MAX_MESSAGE].decode(errors="replace")
+    if body.lstrip()[:1] == b"<":
+        said = " ".join(TAG.sub(" ", said).split())
+        said = f"a web page, as proxies send: {said}" if said else ""
+    return said if any(char.isalnum() for char in said) else ""
 
 
 def sentence(said: Any) -> str:
     """Return the message in an error's JSON, or all of the JSON if no key is known to hold it."""
     if isinstance(said, dict):
-        key = next((key for key in SENTENCES if said.get(key)), None)
-        if key is not None:
-            return sentence(said[key])
+        said = next((sentence(said[key]) for key in SENTENCES if said.get(key)), said)
     if isinstance(said, list):
         return "; ".join(filter(None, map(sentence, said)))
     if isinstance(said, str):
@@ -211,16 +195,6 @@ def sentence(said: Any) -> str:
 
 
 # --- Retries ----------------------------------------------------------------------------------------
-
-
-def error_of_retry(last: errors.HostedError, lost: errors.HostedError) -> errors.HostedError:
-    """Return the error of a call whose last attempt ended in ``last``.
-
-    The response to an earlier attempt, ``lost``, did not arrive, though the platform may have acted on it.
-    """
-    if isinstance(last, errors.NotSent):
-        return errors.Interrupted(f"{lost.message}; the retry failed: {last.message}", **last.details)
-    return last.doubted()
 
 
 def wait_for_retry(seconds: float, reason: str, report: Callable[[str], None]) -> None:
@@ -245,15 +219,8 @@ def pause_before_retry(error: errors.HostedError, failures: int) -> float:
 
 
 def retry_after_seconds(value: str | None, date: str) -> float | None:
-    """Return the seconds in a ``Retry-After`` header: a number or a date. ``None`` if it is neither.
-
-    :param date: the ``Date`` header of the same response, which one is compared with.
-    """
-    if value is None:
-        return None
-    try:
-        return max(0.0, float(int(value)))
-    except (ValueError, OverflowError):
-        pass
-    when, now = parse_http_date(value), parse_http_date(date)
+    """Return the seconds in a ``Retry-After`` header: a number, or a date to compare with ``Date``."""
+    with suppress(ValueError, OverflowError):
+        return max(0.0, float(int(value or "")))
+    when, now = parse_http_date(value or ""), parse_http_date(date)
     return None if when is None or now is None else max(0.0, (when - now).total_seconds())

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Client, Connection
+from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
@@ -22,22 +24,30 @@ from ansible_collections.hosted.services.plugins.plugin_utils._broker.server imp
 SOCKET = "hosted.services"
 MAX_ADDRESS = 100
 """The longest address of a socket that every system allows, in bytes."""
+KEPT: dict[Any, Transport] = {}
+"""The transport of the last item of a loop, by what it depends on: Ansible makes an action for each item."""
 
 
-def connect_to_broker(run_folder: str) -> Transport:
+def connect_to_broker(run_folder: str, environment: str = "", *, keeps: bool = True) -> Transport:
     """Return a transport that uses the broker of this run; start the broker if there is none yet.
 
-    ``run_folder`` is the temporary folder of the run. Where no broker can be reached or started, the
-    transport has connections of its own.
+    ``run_folder`` is the temporary folder of the run. The transport has connections of its own where no
+    broker can be reached or started; if they are not to be kept; and for an ``environment`` of the task, as
+    the broker has that of the run. A fork starts anew: two processes that read from one socket would mix up
+    their responses.
     """
-    path = os.path.join(run_folder, SOCKET)
-    try:
-        address = path if len(os.fsencode(path)) <= MAX_ADDRESS else short_address(run_folder)
-        if not os.path.exists(path):
-            start_broker(address)
-        return BrokerClient(address, Client(address))
-    except OSError:  # no sockets here, no more processes, or somebody killed the broker
-        return HttpTransport()
+    key = (os.getpid(), run_folder, environment, keeps)
+    if key not in KEPT:
+        KEPT.clear()
+        KEPT[key] = HttpTransport()
+        path = os.path.join(run_folder, SOCKET)
+        if keeps and not environment:
+            with suppress(OSError):  # no sockets here, no more processes, or somebody killed the broker
+                address = path if len(os.fsencode(path)) <= MAX_ADDRESS else short_address(run_folder)
+                if not os.path.exists(path):
+                    start_broker(address)
+                KEPT[key] = BrokerClient(address, Client(address))
+    return KEPT[key]
 
 
 @cache
@@ -61,13 +71,11 @@ class BrokerClient:
             return HttpTransport()
 
     def close(self) -> None:
-        """Disconnect from the broker, which continues."""
         if self._broker is not None:
             self._broker.close()
             self._broker = None
 
     def exchange(self, request: Request, seconds: float) -> Response:
-        """Send a request through the broker and return its response, within so many seconds."""
         try:
             broker = self._broker or Client(self.address)
         except OSError as error:

@@ -3,15 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The connection broker: a process that keeps connections to the platform open for all tasks of a run.
 
-Ansible forks a worker for each task, and the connections of a worker end with it. Without the broker, each
-task pays for a TCP connection and a TLS handshake before its first response: 78 ms a task instead of 26. So
-the first task of a run forks one more process, which sends the requests of all tasks over connections that
-stay open, and which ends with the run. Workers reach it through a socket in the run's own temporary folder,
-which only the user can enter. The broker knows no routes and retries nothing.
+Ansible forks a worker for each task, and the connections of a worker end with it: each task would pay for
+a TLS handshake, 78 ms instead of 26. So the first task of a run forks one more process, which sends the
+requests of all tasks, and which ends with the run. Workers reach it through a socket in the run's own
+temporary folder, which only the user can enter. The broker knows no routes and retries nothing.
 
-Ansible's own persistent connections (``ansible-connection``) do not fit: they are connection plugins, one
-process for each host, port and user, and for every task a second Python starts that talks to them, which
-takes ten times what there is to save. They outlive the run, and errors cross as text, without their class.
+Ansible's own persistent connections (``ansible-connection``) start a second Python for every task, outlive
+the run, and pass errors on as text, without their class.
 """
 
 from __future__ import annotations

@@ -5,20 +5,27 @@
 
 from __future__ import annotations
 
+import atexit
+import fcntl
+import gc
 import math
 import os
+import stat
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from typing import Any, ClassVar
 
 from ansible import constants, context
 from ansible.errors import AnsibleError, AnsibleFileNotFound
+from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.task import Task
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
@@ -28,21 +35,25 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
     shown_options,
 )
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
+    CONVERSION_ERRORS,
     argument_spec,
     checked_arguments,
-    validate,
+    find_invalid_argument,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConfigurationError,
     HostedError,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
-    HttpTransport,
-    Transport,
-)
 from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
+    ENVIRONMENT as BUDGET_VARIABLE,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
+    VARIABLE,
+    Budget,
+    read_budget,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
     token_in_file,
 )
@@ -56,16 +67,16 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     RUN_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import connect_to_broker
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import with_budget
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.collector import freeze_imports
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
     URL,
     CompletedArguments,
     complete_arguments,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import (
+    untagged,
+    with_token_decrypted,
+)
 
 display = Display()
 
@@ -73,13 +84,17 @@ WATCHED = sys.stdout.isatty()
 """True if the output goes to a terminal. Read before Ansible forks, because workers have no terminal."""
 IN_PROCESS, KEEP_CONNECTIONS = "hosted_in_process", "hosted_keep_connections"
 PROGRESS_INTERVAL, SECONDS_BETWEEN_PROGRESS = "hosted_progress_interval", 10.0
-BUDGET = "budget"
+BUDGET, GROUP = "budget", "group/hosted.services.all"
+"""An option, and the name in ``module_defaults`` of the group of all modules."""
+INVENTORY_VARIABLE = "hosted_inventory_budget"
+BUDGET_VARIABLES = (VARIABLE, INVENTORY_VARIABLE, "hosted_held_budget")
+"""Those of users, of the inventory file and of the rulebook hold_orders: one would hide the others."""
+FREEZE_SWITCH = "HOSTED_SERVICES_FREEZE"
+"""The environment variable that switches :func:`freeze_imports` off, with 0."""
 PATHS_OF_CONNECTION = ("token_file", "ca_path")
 ADDRESS, HOST_NAME, KEY_FILE = "ansible_host", "inventory_hostname", "ansible_private_key_file"
 NAMES_A_SERVICE = frozenset({"name", "service", "services"})
 """Options that take the name of a service; ``name`` does so in the modules on services alone."""
-KEPT: dict[Any, Transport] = {}
-"""The transport of the last item of a loop, by what it depends on: Ansible makes an action for each item."""
 Template = Callable[[Any], Any]
 ReadSource = Callable[[Resource, Mapping[str, Any], DataLoader, Template], dict[str, Any]]
 
@@ -184,47 +199,44 @@ class InProcessAction(ActionBase):
         self, arguments: dict[str, Any], carried: Mapping[str, Any], variables: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Validate the arguments as a module does, and run the task."""
-        task = self._task
-        validation = validate(self.resource, untagged(arguments))
+        task, resource, template = self._task, self.resource, self._templar.template
+        spec, given = argument_spec(resource), untagged(arguments)
+        try:
+            validation = ModuleArgumentSpecValidator(spec, **resource.rules).validate(given)
+        except CONVERSION_ERRORS:
+            wrong = find_invalid_argument(spec, given)
+            raise ConfigurationError(f"{wrong} has a value that the option cannot have") from None
         if validation.error_messages:
             message = str(validation.errors.msg)
             if isinstance(validation.errors[0], UnsupportedError):
                 message = f"Unsupported parameters for ({task.action}) module: {message}"
             return self._failed_result(message, validation.validated_parameters)
-        # The broker has the environment of the run: another proxy needs connections of the task's own.
-        keeps = boolean(self._templar.template(variables.get(KEEP_CONNECTIONS, True)))
-        self._uses_broker = keeps and not self._own_environment
-        context = RunContext(task.check_mode, task.diff, connect=self._connect)
+        keeps, own = (
+            boolean(template(variables.get(KEEP_CONNECTIONS, True))),
+            str(self._own_environment or ""),
+        )
+        context = RunContext(task.check_mode, task.diff)
+        context.connect = lambda settings, log: Client(
+            settings, log, connect_to_broker(os.environ[RUN_FOLDER], own, keeps=keeps)
+        )
         if not task.no_log:
             host = task.delegate_to or self._play_context.remote_addr
             context.log = lambda line: display.vvv(f"hosted.services: {line}", host=host)
-        if WATCHED and not task.no_log:
-            seconds = self._templar.template(variables.get(PROGRESS_INTERVAL, SECONDS_BETWEEN_PROGRESS))
-            context.progress = Progress(variables.get(HOST_NAME), seconds)
+            if WATCHED:
+                seconds = template(variables.get(PROGRESS_INTERVAL, SECONDS_BETWEEN_PROGRESS))
+                context.progress = Progress(variables.get(HOST_NAME), seconds)
         options = validation.validated_parameters
         for name in PATHS_OF_CONNECTION:  # from the environment; a module here begins at the playbook as well
             if options[name]:
                 options[name] = os.path.join(self._loader.get_basedir(), options[name])
         if options["token"] is None:
             options = with_token_decrypted(options, self._loader)
-        return execute(self.resource, {**options, **carried}, context)
+        return execute(resource, {**options, **carried}, context)
 
     def _failed_result(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the result of a task whose arguments are wrong."""
         shown = shown_options(self.resource, untagged(dict(given)))
         return {"failed": True, "changed": False, "msg": message, "invocation": {"module_args": shown}}
-
-    def _connect(self, settings: Connection, log: Callable[[str], None]) -> Client:
-        """Return a client whose connections stay open: for the other tasks of the run, or of the loop.
-
-        Each item of a loop may have another environment. A fork starts without any: two processes that read
-        from one socket would mix up their responses.
-        """
-        key = (os.getpid(), settings, str(self._own_environment), self._uses_broker)
-        if key not in KEPT:
-            KEPT.clear()
-            KEPT[key] = connect_to_broker(os.environ[RUN_FOLDER]) if self._uses_broker else HttpTransport()
-        return Client(settings, log, KEPT[key])
 
 
 def action_for(
@@ -237,25 +249,75 @@ def action_for(
     return type("ActionModule", (InProcessAction,), own)
 
 
+@cache
+def freeze_imports() -> None:
+    """Exempt what is there by now from garbage collection, once in a process, before Ansible forks.
+
+    To free all that was imported took a third of the time of a start. A file that another plugin left open in
+    a reference cycle is written to its end only by the collection at the end of the run. So nothing stays
+    exempt where a file is open for writing by then.
+    """
+    if os.environ.get(FREEZE_SWITCH) != "0":
+        gc.freeze()
+        atexit.register(unfreeze_for_open_files)
+
+
+def unfreeze_for_open_files() -> None:
+    """Collect everything, as ever, if a file that has a name is open for writing."""
+    handles = {int(name) for name in os.listdir("/dev/fd")} if os.path.isdir("/dev/fd") else set[int]()
+    for handle in handles - {0, 1, 2}:  # Python flushes the standard streams by itself
+        with suppress(OSError):  # such as the handle that the folder was read with
+            found, flags = os.fstat(handle), fcntl.fcntl(handle, fcntl.F_GETFL)
+            if stat.S_ISREG(found.st_mode) and found.st_nlink and flags & os.O_ACCMODE != os.O_RDONLY:
+                gc.unfreeze()
+
+
 class Progress:
     """Shows lines of progress under the name of the host, the next one when the last is old enough."""
 
     def __init__(self, host: str | None, seconds: Any) -> None:
-        try:
+        self.host, self.shown, self.seconds = host, time.monotonic(), -1.0
+        with suppress(TypeError, ValueError):
             self.seconds = float(seconds)
-        except (TypeError, ValueError):
-            self.seconds = -1
         if not 0 <= self.seconds < math.inf:
             raise AnsibleError(
                 f"the variable {PROGRESS_INTERVAL} is {seconds!r}; give a number of seconds, 0 for none"
             )
-        self.host, self.shown = host, time.monotonic()
 
     def __call__(self, line: str) -> None:
         now = time.monotonic()
         if self.seconds and now - self.shown >= self.seconds:
             self.shown = now
             display.display(f"  [{self.host}] {in_one_line(line)}")
+
+
+def with_budget(
+    arguments: dict[str, Any],
+    task: Task,
+    environments: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, Any],
+    template: Template,
+) -> dict[str, Any]:
+    """Return the arguments of a task with the limits of all places in the option ``budget``. Each holds.
+
+    Unlike the settings of the connection, the nearest does not win: a guard that a nearer setting raises is
+    none. A module that runs elsewhere finds there what the controller's variables and environment set.
+
+    :raises Invalid: if one of them is not a budget.
+    """
+    found = [(BUDGET_VARIABLE, each[BUDGET_VARIABLE]) for each in environments if BUDGET_VARIABLE in each]
+    found += [(name, template(variables[name])) for name in BUDGET_VARIABLES if name in variables]
+    for level in task.module_defaults or ():  # Ansible passes on the nearest one only
+        for name in (task.resolved_action, GROUP):
+            defaults = template(level[name]) if level and name in level else None
+            if isinstance(defaults, Mapping) and BUDGET in defaults:
+                found.append(("budget of module_defaults", template(defaults[BUDGET])))
+    if BUDGET in arguments:
+        found.append((BUDGET, arguments[BUDGET]))
+    budget = Budget()
+    for source, value in found:
+        budget = budget.with_limits_of(read_budget(untagged(value), source))
+    return {**arguments, BUDGET: budget.as_option()} if found else arguments
 
 
 # --- What the host of the play brings along --------------------------------------------------------------

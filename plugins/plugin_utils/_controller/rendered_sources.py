@@ -39,8 +39,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import SECRET_KEYS
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import is_encrypted
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_decrypted
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import (
+    untagged,
+    with_decrypted,
+)
 
 Template = Callable[[Any], Any]
 

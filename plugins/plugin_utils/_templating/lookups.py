@@ -25,8 +25,7 @@ from ...module_utils._resources.shared.identify import near_miss
 from ...module_utils._resources.shared.options import Options
 from ...module_utils._resources.shared.selectors import check_selector
 from .._controller.connection_sources import complete_arguments
-from .._controller.values import untagged
-from .._controller.vaulted import with_token_decrypted
+from .._controller.values import untagged, with_token_decrypted
 
 display = Display()
 

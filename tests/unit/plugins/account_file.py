@@ -34,7 +34,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     ServerFailure,
     error_for_status,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.responses import ABSENT
 
 SERVICE: dict[str, Any] = {
     "name": "web",
@@ -103,8 +102,6 @@ class AccountFile(Client):
         query: dict[str, Any] | None = None,
         body: Any = None,
         seconds: float | None = None,
-        *,
-        or_absent: bool = False,
     ) -> Any:
         """Answer a read.
 
@@ -126,8 +123,6 @@ class AccountFile(Client):
             pytest.fail(f"the account of the file has no answer to {asked}")
         if isinstance(answer, dict) and "message" in answer:
             message, status = f"{asked}: {answer['message']}", answer["status"]
-            if or_absent and status == 404:
-                return ABSENT
             raise ServerFailure(message) if status >= 500 else error_for_status(message, status)
         if isinstance(answer, dict) and body != answer.get("asks", body):
             pytest.fail(f"{asked} is sent with {body}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api import routes
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 
-NO_ROUTES = ("call", "clone", "close", "entries", "if_any", "one", "pages", "send", "set_pace")
+NO_ROUTES = {"call", "clone", "close", "entries", "if_any", "one", "pages", "redact", "send", "set_pace"}
+NO_ROUTES |= {each.name for each in fields(Client)}
 """The methods of the client that are about no route."""
 READS = [
     name

@@ -159,7 +159,7 @@ class HostileClient(Client):
     def clone(self) -> Client:
         return self
 
-    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float, or_absent: bool) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
         self.left -= 1
         self.attempts_of_call += 1  # or the call would be made again until its deadline
         assert self.left > 0, "it would go on for ever"
@@ -172,7 +172,7 @@ class HostileClient(Client):
         content = b"" if status == 204 else body_of(route, draw, self.wildness)
         try:
             response = Response(status, draw.choice([None, *map(str, NUMBERS), *STRINGS]), content)
-            return read_response(route, response, self.redact, or_absent)
+            return read_response(route, response, self.redact)
         except errors.HostedError as error:
             error.message = f"{route}: {self.redact(error.message)}"
             raise

@@ -127,7 +127,7 @@ class Account:
 
     def service(self, id: str) -> m.Service | None:
         """Return a service in full form; ``None`` if it does not exist."""
-        found = self.reads.once(("service", id), lambda: self.client.if_any(r.SERVICE, id))
+        found = self.reads.once(("service", id), lambda: self.client.if_any(r.SERVICE, id=id))
         if found is None:  # it may be gone since the list was read
             self.reads.forget(SERVICES)
         return found
@@ -272,7 +272,7 @@ class Account:
     @once
     def page(self, project_id: str) -> m.ProjectDetail | None:
         """Return a project with its services; ``None`` if it does not exist."""
-        return self.client.if_any(r.PROJECT, project_id)
+        return self.client.if_any(r.PROJECT, id=project_id)
 
     def members(self, project: m.Project) -> list[m.ServiceSummary]:
         """Return all services in a project, as its page shows them; none if it is gone or to be made."""

@@ -16,10 +16,10 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import (
     RunContext,
     Secrets,
+    as_diff,
     execute,
     shown_options,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api import libraries
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
@@ -452,14 +452,6 @@ def test_a_slip_in_the_name_of_a_secret_does_not_show_it() -> None:
     assert shown_options(BACKUP, {"service": ["mc"], "wait": True}) == {"service": ["mc"], "wait": True}
 
 
-def test_missing_libraries_are_one_line_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "MISSING", ["pydantic>=2", "requests"])
-    result = run(lambda task: Plan(result=None))
-    assert result["failed"] is True
-    assert result["msg"].endswith("-m pip install 'pydantic>=2' 'requests'")
-    assert "\n" not in result["msg"]
-
-
 def test_what_a_resource_redacts_is_nowhere_in_its_result_and_progress() -> None:
     """What is too short to tell anything stays: it is part of other words."""
 
@@ -495,3 +487,25 @@ def test_only_values_that_tell_something_are_redacted(value: Any, hidden: bool) 
     said = [f"it is {value}", {"text": str(value), "number": 5}]
     shown = Secrets(ENVIRONMENT, options).without(said)
     assert shown == ([f"it is {HIDDEN}", {"text": HIDDEN, "number": 5}] if hidden else said)
+
+
+def test_a_diff_names_its_subject_and_writes_amounts_with_their_currency() -> None:
+    plan = Plan(
+        result=None, before={"monthly": Decimal("1.5")}, after={"monthly": Decimal(2), "unknown": None}
+    )
+    assert as_diff(plan, "service web", lambda amount: f"{amount} EUR") == {
+        "before": "monthly: 1.5 EUR\n",
+        "after": "monthly: 2 EUR\nunknown: null\n",
+        "before_header": "service web",
+        "after_header": "service web",
+    }
+
+
+def test_the_currency_is_not_asked_for_where_nothing_differs() -> None:
+    def price(amount: Decimal) -> str:
+        raise AssertionError("asked for")
+
+    same = {"monthly": Decimal("1.5")}
+    assert (
+        as_diff(Plan(result=None, before=same, after=dict(same)), "x", price)["after"] == "monthly: '1.50'\n"
+    )

@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
     CONNECTION_SPEC,
+    CONVERSION_ERRORS,
     WAITING_SPEC,
+    argument_spec,
     checked_arguments,
-    validate,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._sftp import session
@@ -110,9 +112,12 @@ def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any
     """Run a task as Ansible would."""
     resource = RESOURCES[name]
     try:
-        validation = validate(resource, checked_arguments(resource, {**SETTINGS, **arguments}))
+        checked = checked_arguments(resource, {**SETTINGS, **arguments})
+        validation = ModuleArgumentSpecValidator(argument_spec(resource), **resource.rules).validate(checked)
     except HostedError as error:
         return {"failed": True, "msg": error.message}
+    except CONVERSION_ERRORS:
+        return {"failed": True, "msg": "an option has a value that it cannot have"}
     if validation.error_messages:
         return {"failed": True, "msg": validation.errors.msg}
     sender = HostileClient(1, 0.0)

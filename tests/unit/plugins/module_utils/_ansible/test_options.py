@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 
 from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
@@ -18,7 +19,6 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
     argument_spec,
     checked_arguments,
     find_invalid_argument,
-    validate,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
@@ -57,7 +57,8 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]
 
 
 def validated(**given: Any) -> Options:
-    result = validate(PROJECT, {"name": "x", **given})
+    spec = argument_spec(PROJECT)
+    result = ModuleArgumentSpecValidator(spec, **PROJECT.rules).validate({"name": "x", **given})
     assert not result.error_messages
     return PROJECT.read_options(result.validated_parameters)
 
@@ -163,7 +164,8 @@ def test_text_that_is_no_dictionary_is_told_with_its_option(
 @pytest.mark.parametrize("size", [{"ram_gb": 4}, '{"ram_gb": 4}', "ram_gb=4", None])
 def test_a_dictionary_may_be_text(size: Any) -> None:
     given = {"name": "x", "base_url": "https://a.example.com", "token": "t", "dimensions": size}
-    found = validate(SERVICE, checked_arguments(SERVICE, given))
+    validator = ModuleArgumentSpecValidator(argument_spec(SERVICE), **SERVICE.rules)
+    found = validator.validate(checked_arguments(SERVICE, given))
     assert found.error_messages == []
     read = found.validated_parameters["dimensions"]
     assert (read and read["ram_gb"]) == (size and 4)

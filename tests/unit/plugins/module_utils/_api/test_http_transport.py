@@ -236,33 +236,11 @@ def test_only_a_connection_that_was_never_made_is_a_failed_one(
     assert message in (None, meaning.message)
 
 
-@pytest.mark.parametrize(("seconds", "connect"), [(60.0, 10.0), (3.0, 3.0)])
-def test_an_answer_may_take_all_the_time_there_is(
-    seconds: float, connect: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A connection may not: a server that is not there would use up the time of the retries."""
-    seen: list[tuple[float, float]] = []
-    adapter = SimpleNamespace(send=lambda prepared, timeout, **how: seen.append(timeout))
-    monkeypatch.setattr(requests.adapters, "HTTPAdapter", lambda **how: adapter)
-    HttpTransport().open("GET", URL, {}, verify=True, seconds=seconds)
-    assert seen == [(connect, seconds)]
-
-
 def test_a_value_that_json_cannot_hold_is_not_sent() -> None:
     """And the error is final: a retry would end in the same way."""
     request = Request("POST", "http://127.0.0.1:9/api/order", {"ramGb": float("nan")}, {}, True, True)
     with pytest.raises(errors.ConfigurationError, match="cannot send"):
         HttpTransport().send(request, 1)
-
-
-@pytest.mark.parametrize(("size", "fits"), [(10, True), (11, False)])
-def test_a_body_may_be_as_large_as_the_bound(size: int, fits: bool) -> None:
-    response = SimpleNamespace(iter_content=lambda chunk: [b"x" * 5, b"x" * (size - 5)])
-    if fits:
-        assert http_transport.read_whole(response, 10) == b"x" * size
-        return
-    with pytest.raises(errors.UnexpectedAnswer, match="the response is larger than"):
-        http_transport.read_whole(response, 10)
 
 
 # --- The environment --------------------------------------------------------------------------------
@@ -300,14 +278,6 @@ def test_a_proxy_is_used_unless_an_exception_holds(
 
 
 @pytest.mark.usefixtures("bare")
-def test_the_system_is_never_asked_for_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On macOS the answer would be a crash, since the worker was forked."""
-    for name in ("getproxies", "proxy_bypass"):
-        monkeypatch.setattr(requests.utils, name, None)
-    assert http_transport.proxies_for(URL) == {}
-
-
-@pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_the_environment_names_the_authorities(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """But nothing is loosened or replaced by it, and what does not exist is told before anything is sent."""
@@ -316,10 +286,10 @@ def test_the_environment_names_the_authorities(name: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(requests.adapters, "HTTPAdapter", lambda **how: adapter)
     monkeypatch.setenv(name, __file__)
     for verify in (True, False, "/"):
-        HttpTransport().open("GET", URL, {}, verify=verify, seconds=1)
+        HttpTransport().open(Request("GET", URL, None, {}, verify), 1)
     assert seen == [__file__, False, "/"]
     monkeypatch.setenv(name, "/missing.pem")
     with pytest.raises(errors.ConfigurationError, match=r"authorities '/missing.pem' does not exist"):
-        HttpTransport().open("GET", URL, {}, verify=True, seconds=1)
-    HttpTransport().open("GET", "http://localhost/", {}, verify=True, seconds=1)
+        HttpTransport().open(Request("GET", URL, None, {}, True), 1)
+    HttpTransport().open(Request("GET", "http://localhost/", None, {}, True), 1)
     assert seen[3:] == ["/missing.pem"]

@@ -23,12 +23,6 @@ def test_what_is_missing_is_told_with_the_command_that_installs_it(monkeypatch: 
     assert f"{sys.executable} -m pip install 'pydantic>=2' 'requests'" in error.value.message
 
 
-def test_what_only_some_tasks_need_is_missed_by_those_alone() -> None:
-    libraries.require_for("SFTP", libraries, "asyncssh")
-    with pytest.raises(ConfigurationError, match="SFTP needs the Python library asyncssh"):
-        libraries.require_for("SFTP", None, "asyncssh")
-
-
 def imported_anew() -> Any:
     """Return the module as it is where the present modules are all that is installed."""
     place = importlib.util.spec_from_file_location(f"{libraries.__name__}_bare", libraries.__file__)
@@ -36,12 +30,6 @@ def imported_anew() -> Any:
     bare = importlib.util.module_from_spec(place)
     place.loader.exec_module(bare)
     return bare
-
-
-@pytest.mark.parametrize("missing", ["requests", "urllib3"])
-def test_requests_is_missing_if_it_or_what_it_needs_is(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    monkeypatch.setitem(sys.modules, missing, None)
-    assert imported_anew().MISSING == ["requests"]
 
 
 def test_models_can_be_defined_where_no_library_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,6 @@ SHAPES = yaml.safe_load((Path(__file__).parents[3] / "data" / "shapes.yml").read
 EXAMPLES: list[tuple[type[m.Model], dict[str, Any]]] = [
     (getattr(m, name), shape["example"]) for name, shape in SHAPES.items()
 ]
-NEEDED = {name: set(shape.get("needed", [])) for name, shape in SHAPES.items()}
 
 
 def undone(value: Any) -> Any:
@@ -67,40 +66,6 @@ def test_a_field_of_tomorrow_is_kept(model: type[m.Model], example: dict[str, An
     assert read.as_dict()["brand_new"] == {"keyAsItIs": [1]}
 
 
-@pytest.mark.parametrize(("model", "example"), EXAMPLES, ids=SHAPES)
-def test_only_what_is_needed_has_to_be_there(model: type[m.Model], example: dict[str, Any]) -> None:
-    needed = NEEDED[model.__name__]
-    bare = {key: value for key, value in example.items() if key in needed}
-    assert model.model_validate(bare).model_dump(exclude_none=True, by_alias=True).keys() == needed
-    nulls = {key: value if key in needed else None for key, value in example.items()}
-    assert model.model_validate(nulls)
-    for key in needed:
-        with pytest.raises(ValueError, match=key):
-            model.model_validate({name: value for name, value in example.items() if name != key})
-        with pytest.raises(ValueError, match=key):
-            model.model_validate({**example, key: None})
-
-
-@pytest.mark.parametrize(
-    ("model", "field"),
-    [
-        (m.ServiceSummary, "family"),
-        (m.ServiceSummary, "status"),
-        (m.Service, "status"),
-        (m.Metrics, "state"),
-        (m.App, "scanStatus"),
-        (m.ScanReport, "scanStatus"),
-        (m.Backup, "status"),
-        (m.Event, "type"),
-    ],
-)
-def test_an_enumeration_takes_a_value_of_tomorrow(model: type[m.Model], field: str) -> None:
-    example = next(example for known, example in EXAMPLES if known is model)
-    assert (
-        model.model_validate({**example, field: "BRAND_NEW"}).model_dump(by_alias=True)[field] == "BRAND_NEW"
-    )
-
-
 def test_keys_that_are_data_are_not_respelt() -> None:
     report = m.ScanReport.model_validate(
         {"scanStatus": "PASSED", "scanVerdict": {"counts": {"VeryLow": 3}}, "extraMap": {"MY_VAR": 1}}
@@ -109,29 +74,7 @@ def test_keys_that_are_data_are_not_respelt() -> None:
     assert report["extra_map"] == {"MY_VAR": 1}
 
 
-def test_numeric_ids_become_strings() -> None:
-    assert m.Project.model_validate({"id": 7, "name": "x"}).id == "7"
-
-
 def test_fractions_of_cents_stay_exact() -> None:
     overview = m.BillingOverview.model_validate({"currentHourlyBurnCents": 0.1})
     assert overview.current_hourly_burn_cents == Decimal("0.1")
     assert overview.as_dict()["current_hourly_burn_cents"] == "0.1"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"monthlyMillicents": 10.5},
-        {"monthlyMillicents": "1060 per month"},
-        {"status": {"code": "ACTIVE"}},
-        {"href": {"self": "/x"}},
-        {"name": True},
-    ],
-)
-def test_an_oddity_of_a_receipt_does_not_lose_its_secrets(answer: dict[str, Any]) -> None:
-    secrets = [{"label": "Password", "value": "kept"}]
-    order = m.Order.model_validate({"instanceId": "svc_9", "secrets": secrets, **answer})
-    assert order.instance_id == "svc_9"
-    assert order.secrets is not None
-    assert order.secrets[0].value == "kept"

@@ -6,27 +6,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import (
     PlatformClock,
     parse_http_date,
 )
-from hosted_sandbox.testing import Sandbox
 
 THREE = datetime(2031, 11, 20, 3, tzinfo=UTC)
-
-
-@pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
-    """A platform whose clock can be set."""
-    with Sandbox() as sandbox:
-        yield sandbox
 
 
 @pytest.mark.parametrize(
@@ -55,13 +44,3 @@ def test_the_time_runs_on_after_a_response(monkeypatch: pytest.MonkeyPatch) -> N
     clock.last = "Fri, 31 Dec 9999 23:59:59 GMT", seconds[0]
     seconds[0] += 90
     assert clock.now() == datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
-
-
-def test_the_clock_of_the_platform_counts_in_every_thread(sandbox: Sandbox) -> None:
-    sandbox.clock(freeze=True)
-    sandbox.clock(set="2031-11-20T03:00:00Z")
-    client = Client(Connection(sandbox.base_url, sandbox.token))
-    other = client.clone()
-    client.whoami()
-    for each in (client, other):
-        assert THREE <= each.clock.now() < THREE + timedelta(minutes=1)

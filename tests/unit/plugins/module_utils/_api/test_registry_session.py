@@ -21,7 +21,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Refused,
     UnexpectedAnswer,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
+    HttpTransport,
+    Request,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.registry import RegistrySession
 
@@ -40,10 +43,10 @@ class Registry:
         self.asked: list[tuple[str, str, str | None]] = []
         self.queries: list[dict[str, list[str]]] = []
 
-    def open(self, method: str, url: str, headers: Mapping[str, str], body: Any = None, **how: Any) -> Any:
-        assert how == {"verify": True, "seconds": 5}
-        parts, authorization = urlsplit(url), headers.get("Authorization")
-        self.asked.append((method, f"{parts.netloc}{parts.path}", authorization))
+    def open(self, request: Request, seconds: float, data: Any = None, most: int | None = None) -> Any:
+        assert (request.verify, seconds) == (True, 5)
+        parts, authorization = urlsplit(request.url), request.headers.get("Authorization")
+        self.asked.append((request.method, f"{parts.netloc}{parts.path}", authorization))
         if parts.netloc == "tokens.example":
             self.queries.append(parse_qs(parts.query))
             told = self.tokens.pop(0)
@@ -168,8 +171,8 @@ def test_an_unencrypted_registry_is_not_asked(monkeypatch: pytest.MonkeyPatch) -
 def test_only_a_refused_login_is_answered(status: int, again: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str | None, bytes | None, str | None]] = []
 
-    def answering(method: str, url: str, headers: Mapping[str, str], data: Any, **how: Any) -> Any:
-        asked.append((headers.get("Authorization"), data, headers.get("Content-Type")))
+    def answering(request: Request, seconds: float, data: Any, most: Any) -> Any:
+        asked.append((request.headers.get("Authorization"), data, request.headers.get("Content-Type")))
         return answer(status, "", {"Www-Authenticate": 'Basic realm="x"'})
 
     opened = session(monkeypatch, Registry(""))
@@ -195,12 +198,12 @@ def test_a_store_that_a_blob_is_in_is_not_told_the_secret(monkeypatch: pytest.Mo
     stored = "https://store.example/blob?signature=1"
     plain = registry.open
 
-    def answering(method: str, url: str, headers: Mapping[str, str], body: Any, **how: Any) -> Any:
-        if urlsplit(url).netloc == "store.example":
-            registry.asked.append((method, url, headers.get("Authorization")))
+    def answering(request: Request, *how: Any) -> Any:
+        if urlsplit(request.url).netloc == "store.example":
+            registry.asked.append((request.method, request.url, request.headers.get("Authorization")))
             return answer(200, "content")
-        told = plain(method, url, headers, body, **how)
-        return answer(307, "", {"Location": stored}) if told.ok and "/blobs/" in url else told
+        told = plain(request, *how)
+        return answer(307, "", {"Location": stored}) if told.ok and "/blobs/" in request.url else told
 
     monkeypatch.setattr(HttpTransport, "open", staticmethod(answering))
     found = asked.download(f"{ROOT}anna/shop/blobs/sha256:0", {"Range": "bytes=5-"})
@@ -215,12 +218,12 @@ def redirecting(monkeypatch: pytest.MonkeyPatch, *statuses: int, location: str |
     """Download a blob through these redirects in turn. Return what was requested, and the last answer."""
     asked: list[str] = []
 
-    def answering(method: str, url: str, headers: Mapping[str, str], body: Any, **how: Any) -> Any:
-        assert method == "GET" and headers["Range"] == "bytes=5-"
-        asked.append(url)
+    def answering(request: Request, *how: Any) -> Any:
+        assert request.method == "GET" and request.headers["Range"] == "bytes=5-"
+        asked.append(request.url)
         status = dict(enumerate(statuses, 1)).get(len(asked), 200)
         told = answer(status, str(status), {} if status == 200 or not location else {"Location": location})
-        told.url = url
+        told.url = request.url
         return told
 
     opened = session(monkeypatch, Registry(""))

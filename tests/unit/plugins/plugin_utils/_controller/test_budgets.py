@@ -13,7 +13,7 @@ import pytest
 from ansible.playbook.task import Task
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import with_budget
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import with_budget
 
 ACTION = "hosted.services.service"
 

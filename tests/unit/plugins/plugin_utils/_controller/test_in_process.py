@@ -21,11 +21,13 @@ from ansible.utils.context_objects import CLIArgs
 
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from ansible_collections.hosted.services.plugins.plugin_utils._controller import in_process
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     CompletedArguments,
 )
@@ -192,14 +194,21 @@ class ProjectAction(InProcessAction):
         self.client, self.settings = client, list[Connection]()
         self.modules: list[tuple[dict[str, Any], Any]] = []
         self.wrapped: list[bool] = []
+        self.brokers: list[tuple[Any, ...]] = []
 
     def _compute_environment_string(self, raw_environment_out: Any = None) -> str:
         raw_environment_out.update({} if self._task.environment is None else dict(*self._task.environment))
         return ""
 
-    def _connect(self, settings: Connection, log: Any) -> Any:
-        self.settings.append(settings)
-        return self.client
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        def connect(settings: Connection, log: Any, transport: Transport) -> FakeClient:
+            self.settings.append(settings)
+            return self.client
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(in_process, "Client", connect)
+            patch.setattr(in_process, "connect_to_broker", lambda *given, **_how: self.brokers.append(given))
+            return super().run(tmp, task_vars)
 
     def _execute_module(self, *_given: Any, **options: Any) -> dict[str, Any]:
         self.modules.append((options["module_args"], self._connection.become))
@@ -256,7 +265,7 @@ def test_the_environment_of_a_task_names_its_platform_and_token(client: FakeClie
     action = ProjectAction({"name": "games"}, client, environment=environment)
     assert action.run(task_vars={})["changed"]
     assert (action.settings[0].base_url, action.settings[0].token) == (URL, "b-token")
-    assert action._uses_broker is False, "which has the environment of the run"
+    assert action.brokers[0][1], "the broker has the environment of the run"
     assert dict(os.environ) == before, "a worker runs many tasks"
     assert ProjectAction(GAMES, client).run(task_vars={})["changed"] is False
 

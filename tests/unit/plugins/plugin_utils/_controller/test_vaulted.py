@@ -14,7 +14,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import with_token_decrypted
 
 PASSWORD: Any = [("default", VaultSecret(b"open sesame"))]
 ANOTHER: Any = [("default", VaultSecret(b"another"))]
