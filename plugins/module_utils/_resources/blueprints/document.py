@@ -81,8 +81,8 @@ class Document:
     """Whether the file is encrypted as a whole."""
     decrypted: list[tuple[Path, str]] = field(default_factory=list)
     """The values that are encrypted by themselves, decrypted, and where they are."""
-    unread: list[Path] = field(default_factory=list)
-    """Where a value could not be read, which is a problem. It is not in the data."""
+    unread: bool = False
+    """Whether a value could not be read, which is a problem. It is not in the data."""
 
     def add_problem(self, path: Path, message: str) -> None:
         """Note that something is wrong; :meth:`check` tells it."""
@@ -107,7 +107,7 @@ class Document:
         )
 
     def where(self, path: Path) -> str:
-        """Return where a value is: the keys that lead to it, and in a file the line and column."""
+        """Return the keys that lead to a value, and in a file the line and column."""
         keys = ".".join(map(str, path)) or "the blueprint"
         place = self._place(path)
         return f"{self.source}:{place[0]}:{place[1]}: {keys}" if place else keys
@@ -259,11 +259,9 @@ def parse_document(text: str, source: str, resolve: Resolve = refuse) -> Documen
             return Document(None, source, {(): (1, 1)})
         document = Document(None, source, {(): position(node)})
         walk = Walk(document, resolve)
-        node = walk.resolved(node, ())
-        if node is not None:
-            walk.visit(node, ())
-        if node is not None and walk.is_sound:
-            document.data = loader.construct_document(node)
+        for found in walk.visit(node, ()):
+            if walk.is_sound:
+                document.data = loader.construct_document(found)
         return document
     finally:
         loader.dispose()
@@ -291,40 +289,45 @@ class Walk:
     """The nodes that were visited. One with an anchor is visited once, however often it is used."""
 
     def refuse(self, path: Path, message: str) -> None:
-        """Note what leaves open what the file says."""
         self.document.add_problem(path, message)
         self.is_sound = False
 
-    def visit(self, node: Any, path: Path, literal: bool = False) -> None:
-        """Visit a node and all below it. Nothing in a ``literal`` one is a template."""
+    def visit(self, node: Any, path: Path, literal: bool = False) -> list[Any]:
+        """Visit a node and all below it. Return it, or what stands in its place; nothing if it is left out.
+
+        Nothing in a ``literal`` one is a template.
+        """
+        if not literal and (node := self.resolved(node, path)) is None:
+            return []
         if id(node) in self.above:
             self.refuse(path, "it holds itself, through an anchor; write it out")
         if id(node) in self.done:
-            return
+            return [node]
         self.done.add(id(node))
         self.above.add(id(node))
         if node.tag == UNSAFE_TAG:
             node.tag, literal = YAML_TAGS + PLAIN_TAGS[node.id], True
-        if not node.tag.startswith((YAML_TAGS, RESOLVED_TAG)):
-            self.refuse(path, f"the tag {node.tag} means nothing in a blueprint; remove it")
         if isinstance(node, yaml.MappingNode):
             node.value = self.visit_mapping(node.value, path, literal)
         elif isinstance(node, yaml.SequenceNode):
             items, node.value = node.value, []
             for number, item in enumerate(items):
                 self.document.places.setdefault((*path, number), position(item))
-                node.value += self.visit_resolved(item, (*path, number), literal)
-        elif node.tag in NUMBER_TAGS and not PLAIN_NUMBER.fullmatch(node.value):
-            self.refuse(path, OTHER_NUMBER)
+                node.value += self.visit(item, (*path, number), literal)
+        self.check_tag(node, path)
         self.above.remove(id(node))
+        return [node]
+
+    def check_tag(self, node: Any, path: Path) -> None:
+        if not node.tag.startswith((YAML_TAGS, RESOLVED_TAG)):
+            self.refuse(path, f"the tag {node.tag} means nothing in a blueprint; remove it")
+        elif node.tag in NUMBER_TAGS and not PLAIN_NUMBER.fullmatch(str(node.value)):
+            self.refuse(path, OTHER_NUMBER)
 
     def visit_mapping(
         self, pairs: Sequence[tuple[Any, Any]], path: Path, literal: bool
     ) -> list[tuple[Any, Any]]:
-        """Visit the keys of a mapping, and return what it has.
-
-        YAML itself lets the last of two equal keys win in silence.
-        """
+        """Visit a mapping. YAML itself lets the last of two equal keys win in silence."""
         seen: dict[str, int] = {}
         left = []
         for key, value in pairs:
@@ -335,21 +338,12 @@ class Walk:
                 key.tag = TEXT_TAG  # not the truth value that YAML makes of `on`
             name = str(key.value)
             here = (*path, name)
-            line, column = position(key)
             if name in seen:
                 self.refuse(here, f"the key is written twice, also in line {seen[name]}; remove one")
-            seen[name] = line
-            self.document.places[here] = line, column
-            left += [(key, found) for found in self.visit_resolved(value, here, literal)]
+            self.document.places[here] = position(key)
+            seen[name] = position(key)[0]
+            left += [(key, found) for found in self.visit(value, here, literal)]
         return left
-
-    def visit_resolved(self, node: Any, path: Path, literal: bool) -> list[Any]:
-        """Visit a node, or what stands in its place, and return it; nothing if it is left out."""
-        found = node if literal else self.resolved(node, path)
-        if found is None:
-            return []
-        self.visit(found, path, literal)
-        return [found]
 
     def resolved(self, node: Any, path: Path) -> Any:
         """Return a node, or what stands in its place if only the controller can read it.
@@ -366,7 +360,7 @@ class Walk:
             answer = Answer(problem=f"{node.tag} is for a text")
         if answer.problem:
             self.document.add_problem(path, answer.problem)
-            self.document.unread.append(path)
+            self.document.unread = True
         if answer.problem or answer.omitted:
             return None
         if encrypted:

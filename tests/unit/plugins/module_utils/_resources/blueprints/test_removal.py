@@ -22,14 +22,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints import removal
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.applied import (
-    last_applied,
-    remember,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
+    last_applied,
     needed_by_relocations,
+    remember,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
