@@ -68,7 +68,6 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
     result_key = "parts"
 
     def plan(self, task: Task[BlueprintOptions]) -> Plan:
-        """Plan every part, and return the union of their plans."""
         check_removal_options(task.options)
         if task.options.state == "absent":
             contents = read_contents(task.options.read())
@@ -236,7 +235,6 @@ class Assembly:
         self.made[entry.key] = self.add(entry, APP, arguments, [self.project])
 
     def add_key(self, entry: Entry) -> None:
-        """Add an SSH key of the account, which belongs to no project."""
         values = {**entry.values, "name": entry.name}
         if "public_key_file" in values:
             values["public_key_file"] = self.contents.path(values["public_key_file"])
@@ -357,17 +355,14 @@ class Assembly:
         return self.made[entry.key]
 
     def running_parts(self, keys: Iterable[str]) -> list[Part]:
-        """Return the parts after which all of these run as described."""
         return [self.running.get(key, self.made[key]) for key in keys]
 
 
 def deploy_among(parts: Iterable[Part]) -> Part | None:
-    """Return the part that deploys an image; ``None`` if none does."""
     return next((part for part in parts if part.resource is COMMANDED_DEPLOY), None)
 
 
 def digest_of(pushed: Part | None, image: Mapping[str, Any]) -> str | None:
-    """Return the digest of an image: that of its archive, or the one that is written; ``None`` for a tag."""
     return ((pushed.result if pushed else image) or {}).get("digest")
 
 
@@ -385,7 +380,6 @@ class CommandedDeployResource(Resource[CommandedDeployOptions]):
     name = APP_DEPLOY.name
 
     def plan(self, task: Task[CommandedDeployOptions]) -> Plan:
-        """Plan the deploy, and before it the command, so that no version starts with that of another."""
         waits = task.options.wait and not task.check_mode
         return plan_release(task, waits, partial(with_command_first, task))
 
@@ -443,7 +437,6 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
     name = SERVICE.name
 
     def plan(self, task: Task[AppSettingsOptions]) -> Plan:
-        """Plan the settings of an application; what is expected of one that does not exist yet."""
         options = task.options
         if options.id is None:
             given = later_settings(options)
@@ -499,7 +492,6 @@ class AppHealthResource(Resource[AppHealthOptions]):
     name = APP_DEPLOY.name
 
     def plan(self, task: Task[AppHealthOptions]) -> Plan:
-        """Plan the check, which changes nothing unless it rolls back."""
         options = task.options
         digest, previous = options.digest, options.last_good_digest
         deployed = Deployed(digest, previous, options.rollback) if digest else None
@@ -510,7 +502,6 @@ APP_HEALTH_RESOURCE = AppHealthResource()
 
 
 def with_aliases(variables: Mapping[str, str] | None, aliases: Mapping[str, str]) -> dict[str, str] | None:
-    """Return variables with the aliases in place of the keys that their references name."""
     return {name: redirected(value, aliases) for name, value in variables.items()} if variables else None
 
 

@@ -82,7 +82,6 @@ BLUEPRINT_INFO = BlueprintInfoResource()
 
 
 def exported(task: Task[BlueprintInfoOptions]) -> list[dict[str, Any]]:
-    """Return projects as data and as text, sorted by name."""
     account, wanted = task.account, task.options.project
     projects = [account.project_to_come(wanted)] if wanted else account.projects()
     known = [project for project in projects if project.id]
@@ -130,7 +129,6 @@ def read_edges(account: Account, project: Project) -> list[Edge]:
 
 
 def compared(task: Task[BlueprintInfoOptions]) -> dict[str, Any]:
-    """Return in what a blueprint and its project differ."""
     # It takes a third of a second to import what makes a project, which an export does without.
     from .blueprint import Assembly, planned, read_checked  # noqa: PLC0415
 
@@ -220,7 +218,6 @@ class Comparison:
             yield difference(part, MISSING, actions_of(part.plan), prevails=FILE)
 
     def not_applicable(self, part: Part, error: HostedError, field: str | None = None) -> Difference:
-        """Return what an apply would be refused for."""
         if not isinstance(error, OF_THE_FILE):
             raise error
         return difference(part, REFUSED, f"cannot be applied: {error.message}", field)
@@ -325,7 +322,6 @@ class Comparison:
 
 
 def sides_of(plan: Plan) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return the states before and after a plan, as far as they have fields."""
     before, after = (side if isinstance(side, Mapping) else {} for side in (plan.before, plan.after))
     return before, after
 

@@ -46,8 +46,6 @@ ALWAYS_THE_SAME = {
 }
 OWN = ("name", "id", "slug")
 """What each entry has for itself."""
-BRANCHES = ("str", "KeySection", "[key]")
-"""What pydantic adds to the path of an error: the member of a union, or that a key is meant."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,6 @@ class Contents:
         return [*self.services, *self.applications, *self.ssh_keys]
 
     def path(self, written: str) -> str:
-        """Return the path of a file on this machine."""
         return os.path.join(self.folder, os.path.expanduser(written))
 
 
@@ -121,14 +118,18 @@ def read_form(document: Document) -> Blueprint:
             form = Blueprint.model_validate(data)
         except ValidationError as error:
             for each in error.errors(include_url=False):
-                document.add_problem(*describe_error(data, tuple(each["loc"]), each))
+                document.add_problem(*describe_error(tuple(each["loc"]), each))
     document.check()
     return form
 
 
-def describe_error(data: Any, path: Path, error: Mapping[str, Any]) -> tuple[Path, str]:
+def describe_error(path: Path, error: Mapping[str, Any]) -> tuple[Path, str]:
     """Return the place of an error of the form and what is wrong, without the value: it may be secret."""
-    path, kind, value = without_branches(data, path), error["type"], error["input"]
+    kind, value = error["type"], error["input"]
+    if path[0] == "ssh_keys":  # pydantic adds the member of a union
+        path = (*path[:2], *path[3:])
+    if path[-1] == "[key]":
+        path = path[:-1]
     if value is None:
         return path, "it is null; give it a value, or leave it out"
     if kind in ALWAYS_THE_SAME:
@@ -143,7 +144,6 @@ def describe_error(data: Any, path: Path, error: Mapping[str, Any]) -> tuple[Pat
 
 
 def form_of(path: Path, kind: str) -> str:
-    """Return what a value of the wrong type has to be."""
     if path[0] == "ssh_keys" and len(path) == 2:
         return "write the public key as text, or a mapping with public_key_file"
     if kind == "string_type":
@@ -152,21 +152,7 @@ def form_of(path: Path, kind: str) -> str:
     return f"it must be {wanted.get(kind.partition('_')[0], 'a mapping')}"
 
 
-def without_branches(data: Any, path: Path) -> Path:
-    """Return a path without the names that pydantic adds for the members of a union."""
-    found: list[str | int] = []
-    for key in path:
-        inside = isinstance(data, Mapping) and key in data
-        if inside or (isinstance(data, list) and key in range(len(data))):
-            data = data[key]
-        elif key in BRANCHES:
-            continue
-        found.append(key)
-    return tuple(found)
-
-
 def hint_of(path: Path) -> str:
-    """Return the keys that there are instead of an unknown one, or the one that is probably meant."""
     own = OWN if path[:1] == ("defaults",) and len(path) == 3 else ()
     known = [key for key in keys_at(path[:-1]) if key not in own]
     close = difflib.get_close_matches(str(path[-1]), known, 1)
@@ -235,7 +221,6 @@ def check_keys(document: Document, keys: Sequence[Entry]) -> None:
 
 
 def check_project(document: Document, form: Blueprint) -> None:
-    """Check the names of the project (Limits)."""
     check_length(document, ("project",), form.project, MAX_PROJECT_NAME)
     limits = form.budget.get("projects") if isinstance(form.budget, Mapping) else None
     if form.was is not None and isinstance(limits, Mapping) and form.was in limits:

@@ -72,7 +72,6 @@ class Export:
 
     @property
     def sections(self) -> dict[str, list[Exported]]:
-        """The sections that have entries, by their names."""
         return {name: [*found] for name, found in groupby(self.entries, lambda each: each.section)}
 
     @property
@@ -86,7 +85,6 @@ class Export:
 
 
 def export_project(found: Found) -> Export:
-    """Return a project as a blueprint, with remarks on what it leaves out."""
     present: list[Mapping[str, Any]] = []
     failed: list[Mapping[str, Any]] = []
     remarks: list[str] = []
@@ -193,7 +191,6 @@ def values_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, A
 
 
 def remarks_on(service: Mapping[str, Any], app: App | None) -> list[str]:
-    """Return what could not be read, what an application runs, and that its state is left alone."""
     remarks, status = [], service["status"]
     if status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
         remarks.append(f"its status is {status}, so its settings and state were not read")

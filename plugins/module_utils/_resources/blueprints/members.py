@@ -37,7 +37,6 @@ class Member:
 
     @property
     def id(self) -> str:
-        """The id of the service, also of an application."""
         return self.service.id
 
     @property
@@ -47,12 +46,10 @@ class Member:
 
     @property
     def section(self) -> str:
-        """The section of a blueprint that describes such a thing."""
         return "applications" if self.slug else "services"
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         kind = "application" if self.slug else "service"
         return f"{kind} {self.name!r} ({self.id})"
 
@@ -273,7 +270,6 @@ def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequ
 
 
 def path_of(entry: Entry, name: str) -> str:
-    """Return where a field is in the blueprint."""
     return f"{entry.section}.{entry.key}.{name}"
 
 

@@ -81,7 +81,6 @@ class Part(Branch):
 
     @property
     def label(self) -> str:
-        """How messages and diffs call it."""
         return f"{self.resource.name.replace('_', ' ')} {self.name!r}"
 
     @property
@@ -114,13 +113,11 @@ class Part(Branch):
 
     @property
     def reason(self) -> str | None:
-        """Why it failed or was not begun; ``None`` for neither."""
         if self.error is not None:
             return self.error.message
         return f"not begun, because {self.blocked_by.label} failed" if self.blocked_by else None
 
     def make_plan(self, client: Client, foreseen: bool) -> None:
-        """Plan the part, and keep its error, if any."""
         task = self.task
         self.foreseen = (foreseen or self.late) and not task.check_mode
         task.client = client
@@ -208,7 +205,6 @@ class Parts:
 
     @property
     def failed(self) -> list[Part]:
-        """The parts that cannot be planned, or were not done."""
         return [part for part in self.found if part.error is not None]
 
     def make_plans(self) -> None:
@@ -273,7 +269,6 @@ class Parts:
         return whole
 
     def cost_of(self, part: Part) -> Cost | None:
-        """Return what a part does to the price; ``None`` if nothing."""
         plan = part.plan
         if plan is None or plan.cost is None or (part.error and self.task.check_mode):
             return None
@@ -282,7 +277,6 @@ class Parts:
         return part.task.effects.cost(plan.cost)
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return what the result tells of all parts, in the order in which they need each other."""
         return [self.entry(part) for part in self.found]
 
     def entry(self, part: Part) -> dict[str, Any]:
@@ -391,5 +385,4 @@ def with_label(label: str, state: Mapping[str, Any] | str) -> dict[str, Any]:
 
 
 def sum_of(amounts: Iterable[Decimal | None]) -> Decimal:
-    """Return the sum of amounts that are known."""
     return sum((amount for amount in amounts if amount is not None), Decimal(0))

@@ -62,7 +62,6 @@ class Deleters:
 
 
 def check_removal_options(options: DeletingOptions) -> None:
-    """Check that the options that delete do not contradict each other."""
     absent = options.state == "absent"
     if options.prune and absent:
         raise Invalid(
@@ -188,7 +187,6 @@ def check_references(members: Members, contents: Contents, going: Sequence[Membe
 
 
 def list_members(found: Iterable[Member]) -> str:
-    """Return the labels of some members for a message; of many, the first few."""
     return first_of([each.label for each in found], NAMED_MEMBERS)
 
 
@@ -269,7 +267,6 @@ def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Se
 
 
 def project_deletion(task: Task[Any], project: Project, parts: Sequence[Part], deleters: Deleters) -> Part:
-    """Return the part that deletes a project, after all that is in it."""
     place, own = ("project", project.name, project.name), {"id": project.id, "state": "absent"}
     return new_part(task, place, deleters.project, own, needs=parts, late=True)
 

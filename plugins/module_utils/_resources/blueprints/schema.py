@@ -79,7 +79,6 @@ def refuse_truth_values(value: Any) -> Any:
 
 
 def as_amount(value: Any) -> Any:
-    """Return an amount as text, so that no digits are lost."""
     return str(refuse_truth_values(value)) if isinstance(value, (bool, int, float)) else value
 
 

@@ -26,9 +26,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import (
     Answer,
     Document,
+    SourceOptions,
     Unread,
     parse_document,
-    read_document,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
     Export,
@@ -86,7 +86,7 @@ def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "shop.yml"
     path.write_text("[" * 50_000)
     with pytest.raises(Invalid, match=r"nested too deeply|not valid YAML"):
-        read_document(str(path))
+        SourceOptions(base_url="https://a.example", src=str(path)).read()
 
 
 # --- What only the controller can read --------------------------------------------------------------
@@ -115,12 +115,6 @@ def test_values_are_resolved_once_and_keys_never() -> None:
     assert not document.decrypted
 
 
-def test_the_result_of_a_template_is_no_template() -> None:
-    document, asked = answered("a: '{{ x }}'\n", x=Answer({"b": ["{{ y }}"]}))
-    assert document.data == {"a": {"b": ["{{ y }}"]}}
-    assert len(asked) == 1
-
-
 def test_what_is_left_out_takes_its_key_along() -> None:
     document, _asked = answered("a: '{{ x }}'\nb: [1, '{{ x }}']\n", x=Answer(omitted=True))
     assert document.data == {"b": [1]}
@@ -134,12 +128,6 @@ def test_what_cannot_be_read_is_a_problem_of_its_place() -> None:
     ]
     assert document.data == {"a": 1, "b": {}}
     assert document.unread
-
-
-def test_the_whole_may_be_a_template() -> None:
-    assert answered("'{{ x }}'", x=Answer({"project": "a"}))[0].data == {"project": "a"}
-    document, _asked = answered("'{{ x }}'", x=Answer(problem="no"))
-    assert (document.data, len(document.problems)) == (None, 1)
 
 
 def test_decrypted_values_are_noted_wherever_they_are_used() -> None:
@@ -399,11 +387,6 @@ def test_decrypted_variables_become_secret_ones() -> None:
     assert document.where(("applications", "web", "secret_environment", "B")).startswith("shop.yml:4:7:")
 
 
-def test_all_variables_of_an_encrypted_file_do() -> None:
-    found = with_hidden_environment(Document({}, "", encrypted=True), (), {"environment": {"A": "x"}})
-    assert found == {"environment": {}, "secret_environment": {"A": "x"}}
-
-
 def test_an_encrypted_command_hides_that_of_the_platform() -> None:
     document = Document(DATA, "", decrypted=[(("services", "db", "command"), "run")])
     assert hides_command(document, "services", "db")
@@ -429,13 +412,6 @@ def test_any_name_reads_back_and_no_remark_ends_its_comment(project: str, name: 
     document = parse_document(export_text(export), "shop.yml")
     assert not document.problems
     assert document.data == export.data
-
-
-def test_words_that_yaml_takes_for_something_else_stay_text() -> None:
-    for word in ("null", "on", "123", "1e3", "a: b", "x #y", "!vault", "*a", "&a", "=", "2026-11-23", "~"):
-        key = word if word.isalnum() else "key"
-        export = Export(word, [Exported("services", key, {"name": word}, id="1")])
-        assert yaml.safe_load(export_text(export)) == export.data
 
 
 def test_odd_line_breaks_and_what_turns_around_the_text_are_escaped() -> None:
