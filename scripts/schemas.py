@@ -24,16 +24,12 @@ def of_blueprints() -> dict[str, Any]:
 
 
 def without_null(schema: Any) -> Any:
-    """Return a schema in which nothing may be null: what is left out is not written at all."""
+    """Return a schema without defaults of null: what is left out is not written at all."""
     if isinstance(schema, list):
-        return [without_null(each) for each in schema if each != {"type": "null"}]
+        return [without_null(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {key: without_null(value) for key, value in schema.items() if (key, value) != ("default", None)}
-    choices = found.get("anyOf")
-    if choices and len(choices) == 1:
-        found = {**{key: value for key, value in found.items() if key != "anyOf"}, **choices[0]}
-    return found
+    return {key: without_null(value) for key, value in schema.items() if (key, value) != ("default", None)}
 
 
 def of_events() -> dict[str, Any]:

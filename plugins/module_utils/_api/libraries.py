@@ -19,6 +19,7 @@ MISSING: list[str] = []
 
 try:
     from pydantic import (
+        AfterValidator,
         BaseModel,
         BeforeValidator,
         ConfigDict,
@@ -44,7 +45,7 @@ except ImportError:
         """Return what is given, in place of what pydantic's functions make of it."""
         return settings or value
 
-    ConfigDict = BeforeValidator = WithJsonSchema = given  # type: ignore[misc, assignment]
+    AfterValidator = BeforeValidator = ConfigDict = WithJsonSchema = given  # type: ignore[misc, assignment]
     Field = to_camel = to_snake = given  # type: ignore[assignment]
 
 
@@ -71,6 +72,7 @@ except ImportError:
 
 __all__ = [
     "MISSING",
+    "AfterValidator",
     "BaseModel",
     "BeforeValidator",
     "ConfigDict",

@@ -10,8 +10,8 @@ of the blueprint is the union of their plans, with edges from what is needed to 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -28,16 +28,12 @@ from .applications.health import HealthCheck, health_steps
 from .applications.lookup import OnAppOptions
 from .applications.records import AppRecords
 from .applications.rollout import Deployed
-from .blueprints.applied import remember, warn_of_dropped
-from .blueprints.contents import ENVIRONMENTS, Contents, read_contents
+from .blueprints.contents import ENVIRONMENTS, VARIABLES, Contents, read_contents
 from .blueprints.document import Entry, SourceOptions
-from .blueprints.graph import levels
 from .blueprints.hiding import OnBlueprint
-from .blueprints.members import check_neighbors, check_no_id, find_home
-from .blueprints.parts import Arguments, Part, Parts, new_part
-from .blueprints.plans import VARIABLES
+from .blueprints.members import check_neighbors, check_no_id, find_home, remember, warn_of_dropped
+from .blueprints.parts import Arguments, Part, Parts, levels, new_part
 from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
-from .blueprints.report import Report
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
 from .project import PROJECT
@@ -72,7 +68,6 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
     result_key = "parts"
 
     def plan(self, task: Task[BlueprintOptions]) -> Plan:
-        """Plan every part, and return the union of their plans."""
         check_removal_options(task.options)
         if task.options.state == "absent":
             contents = read_contents(task.options.read())
@@ -80,10 +75,10 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
             return whole_plan(task, Contents(contents.project), parts, "blueprint")
         contents = read_checked(task)
         task.guard.tighten(contents.budget)
-        facts: dict[str, Any] = {VARIABLES[section]: list(plans) for section, plans in contents.plans.items()}
-        if facts:
-            facts["plans_of"] = [name for name in (contents.project, contents.was) if name]
-        task.effects.facts.update(facts)
+        if contents.plans:
+            plans = {VARIABLES[section]: list(plans) for section, plans in contents.plans.items()}
+            names = [name for name in (contents.project, contents.was) if name]
+            task.effects.facts.update({**plans, "plans_of": names})
         parts = planned(task, Assembly(task, contents).add_all())
         check_distinct(parts)
         if not task.options.prune:
@@ -95,6 +90,7 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
 
 
 BLUEPRINT = BlueprintResource()
+DELETERS = Deleters(SERVICE, PROJECT)
 
 
 def check_distinct(parts: Parts) -> None:
@@ -136,22 +132,22 @@ def whole_plan(
     :param first: what is done before any part is begun.
     :raises Invalid: if a part cannot be planned, or the balance does not cover a day of all that is ordered.
     """
-    report = Report(task, parts.found, subject, contents.mark)
-    report.check_planned()
-    report.check_balance()
-    most, name = task.options.max_parallel, contents.project
-    plan = Plan(result=[], max_parallel=most, subject=name, budgeted_whole=True)
-    report.update(plan)
+    parts.subject, parts.mark = subject, contents.mark
+    parts.check_planned()
+    parts.check_balance()
+    plan = Plan(result=[], max_parallel=parts.max_parallel, subject=contents.project, budgeted_whole=True)
+    parts.update(plan)
     steps = [*first, *parts.steps(first)]
-    finish = partial(report.update, plan)
 
     def failure() -> HostedError | None:
         if not task.check_mode:
-            remember(task, contents, report.failed_entries)
-        return report.failure()
+            failed = {(part.section, part.key) for part in parts.found if part.blocked_by}
+            remember(task, contents, failed)
+        return parts.failure()
 
     plan.failure = failure
-    plan.steps = [*steps, Step("gather the outcome", finish, needs=steps, changes=False)]
+    gather = Step("gather the outcome", partial(parts.update, plan), needs=steps, changes=False)
+    plan.steps = [*steps, gather]
     return plan
 
 
@@ -169,8 +165,7 @@ class Assembly:
         """By key: the part after which a service or application exists."""
         self.running: dict[str, Part] = {}
         """By key: the part after which it runs as described, if that is another one."""
-        entry = Entry("project", contents.project, {})
-        self.project = self.add(entry, PROJECT, self._project_arguments)
+        self.project = self.add(Entry("project", contents.project, {}), PROJECT, self._project_arguments)
 
     def add_all(self) -> list[Part]:
         """Add everything that the blueprint describes, and return all parts."""
@@ -240,7 +235,6 @@ class Assembly:
         self.made[entry.key] = self.add(entry, APP, arguments, [self.project])
 
     def add_key(self, entry: Entry) -> None:
-        """Add an SSH key of the account, which belongs to no project."""
         values = {**entry.values, "name": entry.name}
         if "public_key_file" in values:
             values["public_key_file"] = self.contents.path(values["public_key_file"])
@@ -287,13 +281,15 @@ class Assembly:
                 AppRecords.of(own.task, app.id).note(ENVIRONMENT_CHANGE)
 
         @contextmanager
-        def outdated() -> Iterator[None]:
-            with undone_if_nothing_happened(AppRecords.of(self.task, app.id).note(ENVIRONMENT_CHANGE)):
+        def outdated(inner: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+            noted = AppRecords.of(self.task, app.id).note(ENVIRONMENT_CHANGE)
+            with undone_if_nothing_happened(noted), inner():
                 yield
 
         part.prepare = prepare
-        for target in targets.values():
-            target.before_creating(outdated)
+        for own in (target.task for target in targets.values()):
+            creating = partial(outdated, own.composition.creating)
+            own.composition = replace(own.composition, creating=creating)
         self.running[entry.key] = part
 
     def add_image(self, entry: Entry) -> None:
@@ -359,17 +355,14 @@ class Assembly:
         return self.made[entry.key]
 
     def running_parts(self, keys: Iterable[str]) -> list[Part]:
-        """Return the parts after which all of these run as described."""
         return [self.running.get(key, self.made[key]) for key in keys]
 
 
 def deploy_among(parts: Iterable[Part]) -> Part | None:
-    """Return the part that deploys an image; ``None`` if none does."""
     return next((part for part in parts if part.resource is COMMANDED_DEPLOY), None)
 
 
 def digest_of(pushed: Part | None, image: Mapping[str, Any]) -> str | None:
-    """Return the digest of an image: that of its archive, or the one that is written; ``None`` for a tag."""
     return ((pushed.result if pushed else image) or {}).get("digest")
 
 
@@ -387,7 +380,6 @@ class CommandedDeployResource(Resource[CommandedDeployOptions]):
     name = APP_DEPLOY.name
 
     def plan(self, task: Task[CommandedDeployOptions]) -> Plan:
-        """Plan the deploy, and before it the command, so that no version starts with that of another."""
         waits = task.options.wait and not task.check_mode
         return plan_release(task, waits, partial(with_command_first, task))
 
@@ -395,7 +387,7 @@ class CommandedDeployResource(Resource[CommandedDeployOptions]):
 def with_command_first(task: Task[CommandedDeployOptions], app: App, plan: Plan) -> Plan:
     """Return the plan of a deploy with its command set right before it, if that is needed."""
     first = plan_command(task, app)
-    if not first.steps:
+    if not first.changed:
         return plan
 
     def hint(error: HostedError) -> None:
@@ -405,15 +397,11 @@ def with_command_first(task: Task[CommandedDeployOptions], app: App, plan: Plan)
             "with the command as it was"
         )
 
-    steps = [*first.steps, *rescued(plan.steps, hint)]
-    return replace(
-        plan, steps=steps, before=joined(first.before, plan.before), after=joined(first.after, plan.after)
-    )
-
-
-def joined(one: Mapping[str, Any] | str, other: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
-    """Return two states as one; the latter alone if one of them is text."""
-    return {**one, **other} if isinstance(one, Mapping) and isinstance(other, Mapping) else other
+    before, after = plan.before, plan.after
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        old, new = command_of(first.before), command_of(first.after)
+        before, after = {**({"command": old} if app.id else {}), **before}, {"command": new, **after}
+    return replace(plan, steps=[*first.steps, *rescued(plan.steps, hint)], before=before, after=after)
 
 
 def plan_command(task: Task[CommandedDeployOptions], app: App) -> Plan:
@@ -427,13 +415,9 @@ def plan_command(task: Task[CommandedDeployOptions], app: App) -> Plan:
     if not app.id:  # what to expect of one that is not there yet
         steps = [Step("set the command of the application", lambda: None)]
         return Plan(result=None, steps=steps, after={"command": command})
-    plan = Plan(result=None)
     with suppress(Invalid):  # What is told now, and keeps it from being set, is looked at after the deploy.
-        plan = plan_with(replace(task, warnings=[]), SERVICE, {"id": app.id, "command": command})
-    if not plan.changed:
-        return Plan(result=None)
-    before, after = ({"command": command_of(side)} for side in (plan.before, plan.after))
-    return Plan(result=None, steps=plan.steps, before=before, after=after)
+        return plan_with(replace(task, warnings=[]), SERVICE, {"id": app.id, "command": command})
+    return Plan(result=None)
 
 
 COMMANDED_DEPLOY = CommandedDeployResource()
@@ -453,7 +437,6 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
     name = SERVICE.name
 
     def plan(self, task: Task[AppSettingsOptions]) -> Plan:
-        """Plan the settings of an application; what is expected of one that does not exist yet."""
         options = task.options
         if options.id is None:
             given = later_settings(options)
@@ -509,7 +492,6 @@ class AppHealthResource(Resource[AppHealthOptions]):
     name = APP_DEPLOY.name
 
     def plan(self, task: Task[AppHealthOptions]) -> Plan:
-        """Plan the check, which changes nothing unless it rolls back."""
         options = task.options
         digest, previous = options.digest, options.last_good_digest
         deployed = Deployed(digest, previous, options.rollback) if digest else None
@@ -519,11 +501,7 @@ class AppHealthResource(Resource[AppHealthOptions]):
 APP_HEALTH_RESOURCE = AppHealthResource()
 
 
-DELETERS = Deleters(SERVICE, PROJECT)
-
-
 def with_aliases(variables: Mapping[str, str] | None, aliases: Mapping[str, str]) -> dict[str, str] | None:
-    """Return variables with the aliases in place of the keys that their references name."""
     return {name: redirected(value, aliases) for name, value in variables.items()} if variables else None
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.schema import SCHEMA_URL
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import SCHEMA_URL
 from ansible_collections.hosted.services.scripts import release
 from ansible_collections.hosted.services.scripts.sources import ROOT
 

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads a blueprint: checks its form and its references, and returns its entries with their defaults.
+"""Reads a blueprint: checks its form, then what its entries say of each other, and returns them.
 
-All that can be known to be wrong without the platform is found here, at once and with its place.
+All that can be known to be wrong without the platform is found here, with its place.
 """
 
 from __future__ import annotations
@@ -14,42 +14,38 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ..._api.libraries import ValidationError
 from ..._api.text import describe_type
-from ..applications.environment_rules import check_name, merged, references
-from ..applications.health import HealthCheck
-from ..applications.lookup import check_digest, check_slug, check_tag
+from ..applications.environment_rules import merged, references
+from ..applications.lookup import check_slug
 from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
+from ..shared.identify import near_miss
 from ..shared.limits import MAX_PROJECT_NAME
-from ..shared.money import read_amount
 from ..shared.names import same_name
 from ..shared.public_key import read_public_key
-from ..shared.selectors import check_selector
-from ..shared.task_errors import Invalid
+from ..sleeping.options import SleepPlanOptions, check_limits, schedule_of
 from .document import Document, Entry, Path
-from .graph import find_cycle
 from .hiding import HIDDEN_SECTION, PLAIN_SECTION, hides_command, with_hidden_environment
-from .plans import read_plans
-from .schema import Blueprint, Defaults, Section, Size, keys_of
+from .parts import find_cycle
+from .schema import Blueprint, PlanSection, Section, Size, SleepSection, keys_at
 
-KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
-"""Keys have the form of aliases, so that references can name them."""
+PLAN_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 ENVIRONMENTS = (PLAIN_SECTION, HIDDEN_SECTION)
-SELECTORS = ("name", "id", "product", "runtime", "host", "preset", "max_monthly", "slug", "public_key_file")
-"""What identifies or limits, and so must hold something where it is written."""
-NAMELESS = "nameless"
-"""Stands for a project whose name is missing, which is a problem of its own."""
+VARIABLES = {"backups": "backups_plans", "sleep": "sleep_schedule_plans"}
+"""The variables of the roles that take the plans of a section. The module installs none of them."""
+FILE = "service or application of this file"
+RUNS = ("started", "stopped", "suspended", "resumed")
+"""The states of a service that leave a plan for sleep nothing to decide."""
 ALWAYS_THE_SAME = {
     "missing": "it is missing; write it",
     "int_from_float": "it has a fraction; it must be a whole number",
 }
 OWN = ("name", "id", "slug")
 """What each entry has for itself."""
-BRANCHES = ("str", "KeySection", "[key]")
-"""What pydantic adds to the path of an error: the member of a union, or that a key is meant."""
 
 
 @dataclass(frozen=True)
@@ -76,31 +72,28 @@ class Contents:
         return [*self.services, *self.applications, *self.ssh_keys]
 
     def path(self, written: str) -> str:
-        """Return the path of a file on this machine."""
         return os.path.join(self.folder, os.path.expanduser(written))
 
 
 def read_contents(document: Document) -> Contents:
     """Check a document and return what it says. The error has all that is wrong, each with its place."""
-    if document.data is None:
-        document.check()
-    form = check_form(document)
-    defaults = form.defaults or Defaults()
-    services = entries_of(document, "services", form.services, defaults.services)
-    applications = entries_of(document, "applications", form.applications, defaults.applications)
-    applications = with_references(document, services, applications)
+    form = read_form(document)
+    services = entries_of(document, form, "services")
+    applications = with_references(document, services, entries_of(document, form, "applications"))
     keys = [
         Entry("ssh_keys", name, {"public_key": key} if isinstance(key, str) else written(key))
         for name, key in form.ssh_keys.items()
     ]
-    for entry in (*services, *applications, *keys):
-        check_entry(document, entry)
+    for entry in services:
+        check_service(document, entry)
+    for entry in applications:
+        check_application(document, entry)
+    check_keys(document, keys)
     check_names(document, [*services, *applications])
-    for entry, other in alike(keys, lambda key: " ".join(str(key.values.get("public_key", "")).split()[:2])):
-        document.add_problem(entry.path, f"it is the same key as {document.where(other.path)}; remove one")
-    budget = check_project(document, form)
+    check_project(document, form)
     plans = read_plans(document, form, [*services, *applications])
     document.check()
+    budget = Budget() if form.budget is None else read_budget(form.budget, "budget")
     return Contents(
         form.project, services, applications, keys, budget, form.was, plans, document.folder, document.mark
     )
@@ -109,68 +102,48 @@ def read_contents(document: Document) -> Contents:
 # --- The form ---------------------------------------------------------------------------------------
 
 
-def check_form(document: Document) -> Blueprint:
-    """Return the blueprint as its model, and note what is wrong with its form.
+def read_form(document: Document) -> Blueprint:
+    """Return the blueprint as its model.
 
-    Entries whose form is wrong are left out, so that what is wrong with the others is found as well.
+    :raises Invalid: with all that is wrong with its form, or that could not be read.
     """
-    if not isinstance(document.data, Mapping) or not document.data:
-        if not document.unread:
-            said = "it is empty" if not document.data else f"it is {describe_type(document.data)}"
-            document.add_problem((), f"{said}; write a mapping with project and the sections that it has")
-        return Blueprint(project=NAMELESS)
-    data = without_entries(document.data, document.unread) if document.unread else document.data
-    for path in nulls_in(data):
-        document.add_problem(path, "it is null; give it a value, or leave it out")
-    try:
-        return Blueprint.model_validate(data)
-    except ValidationError as error:
-        found = error.errors(include_url=False)
-    for each in found:
-        document.add_problem(*describe_error(data, tuple(each["loc"]), each))
-    try:
-        return Blueprint.model_validate(without_entries(data, [each["loc"] for each in found]))
-    except ValidationError:  # what is wrong cannot be taken out, such as a key that is no text
-        return Blueprint(project=NAMELESS)
+    data = document.data
+    if document.unread or data is None:
+        document.check()
+    if not isinstance(data, Mapping) or not data:
+        said = "it is empty" if not data else f"it is {describe_type(data)}"
+        document.add_problem((), f"{said}; write a mapping with project and the sections that it has")
+    else:
+        try:
+            form = Blueprint.model_validate(data)
+        except ValidationError as error:
+            for each in error.errors(include_url=False):
+                document.add_problem(*describe_error(tuple(each["loc"]), each))
+    document.check()
+    return form
 
 
-def nulls_in(data: Any, path: Path = ()) -> Iterator[Path]:
-    """Yield where a blueprint says nothing: a limit that holds nothing would limit nothing."""
-    if data is None:
-        yield path
-    elif isinstance(data, Mapping) and path[2:] != ("variables",):  # which are those of a product
-        for key, value in data.items():
-            yield from nulls_in(value, (*path, key))
-
-
-def without_entries(data: Mapping[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
-    """Return a blueprint without the entries, or the sections, that these paths lead to."""
-    left: dict[str, Any] = {"project": NAMELESS, **data}
-    for section, *keys in paths:
-        name = str(section)
-        if not keys:
-            left = {key: value for key, value in left.items() if key != name}
-        elif isinstance(left.get(name), Mapping):
-            left[name] = {key: value for key, value in left[name].items() if key != keys[0]}
-    return {"project": NAMELESS, **left}
-
-
-def describe_error(data: Any, path: Path, error: Mapping[str, Any]) -> tuple[Path, str]:
+def describe_error(path: Path, error: Mapping[str, Any]) -> tuple[Path, str]:
     """Return the place of an error of the form and what is wrong, without the value: it may be secret."""
-    path, kind, context = without_branches(data, path), error["type"], error.get("ctx") or {}
+    kind, value = error["type"], error["input"]
+    if path[0] == "ssh_keys":  # pydantic adds the member of a union
+        path = (*path[:2], *path[3:])
+    if path[-1] == "[key]":
+        path = path[:-1]
+    if value is None:
+        return path, "it is null; give it a value, or leave it out"
     if kind in ALWAYS_THE_SAME:
         return path, ALWAYS_THE_SAME[kind]
     if kind == "extra_forbidden":
         return path, f"there is no such key{hint_of(path)}"
     if kind == "value_error":
-        return path, f"it {context['error']}"
+        return path, str(error["ctx"]["error"])
     if kind == "literal_error":
-        return path, f"it is {error['input']!r}; it must be {context['expected']}"
-    return path, f"it is {describe_type(error['input'])}; {form_of(path, kind)}"
+        return path, f"it is {value!r}; it must be {error['ctx']['expected']}"
+    return path, f"it is {describe_type(value)}; {form_of(path, kind)}"
 
 
 def form_of(path: Path, kind: str) -> str:
-    """Return what a value of the wrong type has to be."""
     if path[0] == "ssh_keys" and len(path) == 2:
         return "write the public key as text, or a mapping with public_key_file"
     if kind == "string_type":
@@ -179,23 +152,9 @@ def form_of(path: Path, kind: str) -> str:
     return f"it must be {wanted.get(kind.partition('_')[0], 'a mapping')}"
 
 
-def without_branches(data: Any, path: Path) -> Path:
-    """Return a path without the names that pydantic adds for the members of a union."""
-    found: list[str | int] = []
-    for key in path:
-        inside = isinstance(data, Mapping) and key in data
-        if inside or (isinstance(data, list) and key in range(len(data))):
-            data = data[key]
-        elif key in BRANCHES:
-            continue
-        found.append(key)
-    return tuple(found)
-
-
 def hint_of(path: Path) -> str:
-    """Return the keys that there are instead of an unknown one, or the one that is probably meant."""
     own = OWN if path[:1] == ("defaults",) and len(path) == 3 else ()
-    known = [key for key in keys_of(Blueprint, path[:-1]) if key not in own]
+    known = [key for key in keys_at(path[:-1]) if key not in own]
     close = difflib.get_close_matches(str(path[-1]), known, 1)
     return f"; did you mean {close[0]!r}?" if close else f"; the keys are {', '.join(known)}"
 
@@ -203,41 +162,22 @@ def hint_of(path: Path) -> str:
 # --- Entries ----------------------------------------------------------------------------------------
 
 
-def entries_of(
-    document: Document, section: str, found: Mapping[str, Section], defaults: Section | None
-) -> list[Entry]:
+def entries_of(document: Document, form: Blueprint, section: str) -> list[Entry]:
     """Return the entries of a section. What an entry says hides what the defaults say."""
+    defaults = getattr(form.defaults, section, None)
     inherited = written(defaults) if defaults else {}
     for name in set(OWN) & inherited.keys():
         document.add_problem(("defaults", section, name), "each entry needs its own; remove this")
     entries = []
-    for key, values in found.items():
-        if not KEY.fullmatch(key):
-            document.add_problem(
-                (section, key),
-                f"the key {key!r} must be of lowercase letters, digits and hyphens, as references name it; "
-                "for any other name, write name below it",
-            )
-        whole = {**inherited, **written(values)}
-        own = with_hidden_environment(document, (section, key), whole)
-        entries.append(Entry(section, key, own, hides_command=hides_command(document, section, key)))
+    for key, values in getattr(form, section).items():
+        path = (section, key)
+        own = with_hidden_environment(document, path, {**inherited, **written(values)})
+        entries.append(Entry(*path, own, hides_command=hides_command(document, *path)))
     return entries
 
 
 def written(section: Section) -> dict[str, Any]:
-    """Return what is written in a section, without null, which is a problem of its own."""
-    return section.model_dump(exclude_unset=True, exclude_none=True)
-
-
-def check_entry(document: Document, entry: Entry) -> None:
-    """Check the values of an entry that need no platform."""
-    for name in SELECTORS:
-        if name in entry.values:
-            document.note((*entry.path, name), check_selector, name, entry.values[name])
-    if (most := entry.values.get("max_monthly")) is not None:
-        document.note((*entry.path, "max_monthly"), read_amount, most, "max_monthly")
-    checks = {"services": check_service, "applications": check_application, "ssh_keys": check_key}
-    checks[entry.section](document, entry)
+    return section.model_dump(exclude_unset=True)
 
 
 def check_service(document: Document, entry: Entry) -> None:
@@ -251,96 +191,36 @@ def check_application(document: Document, entry: Entry) -> None:
     """Check the rules of an application and of its environment (Applications, rules 1, 2 and 7)."""
     document.note(entry.path, check_slug, entry.name)
     size = entry.values.get("dimensions", Size.model_fields)
-    missing = [name for name in Size.model_fields if name not in size]
-    if missing:
+    if missing := [name for name in Size.model_fields if name not in size]:
         lacks = f"it lacks {', '.join(missing)}; give all three parts"
         document.add_problem((*entry.path, "dimensions"), lacks)
-    environments = [entry.values[name] for name in ENVIRONMENTS if name in entry.values]
-    if environments and not any(environments):
+    environments = [entry.values.get(name, {}) for name in ENVIRONMENTS]
+    if not any(environments) and not entry.values.keys().isdisjoint(ENVIRONMENTS):
         document.add_problem(
             entry.path,
             "its environment is empty, and an environment is replaced as a whole; leave it out to leave it "
             "alone. hosted.services.environment with clear removes every variable",
         )
-    check_image(document, entry)
-    if "health_check" in entry.values:
-        document.note((*entry.path, "health_check"), HealthCheck(**entry.values["health_check"]).check)
     for path, target, what in references_in(entry):
         if target == entry.key:
             named = describe_reference(path, target, what)
             document.add_problem(path, f"{named} refers to the application itself, which is no neighbor")
-    for section in ENVIRONMENTS:
-        for name in entry.values.get(section, ()):
-            document.note((*entry.path, section, name), check_name, name)
-    if not document.problems:
-        document.note(entry.path, merged, *(entry.values.get(name, {}) for name in ENVIRONMENTS))
+    document.note(entry.path, merged, *environments)
 
 
-def check_image(document: Document, entry: Entry) -> None:
-    """Check the image of an application (OCI distribution specification)."""
-    image, path = entry.values.get("image") or {}, (*entry.path, "image")
-    for name, check in {"tag": check_tag, "digest": check_digest}.items():
-        if name in image:
-            document.note((*path, name), check, image[name])
-    for name in ("archive", "name", "platform"):
-        if name in image:
-            document.note((*path, name), check_selector, name, image[name])
-    if "archive" in image and "digest" in image:
-        document.add_problem(path, "both archive and digest say which image it is; remove one")
-    if image.keys() & {"name", "platform"} and "archive" not in image:
-        document.add_problem(path, "name and platform choose an image of an archive, and there is none")
+def check_keys(document: Document, keys: Sequence[Entry]) -> None:
+    """Note SSH keys that do not have exactly one source, no public key, or one that another has."""
+    for entry in keys:
+        given = [name for name in ("public_key", "public_key_file") if entry.values.get(name)]
+        if len(given) != 1:
+            document.add_problem(entry.path, "it must have public_key or public_key_file, and not both")
+        elif "public_key" in given:
+            document.note(entry.path, read_public_key, entry.values["public_key"])
+    for entry, other in alike(keys, lambda key: " ".join(key.values.get("public_key", "").split()[:2])):
+        document.add_problem(entry.path, f"it is the same key as {document.where(other.path)}; remove one")
 
 
-def check_key(document: Document, entry: Entry) -> None:
-    """Note if an SSH key does not have exactly one source, or no public key."""
-    given = [name for name in ("public_key", "public_key_file") if entry.values.get(name)]
-    if len(given) != 1:
-        document.add_problem(entry.path, "it must have public_key or public_key_file, and not both")
-    elif "public_key" in given:
-        document.note(entry.path, read_public_key, entry.values["public_key"])
-
-
-# --- References -------------------------------------------------------------------------------------
-
-
-def with_references(
-    document: Document, services: Sequence[Entry], applications: Sequence[Entry]
-) -> list[Entry]:
-    """Return the applications with the keys that they refer to, and note cycles of references."""
-    keys = {entry.key for entry in (*services, *applications)}
-    found = []
-    for entry in applications:
-        targets = {target for _path, target, _field in references_in(entry)}
-        found.append(replace(entry, references=sorted(targets & keys - {entry.key})))
-    if cycle := find_cycle({entry.key: entry.references for entry in found}):
-        document.add_problem(
-            ("applications", cycle[0]),
-            f"its environment refers to itself through others: {' -> '.join(cycle)}. Each would have to be "
-            "there before the other; remove one of these references",
-        )
-    return found
-
-
-def references_in(entry: Entry) -> Iterator[tuple[Path, str, str]]:
-    """Yield each reference of an environment: its place, the key or alias, and the field."""
-    for section in ENVIRONMENTS:
-        for name, target, what in references(entry.values.get(section) or {}):
-            yield (*entry.path, section, name), target, what
-
-
-def describe_reference(path: Path, target: str, what: str) -> str:
-    """Return a reference for messages. That of a secret may be a part of it that only looks like one."""
-    return "a reference in its value" if HIDDEN_SECTION in path else f"${{{target}.{what}}}"
-
-
-# --- The whole --------------------------------------------------------------------------------------
-
-
-def check_project(document: Document, form: Blueprint) -> Budget:
-    """Check the names of the project (Limits), and return its budget."""
-    for key, name in {"project": form.project, "was": form.was}.items():
-        if name is not None:
-            document.note((key,), check_selector, key, name)
+def check_project(document: Document, form: Blueprint) -> None:
     check_length(document, ("project",), form.project, MAX_PROJECT_NAME)
     limits = form.budget.get("projects") if isinstance(form.budget, Mapping) else None
     if form.was is not None and isinstance(limits, Mapping) and form.was in limits:
@@ -349,15 +229,9 @@ def check_project(document: Document, form: Blueprint) -> Budget:
             "it limits the project by its former name, and nothing once that is renamed; write "
             f"{form.project!r}",
         )
-    try:
-        return Budget() if form.budget is None else read_budget(form.budget, "budget")
-    except Invalid as error:
-        document.add_problem(("budget",), error.message)
-        return Budget()
 
 
 def check_length(document: Document, path: Path, name: str, most: int) -> None:
-    """Note if a name has more than ``most`` characters."""
     if len(name) > most:
         document.add_problem(path, f"the name has {len(name)} characters; at most {most} are allowed")
 
@@ -399,3 +273,124 @@ def are_mixed_up(entry: Entry, other: Entry) -> bool:
     if services and all("id" in each.values for each in services):
         return False
     return same_name(entry.name, other.name)
+
+
+# --- References -------------------------------------------------------------------------------------
+
+
+def with_references(
+    document: Document, services: Sequence[Entry], applications: Sequence[Entry]
+) -> list[Entry]:
+    """Return the applications with the keys that they refer to, and note cycles of references."""
+    keys = {entry.key for entry in (*services, *applications)}
+    found = []
+    for entry in applications:
+        targets = {target for _path, target, _field in references_in(entry)}
+        found.append(replace(entry, references=sorted(targets & keys - {entry.key})))
+    if cycle := find_cycle({entry.key: entry.references for entry in found}):
+        document.add_problem(
+            ("applications", cycle[0]),
+            f"its environment refers to itself through others: {' -> '.join(cycle)}. Each would have to be "
+            "there before the other; remove one of these references",
+        )
+    return found
+
+
+def references_in(entry: Entry) -> Iterator[tuple[Path, str, str]]:
+    """Yield each reference of an environment: its place, the key or alias, and the field."""
+    for section in ENVIRONMENTS:
+        for name, target, what in references(entry.values.get(section) or {}):
+            yield (*entry.path, section, name), target, what
+
+
+def describe_reference(path: Path, target: str, what: str) -> str:
+    """Return a reference for messages. That of a secret may be a part of it that only looks like one."""
+    return "a reference in its value" if HIDDEN_SECTION in path else f"${{{target}.{what}}}"
+
+
+# --- Plans for backups and sleep ----------------------------------------------------------------------
+
+
+def read_plans(
+    document: Document, form: Blueprint, entries: Sequence[Entry]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the plans of each section that there is, in the form in which the roles take them."""
+    for path, __ in document.decrypted:
+        if path[0] in VARIABLES:
+            document.add_problem(path, "a plan is shown, so nothing in it may be encrypted by itself")
+    plans: dict[str, list[dict[str, Any]]] = {}
+    by_key = {entry.key: entry for entry in entries}
+    for section in [each for each in VARIABLES if each in form.model_fields_set]:
+        plans[section] = []
+        named: dict[str, Path] = {}  # the roles keep a file for each name
+        for key, plan in getattr(form, section).items():
+            path, name = (section, key), plan.name or key
+            if (first := named.setdefault(name, path)) != path:
+                told = f"it has the name {name!r} of {document.where(first)}; give it another"
+                document.add_problem(path, told)
+            if not PLAN_NAME.fullmatch(name):
+                document.add_problem(
+                    (*path, "name") if plan.name else path,
+                    f"the name {name!r} of a plan must be of lowercase letters, digits and hyphens, and "
+                    "begin and end with a letter or a digit",
+                )
+            own = {"name": name, "project": form.project}
+            plans[section].append({**read_plan(document, path, plan, by_key), **own})
+    return plans
+
+
+def read_plan(
+    document: Document, path: Path, plan: PlanSection, entries: Mapping[str, Entry]
+) -> dict[str, Any]:
+    """Check what a plan says of the entries, and return it with their names in place of their keys."""
+    found = plan.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+    def targets(
+        where: Path, keys: Iterable[str], known: Iterable[str] = entries, of: str = FILE
+    ) -> list[str]:
+        for number, key in enumerate(keys):
+            if key not in known:
+                place = (*path, *where, key if isinstance(keys, Mapping) else number)
+                document.add_problem(place, f"{key!r} is no {of}{near_miss(key, known)}")
+        return [target_of(entries, key) for key in keys]
+
+    for option in {"services", "may_skip"} & found.keys():
+        found[option] = targets((option,), found[option])
+    if isinstance(plan, SleepSection):
+        known = list(entries) if plan.services is None else plan.services
+        if order := plan.start_after:
+            of_plan = partial(targets, known=known, of="service of the plan")
+            of_plan(("start_after",), order)
+            after = {key: of_plan(("start_after", key), needs) for key, needs in order.items()}
+            found["start_after"] = {target_of(entries, key): needs for key, needs in after.items()}
+        check_sleep(document, path, plan, found, [entries[key] for key in known if key in entries])
+    return found
+
+
+def target_of(entries: Mapping[str, Entry], key: str) -> str:
+    """Return what the roles find a service by: its id if the blueprint has it, else its name."""
+    entry = entries.get(key)
+    return str(entry.values.get("id") or entry.name) if entry else key
+
+
+def check_sleep(
+    document: Document, path: Path, plan: SleepSection, found: dict[str, Any], entries: Iterable[Entry]
+) -> None:
+    """Check a plan for sleep as its module does, and that it alone decides whether services run."""
+    if plan.calendar is not None:
+        found["calendar"] = os.path.join(document.folder, os.path.expanduser(plan.calendar))
+        if not os.path.isabs(found["calendar"]):
+            told = "it must be an absolute path, as there is no file that it is beside"
+            document.add_problem((*path, "calendar"), told)
+            return
+    whole = {**written(plan), "name": "plan", "calendar": found.get("calendar")}
+    options = SleepPlanOptions.from_ansible(whole)
+    document.note(path, check_limits, options)
+    document.note(path, schedule_of, options)
+    # Each run of the blueprint would undo what the plan did to a service whose state is fixed.
+    for entry in entries:
+        if entry.values.get("state") in RUNS:
+            document.add_problem(
+                (*entry.path, "state"),
+                f"the plan {document.where(path)} decides whether it runs; remove one of them",
+            )

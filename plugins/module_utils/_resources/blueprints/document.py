@@ -55,7 +55,6 @@ class Entry:
 
     @property
     def path(self) -> Path:
-        """Where it is in the blueprint."""
         return (self.section, self.key)
 
     @property
@@ -81,11 +80,10 @@ class Document:
     """Whether the file is encrypted as a whole."""
     decrypted: list[tuple[Path, str]] = field(default_factory=list)
     """The values that are encrypted by themselves, decrypted, and where they are."""
-    unread: list[Path] = field(default_factory=list)
-    """Where a value could not be read, which is a problem. It is not in the data."""
+    unread: bool = False
+    """Whether a value could not be read, which is a problem. It is not in the data."""
 
     def add_problem(self, path: Path, message: str) -> None:
-        """Note that something is wrong; :meth:`check` tells it."""
         self.problems.append((path, message))
 
     def note(self, path: Path, check: Callable[..., object], *given: Any) -> None:
@@ -107,7 +105,7 @@ class Document:
         )
 
     def where(self, path: Path) -> str:
-        """Return where a value is: the keys that lead to it, and in a file the line and column."""
+        """Return the keys that lead to a value, and in a file the line and column."""
         keys = ".".join(map(str, path)) or "the blueprint"
         place = self._place(path)
         return f"{self.source}:{place[0]}:{place[1]}: {keys}" if place else keys
@@ -132,17 +130,16 @@ class Document:
 
 @dataclass(frozen=True)
 class Unread:
-    """A value that only the controller can read."""
+    """A value that only the controller can read: a template, or one that is encrypted."""
 
     text: str
     path: Path
     place: tuple[int, int]
     encrypted: bool = False
-    """Whether it is encrypted; otherwise it is a template."""
 
     @property
     def key(self) -> str:
-        """What an answer is kept under."""
+        """What an answer is kept under, as in ``4:11``."""
         return f"{self.place[0]}:{self.place[1]}"
 
 
@@ -167,7 +164,6 @@ class Rendered:
     encrypted: bool = False
     """Whether the file is encrypted as a whole."""
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The answers by line and column, as in ``4:11``."""
 
     def add(self, unread: Unread, answer: Answer) -> Answer:
         """Note an answer, and return it."""
@@ -175,18 +171,14 @@ class Rendered:
         return answer
 
     def resolve(self, unread: Unread) -> Answer:
-        """Return the answer to a value."""
-        found = self.answers.get(unread.key)
-        return Answer(**found) if found else refuse(unread)
-
-
-def refuse(unread: Unread) -> Answer:
-    """Say that a value cannot be read where there is no controller."""
-    kind, verb = ("!vault", "decrypted") if unread.encrypted else ("a template", "rendered")
-    return Answer(
-        problem=f"{kind} is {verb} in a file of the controller alone, and this task runs on another host; "
-        "run it on localhost, or give the whole as the option blueprint"
-    )
+        """Return the answer to a value; a problem if there is none, as where there is no controller."""
+        if found := self.answers.get(unread.key):
+            return Answer(**found)
+        kind, verb = ("!vault", "decrypted") if unread.encrypted else ("a template", "rendered")
+        return Answer(
+            problem=f"{kind} is {verb} in a file of the controller alone, and this task runs on another "
+            "host; run it on localhost, or give the whole as the option blueprint"
+        )
 
 
 # --- The file -------------------------------------------------------------------------------------------
@@ -205,38 +197,29 @@ class SourceOptions(StateDirOptions):
     def read(self) -> Document:
         """Return the blueprint as data with the place of each value, from the file or the option.
 
-        :raises HostedError: if the file cannot be read, or is not YAML.
+        What YAML forgives and a reader would not, such as a key written twice, is a problem.
+
+        :raises HostedError: if the file cannot be read, or is not YAML, with the line and column.
         """
-        if self.src is not None:
-            return read_document(self.src, Rendered(**self._rendered) if self._rendered else None)
-        return Document(self.blueprint, "")
-
-
-def read_document(path: str, rendered: Rendered | None = None) -> Document:
-    """Read a YAML file. What YAML forgives and a reader would not, such as a key written twice, is a problem.
-
-    ``rendered`` is the file as the controller has read it, if there is something in it that only it can read.
-
-    :raises NoSuchItem: if the file cannot be read.
-    :raises Invalid: if it is not YAML, with the line and column.
-    """
-    check_path("src", path)
-    rendered = rendered or Rendered(read_text(path))
-    try:
-        document = parse_document(rendered.text, os.path.basename(path), rendered.resolve)
-    except yaml.YAMLError as error:  # without the excerpt, which may hold a secret
-        mark, told = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-        told = f"{told} in line {mark.line + 1}, column {mark.column + 1}" if mark else told
-        raise Invalid(f"src {path!r} is not valid YAML: {told or type(error).__name__}") from None
-    except RecursionError:
-        raise Invalid(f"src {path!r} is nested too deeply; no blueprint needs that") from None
-    document.folder = os.path.dirname(os.path.abspath(os.path.expanduser(path)))
-    document.encrypted = rendered.encrypted
-    return document
+        if self.src is None:
+            return Document(self.blueprint, "")
+        path = self.src
+        check_path("src", path)
+        rendered = Rendered(**self._rendered) if self._rendered else Rendered(read_text(path))
+        try:
+            document = parse_document(rendered.text, os.path.basename(path), rendered.resolve)
+        except yaml.YAMLError as error:  # without the excerpt, which may hold a secret
+            mark, told = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+            told = f"{told} in line {mark.line + 1}, column {mark.column + 1}" if mark else told
+            raise Invalid(f"src {path!r} is not valid YAML: {told or type(error).__name__}") from None
+        except RecursionError:
+            raise Invalid(f"src {path!r} is nested too deeply; no blueprint needs that") from None
+        document.folder = os.path.dirname(os.path.abspath(os.path.expanduser(path)))
+        document.encrypted = rendered.encrypted
+        return document
 
 
 def read_text(path: str) -> str:
-    """Return the text of a file in UTF-8."""
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
             return file.read()
@@ -244,7 +227,7 @@ def read_text(path: str) -> str:
         raise NoSuchItem(f"src {path!r} cannot be read: {error}") from None
 
 
-def parse_document(text: str, source: str, resolve: Resolve = refuse) -> Document:
+def parse_document(text: str, source: str, resolve: Resolve | None = None) -> Document:
     """Parse YAML, keeping the place of each value. ``resolve`` reads what only the controller can read."""
 
     class Loader(yaml.SafeLoader):
@@ -255,15 +238,11 @@ def parse_document(text: str, source: str, resolve: Resolve = refuse) -> Documen
     loader = Loader(text)
     try:
         node = loader.get_single_node()
-        if node is None:
-            return Document(None, source, {(): (1, 1)})
-        document = Document(None, source, {(): position(node)})
-        walk = Walk(document, resolve)
-        node = walk.resolved(node, ())
-        if node is not None:
-            walk.visit(node, ())
-        if node is not None and walk.is_sound:
-            document.data = loader.construct_document(node)
+        document = Document(None, source, {(): position(node) if node else (1, 1)})
+        walk = Walk(document, resolve or Rendered(text).resolve)
+        for found in walk.visit(node, ()) if node else ():
+            if walk.is_sound:
+                document.data = loader.construct_document(found)
         return document
     finally:
         loader.dispose()
@@ -291,40 +270,45 @@ class Walk:
     """The nodes that were visited. One with an anchor is visited once, however often it is used."""
 
     def refuse(self, path: Path, message: str) -> None:
-        """Note what leaves open what the file says."""
         self.document.add_problem(path, message)
         self.is_sound = False
 
-    def visit(self, node: Any, path: Path, literal: bool = False) -> None:
-        """Visit a node and all below it. Nothing in a ``literal`` one is a template."""
+    def visit(self, node: Any, path: Path, literal: bool = False) -> list[Any]:
+        """Visit a node and all below it. Return it, or what stands in its place; nothing if it is left out.
+
+        Nothing in a ``literal`` one is a template.
+        """
+        if not literal and (node := self.resolved(node, path)) is None:
+            return []
         if id(node) in self.above:
             self.refuse(path, "it holds itself, through an anchor; write it out")
         if id(node) in self.done:
-            return
+            return [node]
         self.done.add(id(node))
         self.above.add(id(node))
         if node.tag == UNSAFE_TAG:
             node.tag, literal = YAML_TAGS + PLAIN_TAGS[node.id], True
-        if not node.tag.startswith((YAML_TAGS, RESOLVED_TAG)):
-            self.refuse(path, f"the tag {node.tag} means nothing in a blueprint; remove it")
         if isinstance(node, yaml.MappingNode):
             node.value = self.visit_mapping(node.value, path, literal)
         elif isinstance(node, yaml.SequenceNode):
             items, node.value = node.value, []
             for number, item in enumerate(items):
                 self.document.places.setdefault((*path, number), position(item))
-                node.value += self.visit_resolved(item, (*path, number), literal)
-        elif node.tag in NUMBER_TAGS and not PLAIN_NUMBER.fullmatch(node.value):
-            self.refuse(path, OTHER_NUMBER)
+                node.value += self.visit(item, (*path, number), literal)
+        self.check_tag(node, path)
         self.above.remove(id(node))
+        return [node]
+
+    def check_tag(self, node: Any, path: Path) -> None:
+        if not node.tag.startswith((YAML_TAGS, RESOLVED_TAG)):
+            self.refuse(path, f"the tag {node.tag} means nothing in a blueprint; remove it")
+        elif node.tag in NUMBER_TAGS and not PLAIN_NUMBER.fullmatch(str(node.value)):
+            self.refuse(path, OTHER_NUMBER)
 
     def visit_mapping(
         self, pairs: Sequence[tuple[Any, Any]], path: Path, literal: bool
     ) -> list[tuple[Any, Any]]:
-        """Visit the keys of a mapping, and return what it has.
-
-        YAML itself lets the last of two equal keys win in silence.
-        """
+        """Visit a mapping. YAML itself lets the last of two equal keys win in silence."""
         seen: dict[str, int] = {}
         left = []
         for key, value in pairs:
@@ -335,21 +319,12 @@ class Walk:
                 key.tag = TEXT_TAG  # not the truth value that YAML makes of `on`
             name = str(key.value)
             here = (*path, name)
-            line, column = position(key)
             if name in seen:
                 self.refuse(here, f"the key is written twice, also in line {seen[name]}; remove one")
-            seen[name] = line
-            self.document.places[here] = line, column
-            left += [(key, found) for found in self.visit_resolved(value, here, literal)]
+            self.document.places[here] = position(key)
+            seen[name] = position(key)[0]
+            left += [(key, found) for found in self.visit(value, here, literal)]
         return left
-
-    def visit_resolved(self, node: Any, path: Path, literal: bool) -> list[Any]:
-        """Visit a node, or what stands in its place, and return it; nothing if it is left out."""
-        found = node if literal else self.resolved(node, path)
-        if found is None:
-            return []
-        self.visit(found, path, literal)
-        return [found]
 
     def resolved(self, node: Any, path: Path) -> Any:
         """Return a node, or what stands in its place if only the controller can read it.
@@ -366,7 +341,7 @@ class Walk:
             answer = Answer(problem=f"{node.tag} is for a text")
         if answer.problem:
             self.document.add_problem(path, answer.problem)
-            self.document.unread.append(path)
+            self.document.unread = True
         if answer.problem or answer.omitted:
             return None
         if encrypted:

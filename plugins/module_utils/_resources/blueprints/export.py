@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -25,8 +24,9 @@ from ..services.settings import carried
 from ..shared.names import unaccented
 from ..shared.yaml_text import InOneLine, as_yaml
 from .document import Entry
-from .schema import SCHEMA_URL
 
+SCHEMA_URL = "https://example.invalid/hosted/services/blob/main/docs/blueprint.schema.json"
+"""Where editors find the schema: in the project's repository (`repository` in galaxy.yml)."""
 STATES = {
     ContainerState.RUNNING: "started",
     ContainerState.STARTING: "started",
@@ -48,11 +48,6 @@ class Found:
     ssh_keys: Sequence[SshKey] = ()
     left: Collection[str] = ()
     """The ids of services that relocations left over, and that are deleted some day."""
-
-    @cached_property
-    def names(self) -> Counter[str]:
-        """How many services have each name."""
-        return Counter(service["name"] for service in self.services)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +72,6 @@ class Export:
 
     @property
     def sections(self) -> dict[str, list[Exported]]:
-        """The sections that have entries, by their names."""
         return {name: [*found] for name, found in groupby(self.entries, lambda each: each.section)}
 
     @property
@@ -91,14 +85,25 @@ class Export:
 
 
 def export_project(found: Found) -> Export:
-    """Return a project as a blueprint, with remarks on what it leaves out."""
-    left_out = {service["id"]: why for service in found.services if (why := why_left_out(found, service))}
-    present = [service for service in found.services if service["id"] not in left_out]
+    present: list[Mapping[str, Any]] = []
+    failed: list[Mapping[str, Any]] = []
+    remarks: list[str] = []
+    for service in found.services:
+        kind = "application" if service["id"] in found.apps else "service"
+        told = f"{kind} {service['name']!r} ({service['id']})"
+        has_failed = service["status"] == ServiceStatus.FAILED
+        if has_failed:
+            failed.append(service)
+        if service["id"] in found.left:
+            remarks.append(f"{told}, which a relocation left over")
+        elif has_failed:
+            remarks.append(f"{told}, whose creation failed")
+        else:
+            present.append(service)
     keys = keys_of(found, present)
-    remarks = sorted(left_out.values())
+    remarks.sort()
     if fingerprints := sorted(f"{key.name} ({key.fingerprint})" for key in found.ssh_keys):
         remarks.append(f"SSH keys of the account: {', '.join(fingerprints)}")
-    failed = [service for service in found.services if service["status"] == ServiceStatus.FAILED]
     others = keys_of(found, failed, keys.values())
     return Export(found.name, entries_of(found, present, keys), remarks, entries_of(found, failed, others))
 
@@ -110,13 +115,9 @@ def entries_of(
     entries = []
     for service in sorted(services, key=lambda each: (each["id"] in found.apps, keys[each["id"]])):
         id, key, app = service["id"], keys[service["id"]], found.apps.get(service["id"])
-        values, remarks = values_of(found, service, key), list[str]()
-        if service["status"] not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
-            remarks.append(f"its status is {service['status']}, so its settings and state were not read")
-        if app is not None:
-            remarks += app_remarks(service, app)
-        edges = [each for each in found.edges if each.from_ == id and each.to in keys]
-        remarks += reference_remarks(edges, keys, "variables" if app is None else "environment")
+        values = values_of(found, service, key)
+        remarks = remarks_on(service, app)
+        remarks += reference_remarks([each for each in found.edges if each.from_ == id], keys, app)
         if "command" in values:
             remarks.append(
                 "its command may hold a password: keep that in a vault before you share or commit this file"
@@ -126,20 +127,11 @@ def entries_of(
     return entries
 
 
-def why_left_out(found: Found, service: Mapping[str, Any]) -> str | None:
-    """Return why a service is not in the blueprint; ``None`` if it is."""
-    kind = "application" if service["id"] in found.apps else "service"
-    told = f"{kind} {service['name']!r} ({service['id']}), "
-    if service["id"] in found.left:
-        return f"{told}which a relocation left over"
-    return f"{told}whose creation failed" if service["status"] == ServiceStatus.FAILED else None
-
-
 # --- Keys and names ---------------------------------------------------------------------------------
 
 
 def keys_of(
-    found: Found, services: Iterable[Mapping[str, Any]], others: Collection[str] = ()
+    found: Found, services: Iterable[Mapping[str, Any]], others: Iterable[str] = ()
 ) -> dict[str, str]:
     """Return the key of each service by its id: its slug, or its name in the form of a key.
 
@@ -172,58 +164,52 @@ def free_key(key: str, taken: dict[str, int]) -> str:
     return free
 
 
-# --- Values -----------------------------------------------------------------------------------------
+# --- Values and remarks -------------------------------------------------------------------------------
 
 
 def values_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Return what the blueprint says of a service or an application, whose key may be its name already."""
     app, name = found.apps.get(service["id"]), service["name"]
-    host = (service["host"] or {}).get("id")
-    values = {"host": host, **carried(service, service.get("settings"))}
+    values = {"host": (service["host"] or {}).get("id"), **carried(service, service.get("settings"))}
     if app is not None:
         values = {"slug": None if app.slug == key else app.slug, **values}
     else:
-        product, runtime = service["product"] or {}, service["runtime"] or {}
+        state = None
+        if service["status"] == ServiceStatus.SUSPENDED:
+            state = "suspended"
+        elif service["status"] == ServiceStatus.ACTIVE and service["can_power"]:
+            state = STATES.get(str((service.get("metrics") or {}).get("state")))
         values = {
             "name": None if name == key else name,
-            "id": service["id"] if found.names[name] > 1 else None,
-            "product": product.get("slug"),
-            "runtime": runtime.get("id"),
+            "id": service["id"] if [each["name"] for each in found.services].count(name) > 1 else None,
+            "product": (service["product"] or {}).get("slug"),
+            "runtime": (service["runtime"] or {}).get("id"),
             **values,
-            "state": state_of(service),
+            "state": state,
         }
     return {name: value for name, value in values.items() if value not in (None, "")}
 
 
-def state_of(service: Mapping[str, Any]) -> str | None:
-    """Return whether a service runs, as a blueprint says it; ``None`` if it is not known or cannot be set."""
-    if service["status"] == ServiceStatus.SUSPENDED:
-        return "suspended"
-    if service["status"] != ServiceStatus.ACTIVE or not service["can_power"]:
-        return None
-    metrics = service.get("metrics") or {}
-    return STATES.get(str(metrics.get("state")))
-
-
-# --- Remarks ----------------------------------------------------------------------------------------
-
-
-def app_remarks(service: Mapping[str, Any], app: App) -> list[str]:
-    """Return what an application runs, and that a blueprint leaves alone whether it runs."""
-    remarks, tag = [], ((service.get("settings") or {}).get("source") or {}).get("tag")
-    if app.digest:
+def remarks_on(service: Mapping[str, Any], app: App | None) -> list[str]:
+    remarks, status = [], service["status"]
+    if status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
+        remarks.append(f"its status is {status}, so its settings and state were not read")
+    if app is not None and app.digest:
+        tag = ((service.get("settings") or {}).get("source") or {}).get("tag")
         which = f"image: {{tag: {tag}}} # which runs, with" if tag else "runs the image with"
         remarks.append(f"{which} digest {app.digest}")
-    if service["status"] == ServiceStatus.SUSPENDED:
+    if app is not None and status == ServiceStatus.SUSPENDED:
         remarks.append("it is suspended, which a blueprint neither says nor changes for an application")
     return remarks
 
 
-def reference_remarks(edges: Iterable[Edge], keys: Mapping[str, str], where: str) -> list[str]:
+def reference_remarks(edges: Iterable[Edge], keys: Mapping[str, str], app: App | None) -> list[str]:
     """Return which variables of a service refer to what. Their values are not shown."""
     found: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
-        found[keys[str(edge.to)]].update(edge.through or [])
+        if edge.to in keys:
+            found[keys[str(edge.to)]].update(edge.through or [])
+    where = "variables" if app is None else "environment"
     return [
         f"{where}: {', '.join(sorted(names))} {'refers' if len(names) == 1 else 'refer'} to {key}"
         for key, names in sorted(found.items())
@@ -234,8 +220,8 @@ def reference_remarks(edges: Iterable[Edge], keys: Mapping[str, str], where: str
 # --- The text ---------------------------------------------------------------------------------------
 
 
-HEADER = """\
-# yaml-language-server: $schema={schema}
+HEADER = f"""\
+# yaml-language-server: $schema={SCHEMA_URL}
 # Written by hosted.services.blueprint_info. The platform does not show, and so this file lacks:
 # - values of environments, which hosted.services.blueprint leaves alone without them
 # - variables and options of orders, which a new order may need
@@ -244,7 +230,7 @@ HEADER = """\
 
 def export_text(export: Export) -> str:
     """Return the text of a blueprint. The same project gives the same text."""
-    text = HEADER.format(schema=SCHEMA_URL) + comments(f"- {remark}" for remark in export.remarks)
+    text = HEADER + comments(f"- {remark}" for remark in export.remarks)
     text += as_yaml({"project": export.project})
     for name, entries in export.sections.items():
         text += f"{name}:\n" + "".join(textwrap.indent(entry_text(entry), "  ") for entry in entries)

@@ -46,14 +46,12 @@ class OnBlueprint(Resource[SourceT]):
         return found
 
     def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
-        """Return the decrypted values that are not hidden by their keys."""
         with suppress(HostedError):
             return list(redacted_values_of(self.read_options(options).read()))
         return []
 
 
 def secret_values_of(document: Document) -> Iterator[Any]:
-    """Yield all that is secret in a blueprint, whatever is wrong with its form."""
     more = (PLAIN_SECTION, "command") if document.encrypted else ()
     yield from secrets_in(document.data, (*SECRET_KEYS, *more))
     yield [value for _path, value in document.decrypted]
@@ -87,20 +85,10 @@ def redacted_values_of(document: Document) -> Iterator[str]:
         if path[:1] != ("ssh_keys",) and not {*SECRET_KEYS, PLAIN_SECTION}.intersection(path[2:])
     ]
     if document.encrypted:
-        found += commands_in(document.data)
+        found += [each for each in secrets_in(document.data, ("command", "url")) if isinstance(each, str)]
     for value in found:
         yield value
         yield from value.splitlines()
-
-
-def commands_in(data: Any) -> Iterator[str]:
-    """Yield the launch commands of a blueprint, and the URLs of its health checks."""
-    if isinstance(data, Mapping):
-        for key, value in data.items():
-            if key in ("command", "url") and isinstance(value, str):
-                yield value
-            else:
-                yield from commands_in(value)
 
 
 def hides_command(document: Document, section: str, key: str) -> bool:

@@ -1,10 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is in a project, what of that a blueprint describes, and what relocations on this controller need."""
+"""What is in a project, what a blueprint describes of it, and did before, and what relocations need."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,18 +13,18 @@ from ..._api.errors import NotFoundResponse
 from ..._api.models import Edge, Project, ServiceSummary
 from ..shared.account import Account
 from ..shared.aliases import aliases_of
-from ..shared.identify import Named, existing, near_miss, oldest_projects, project_with_name
+from ..shared.fingerprints import Fingerprints, Prints
+from ..shared.identify import Named, existing, label, near_miss, oldest_projects, project_with_name
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
-from ..shared.relocation_record import (
-    Phase,
-    Relocation,
-    known_relocations,
-)
+from ..shared.plan import Task
+from ..shared.relocation_record import Phase, Relocation, known_relocations
+from ..shared.store import Kind
 from ..shared.task_errors import Ambiguous, Invalid
 from .contents import Contents, describe_reference, references_in
 from .document import Document, Entry
 from .hiding import HIDDEN_SECTION
+from .parts import Part, service_ids
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,6 @@ class Member:
 
     @property
     def id(self) -> str:
-        """The id of the service, also of an application."""
         return self.service.id
 
     @property
@@ -46,12 +46,10 @@ class Member:
 
     @property
     def section(self) -> str:
-        """The section of a blueprint that describes such a thing."""
         return "applications" if self.slug else "services"
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         kind = "application" if self.slug else "service"
         return f"{kind} {self.name!r} ({self.id})"
 
@@ -88,7 +86,7 @@ class Members:
 
     def users_of(self, going: Collection[str]) -> list[Edge]:
         """Return the references from what stays to what goes."""
-        staying = {each.id for each in self.found if each.id not in going}
+        staying = {each.id for each in self.found} - {*going}
         return [each for each in self.edges if each.to in going and each.from_ in staying]
 
 
@@ -174,55 +172,107 @@ def needed_by_relocations(
 ) -> dict[str, str]:
     """Return by id for what relocations need some services that nothing describes, and what to do.
 
-    A relocation that is over needs no service, unless the other one's name is still described. Where a record
-    cannot be read, nobody knows what it needs.
+    Where a record cannot be read, nobody knows what it needs.
     """
     if not services:
         return {}
-    known, found = known_relocations(options), dict[str, str]()
-    described = {entry.name for entry in described_entries(contents)}
+    known = known_relocations(options)
     if known.damaged:
         raise Invalid(f"which services a relocation needs is not known: {known.damaged[0]}")
+    names, found = [entry.name for entry in described_entries(contents)], dict[str, str]()
     for service in services:
-        naming = [each for each in reversed(known.relocations) if names(each, service)]
-        naming.sort(key=lambda each: each.old_id != service.id)  # it was relocated once more
-        for each in naming:
-            other = other_name(each, service)
-            if not is_over(each) or any(same_name(other, name) for name in described):
-                told = f"{what_for(each, service)}. The record is {each.path!r}"
-                found.setdefault(service.id, told)
+        # What was relocated once more is told by its own relocation.
+        latest = sorted(reversed(known.relocations), key=lambda each: each.old_id != service.id)
+        if needs := [told for each in latest if (told := what_for(each, service, names))]:
+            found[service.id] = needs[0]
     return found
 
 
-def names(relocation: Relocation, service: Named) -> bool:
-    """Tell whether a relocation names a service. One that was just ordered may be known by its name alone."""
-    if service.id in (relocation.old_id, relocation.new_id):
-        return relocation.phase != Phase.NONE
-    ordered = relocation.new_id is None and relocation.sent is not None
-    return ordered and same_name(service.name, relocation.new_name)
+def what_for(relocation: Relocation, service: Named, described: Sequence[str]) -> str | None:
+    """Return what a relocation needs a service for, and what to do; ``None`` if it does not need it.
 
-
-def other_name(relocation: Relocation, service: Named) -> str:
-    """Return the name of the other service of a relocation."""
-    return relocation.new_name if service.id == relocation.old_id else relocation.old_name
-
-
-def is_over(relocation: Relocation) -> bool:
-    """Tell whether one service is left of a relocation, which is in service."""
+    One that is over needs no service, unless the other one's name is still described.
+    """
     made_none = relocation.new_id is None and relocation.sent is None
-    return relocation.gone or (relocation.phase is Phase.RETURNED and made_none)
-
-
-def what_for(relocation: Relocation, service: Named) -> str:
-    """Return what a relocation needs a service for, and what to do."""
-    pair = relocation.pair
-    from_to = f"{relocation.old_name!r} ({relocation.old_id}) to {relocation.new_name!r}"
-    relocated = f"the relocation of service {from_to}"
-    if pair is None and not is_over(relocation):
-        return f"{relocated} is under way. Complete it with hosted.services.relocate, or go back"
-    if pair is not None and service.id == pair[0]:
-        return (
+    ordered = relocation.new_id is None and not made_none and same_name(service.name, relocation.new_name)
+    if relocation.phase is Phase.NONE or not (
+        ordered or service.id in (relocation.old_id, relocation.new_id)
+    ):
+        return None
+    other = relocation.new_name if service.id == relocation.old_id else relocation.old_name
+    is_over = relocation.gone or (relocation.phase is Phase.RETURNED and made_none)
+    if is_over and not any(same_name(other, name) for name in described):
+        return None
+    pair, moved = relocation.pair, f"{relocation.old_name!r} ({relocation.old_id})"
+    relocated = f"the relocation of service {moved} to {relocation.new_name!r}"
+    if pair is None and not is_over:
+        told = f"{relocated} is under way. Complete it with hosted.services.relocate, or go back"
+    elif pair is not None and service.id == pair[0]:
+        told = (
             f"{relocated} keeps it for a while. state: finished of hosted.services.relocate deletes it then"
         )
-    other = other_name(relocation, service)
-    return f"it is in service since {relocated}. Write its name, {service.name!r}, in place of {other!r}"
+    else:
+        told = f"it is in service since {relocated}. Write its name, {service.name!r}, in place of {other!r}"
+    return f"{told}. The record is {relocation.path!r}"
+
+
+# --- What was last applied ----------------------------------------------------------------------------
+# It is no state that anything is compared with: the platform is. Where the two differ, it tells which of them
+# was changed since, the file or the platform.
+
+APPLIED = Kind("blueprints", Prints, "the record of what a blueprint said", hint=True)
+NAMES = "names."
+"""Followed by a name, whatever key it had in the file."""
+ENTRY = "entry"
+"""The field that stands for an entry as such."""
+
+
+def last_applied(options: StateDirOptions, project: str) -> Fingerprints:
+    """Return what was last applied to a project; nothing is known if its file is damaged."""
+    record = APPLIED.of(options.base_url, f"blueprint of {project}", options.state_dir)
+    return Fingerprints.at(record, project)
+
+
+def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection[tuple[str, str]]) -> None:
+    """Remember what was applied. Of entries that failed, by section and key, keep what was known before."""
+    last = last_applied(task.options, contents.project)
+    kept = tuple(f"{section}.{key}." for section, key in failed)
+    prints = {name: value for name, value in last.prints.items() if name.startswith((NAMES, *kept))}
+    for entry in contents.entries:
+        if entry.path not in failed:
+            said = {f"{NAMES}{entry.name}": "", path_of(entry, ENTRY): entry.name}
+            said |= {path_of(entry, name): as_text(value) for name, value in entry.values.items()}
+            prints |= {name: last.of(name, value) for name, value in said.items()}
+    try:
+        last.restore(prints)
+    except Invalid as error:
+        task.warn(
+            f"{error.message}. Until then, blueprint_info cannot tell whether the file or the platform was "
+            "changed"
+        )
+
+
+def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequence[Part]) -> None:
+    """Warn of services that an earlier file of this controller had, and that are still there without it."""
+    last, home, described = last_applied(task.options, contents.project), parts[0].id, service_ids(parts)
+    names = {entry.name for entry in contents.entries}
+    dropped = {path.removeprefix(NAMES) for path in last.prints if path.startswith(NAMES)} - names
+    page = task.account.page(home) if dropped and home else None
+    there = [each for each in existing(page.resources if page else []) if each.name in dropped]
+    found = [each for each in there if each.id not in described]
+    needed = needed_by_relocations(task.options, contents, found)
+    for service in found:
+        if service.id not in needed:
+            task.warn(
+                f"{label(service)} is not in the blueprint any more, and is still there and billed. prune: "
+                "true deletes it"
+            )
+
+
+def path_of(entry: Entry, name: str) -> str:
+    return f"{entry.section}.{entry.key}.{name}"
+
+
+def as_text(value: object) -> str:
+    """Return a value as text that is the same for equal values."""
+    return json.dumps(value, sort_keys=True, default=str)

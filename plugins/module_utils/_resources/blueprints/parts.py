@@ -4,26 +4,55 @@
 """The parts of a blueprint: each is a task of another module, planned and applied in its place in the graph.
 
 A part whose needs are there already is planned for real. One whose needs the plan itself makes is planned as
-in check mode, to show what to expect, and planned again when its turn comes.
+in check mode, to show what to expect, and planned again when its turn comes. What a task tells of all parts
+stands here as well: the entry of each, one diff, one price, and one error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from decimal import Decimal
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, TypeVar
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
+from ..._api.text import HIDDEN, counted, line_for_each
+from ..services.many_services import SomeFailed
+from ..shared.currency import currency_of, format_price
 from ..shared.effects import Effects
+from ..shared.money import Cost, format_amount
 from ..shared.options import shared_arguments
 from ..shared.parallel import run_parallel
 from ..shared.plan import Branch, Expansion, Plan, Resource, Step, Task, union
-from .graph import levels
+from ..shared.task_errors import Invalid
 
+T = TypeVar("T")
+PRICE_OF_CHANGES = "monthly price of what changes"
 Arguments = Callable[["Part"], Mapping[str, Any]]
 """Returns the options of a part's task, when it is planned: they may depend on what the part needs."""
+
+
+def find_cycle(needs: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a cycle as the path from a node through what it needs back to itself; empty if there is none."""
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        path: list[str] = error.args[1]
+        return path[::-1]  # graphlib lists each node after what it needs
+    return []
+
+
+def levels(needs: Mapping[T, Sequence[T]]) -> list[list[T]]:
+    """Return the nodes in groups: what a node needs is in an earlier group than the node."""
+    sorter = TopologicalSorter(needs)
+    sorter.prepare()
+    found: list[list[T]] = []
+    while ready := list(sorter.get_ready()):
+        found.append(ready)
+        sorter.done(*ready)
+    return found
 
 
 @dataclass(eq=False)
@@ -52,7 +81,6 @@ class Part(Branch):
 
     @property
     def label(self) -> str:
-        """How messages and diffs call it."""
         return f"{self.resource.name.replace('_', ' ')} {self.name!r}"
 
     @property
@@ -83,21 +111,13 @@ class Part(Branch):
                 left += reversed(part.needs)
         return None
 
-    def before_creating(self, context: Callable[[], AbstractContextManager[None]]) -> None:
-        """Enter a context around the call that creates it, before those that were added earlier."""
-        inner = self.task.composition.creating
-
-        @contextmanager
-        def both() -> Iterator[None]:
-            with context(), inner():
-                yield
-
-        self.task.composition = replace(self.task.composition, creating=both)
-
-    # --- Planning -----------------------------------------------------------------------------------
+    @property
+    def reason(self) -> str | None:
+        if self.error is not None:
+            return self.error.message
+        return f"not begun, because {self.blocked_by.label} failed" if self.blocked_by else None
 
     def make_plan(self, client: Client, foreseen: bool) -> None:
-        """Plan the part, and keep its error, if any."""
         task = self.task
         self.foreseen = (foreseen or self.late) and not task.check_mode
         task.client = client
@@ -178,18 +198,20 @@ class Parts:
     task: Task[Any]
     found: Sequence[Part]
     max_parallel: int = field(kw_only=True)
+    subject: str = "blueprint"
+    """What they are the parts of, for messages."""
+    mark: Callable[[tuple[Any, ...]], str] = lambda path: ""
+    """Returns the file, line and column of what the keys of a path lead to; empty if there is none."""
 
     @property
-    def failed(self) -> bool:
-        """Whether a part cannot be planned, or was not done."""
-        return any(part.error is not None for part in self.found)
+    def failed(self) -> list[Part]:
+        return [part for part in self.found if part.error is not None]
 
     def make_plans(self) -> None:
         """Plan all parts that have no plan, in parallel where none needs another. Each keeps its error."""
 
         def plan_one(client: Client, part: Part) -> None:
-            settled = all(need.settled for need in part.needs)
-            part.make_plan(client, foreseen=not settled)
+            part.make_plan(client, foreseen=not all(need.settled for need in part.needs))
 
         for group in levels({part: part.needs for part in self.found}):
             ready = [part for part in group if part.plan is None and part.blocked_by is None]
@@ -205,3 +227,162 @@ class Parts:
             ends[part] = steps[-1:] or after
             united += steps
         return united
+
+    # --- What is told -------------------------------------------------------------------------------
+
+    def update(self, plan: Plan) -> None:
+        """Put the present state of all parts into the plan of the whole, and the price into the result."""
+        plan.result = self.entries()
+        before: dict[str, Any] = {}
+        after: dict[str, Any] = {}
+        made: dict[tuple[str, str], bool] = {}
+        for part in self.found:
+            if part.plan is None:
+                continue
+            # By this run, if the first part of an entry finds nothing: what later parts find was not there.
+            is_new = made.setdefault((part.section, part.key), not part.plan.before)
+            if part.plan.before == part.plan.after:
+                continue
+            was = {} if is_new else shown_state(part, part.plan.before, HIDDEN)
+            for line, value in with_label(part.label, was).items():
+                before.setdefault(line, value)
+            after |= with_label(part.label, shown_state(part, part.plan.after, f"{HIDDEN} (new)"))
+        if (cost := self.tell_price()) is not None:
+            before[PRICE_OF_CHANGES], after[PRICE_OF_CHANGES] = cost.before, cost.after
+        plan.before, plan.after = before, after
+
+    def tell_price(self) -> Cost | None:
+        """Put the price of all parts together into the result, and return it; ``None`` if none changes."""
+        costs = [(part, cost) for part in self.found if (cost := self.cost_of(part)) is not None]
+        if not costs:
+            return None
+        known = [cost for _part, cost in costs if None not in (cost.before, cost.after)]
+        whole = Cost(sum_of(cost.before for cost in known), sum_of(cost.after for cost in known))
+        told = whole.as_dict(currency_of(self.task))
+        each = {part.label: cost.as_dict() for part, cost in costs}
+        sides = ("monthly_before", "monthly_after")
+        self.task.effects.facts["cost"] = {
+            **{name: told[name] for name in (*sides, "monthly_change", "currency")},
+            "lines": [{"label": label, **{name: one[name] for name in sides}} for label, one in each.items()],
+            "unpriced": [part.label for part, cost in costs if None in (cost.before, cost.after)],
+        }
+        return whole
+
+    def cost_of(self, part: Part) -> Cost | None:
+        plan = part.plan
+        if plan is None or plan.cost is None or (part.error and self.task.check_mode):
+            return None
+        if self.task.check_mode:
+            return plan.cost if plan.moves else None  # some modules show a price that stays
+        return part.task.effects.cost(plan.cost)
+
+    def entries(self) -> list[dict[str, Any]]:
+        return [self.entry(part) for part in self.found]
+
+    def entry(self, part: Part) -> dict[str, Any]:
+        effects, skipped = part.task.effects, part.error is None and part.blocked_by is not None
+        actions, moves = list(effects.actions), [*effects.moves, *effects.unsure_moves]
+        if self.task.check_mode:
+            actions = part.plan.actions if part.plan and part.error is None else []
+            moves = part.plan.moves if part.plan else moves
+        told = None
+        if (cost := self.cost_of(part)) is not None:
+            id = cost.service_id or effects.facts.get("service_id") or part.id
+            cost = replace(cost, service=cost.service or part.name, service_id=id)
+            told = cost.as_dict(currency_of(self.task), moves)
+        facts = {name: value for name, value in effects.facts.items() if name != "service_id"}
+        return {
+            "section": part.section,
+            "key": part.key,
+            "module": part.resource.name,
+            "name": part.name,
+            "changed": bool(actions) or effects.changed_before(part.error),
+            "failed": part.error is not None,
+            "skipped": skipped,
+            "msg": part.reason,
+            "actions": actions,
+            "unfinished": list(effects.begun),
+            "unconfirmed": list(effects.unknown),
+            "cost": told,
+            "result": None if part.error or skipped else part.result,
+            **facts,
+        }
+
+    # --- Errors -------------------------------------------------------------------------------------
+
+    def check_planned(self) -> None:
+        """Refuse parts that cannot be planned, for which nothing at all is done."""
+        if failed := self.failed:
+            details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
+            raise Invalid(
+                f"{counted(len(failed), 'part')} of the {self.subject} cannot be made, and nothing was done:"
+                f"{self.reasons(failed)}",
+                **{**details, "parts": [self.entry(part) for part in failed]},
+            )
+
+    def check_balance(self) -> None:
+        """Hold the rule of the platform on the balance for all orders together: a quote knows one alone."""
+        planned = (part.plan.cost for part in self.found if part.plan is not None)
+        costs = [cost for cost in planned if cost is not None and cost.min_balance]
+        balance = max((cost.balance for cost in costs if cost.balance is not None), default=None)
+        asked = sum_of(cost.min_balance for cost in costs)
+        if len(costs) < 2 or balance is None or balance >= asked:
+            return
+        raise Invalid(
+            f"the balance {format_price(self.task, balance)} does not cover the first day of the "
+            f"{len(costs)} services that this {self.subject} orders: their quotes ask for "
+            f"{format_price(self.task, asked)} in all. Nothing was ordered. Top it up, or order fewer or "
+            "smaller services",
+            balance=format_amount(balance),
+            min_balance=format_amount(asked),
+            parts=self.entries(),
+        )
+
+    def failure(self) -> HostedError | None:
+        """Return the combined error after everything possible was applied; ``None`` if nothing failed."""
+        if not self.failed:
+            return None
+        self.tell_price()
+        skipped = [part.label for part in self.found if part.error is None and part.blocked_by]
+        left = f"\nNot begun, because they need these: {', '.join(skipped)}" if skipped else ""
+        entries = self.entries()
+        return SomeFailed(
+            f"{len(self.failed)} of {len(self.found)} parts failed:{self.reasons(self.failed)}{left}\n"
+            "Correct that, and run this again: it goes on from there",
+            parts=entries,
+            changed=any(entry["changed"] for entry in entries),
+            actions=[action for entry in entries for action in entry["actions"]],
+        )
+
+    def reasons(self, failed: Sequence[Part]) -> str:
+        """Return where parts were written and why they failed, a line each."""
+        told = []
+        for part in failed:
+            mark = self.mark((part.section,) if part.section == "project" else (part.section, part.key))
+            told.append((f"{mark}: {part.label}" if mark else part.label, str(part.reason)))
+        return line_for_each(told)
+
+
+def shown_state(part: Part, state: Mapping[str, Any] | str, command: str) -> Mapping[str, Any] | str:
+    """Return a state of a part with a text in place of its launch command, if that is not shown."""
+    if not part.hides_command or not isinstance(state, Mapping) or "command" not in state:
+        return state
+    return {**state, "command": command}
+
+
+def with_label(label: str, state: Mapping[str, Any] | str) -> dict[str, Any]:
+    """Return a state with the label and the path of each value as its key.
+
+    A diff shows three lines around a change: without the label in each line, nobody knows whose they are.
+    """
+    if not isinstance(state, Mapping):
+        return {label: state} if state else {}
+    found: dict[str, Any] = {}
+    for name, value in state.items():
+        line = f"{label} {name}"
+        found |= with_label(line, value) if isinstance(value, Mapping) else {line: value}
+    return found
+
+
+def sum_of(amounts: Iterable[Decimal | None]) -> Decimal:
+    return sum((amount for amount in amounts if amount is not None), Decimal(0))

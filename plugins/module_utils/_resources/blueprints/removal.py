@@ -25,7 +25,6 @@ from ..shared.options import FilePath, StateDirOptions, WaitOptions, option
 from ..shared.plan import Resource, Task
 from ..shared.task_errors import Invalid
 from .contents import ENVIRONMENTS, Contents, references_in
-from .graph import find_cycle, levels
 from .members import (
     Member,
     Members,
@@ -34,7 +33,7 @@ from .members import (
     needed_by_relocations,
     read_members,
 )
-from .parts import Part, new_part, service_ids
+from .parts import Part, find_cycle, levels, new_part, service_ids
 
 NAMED_MEMBERS = 10
 """How many services a refusal names."""
@@ -63,13 +62,12 @@ class Deleters:
 
 
 def check_removal_options(options: DeletingOptions) -> None:
-    """Check that the options that delete do not contradict each other."""
-    deletes = options.prune or options.state == "absent"
-    if options.prune and options.state == "absent":
+    absent = options.state == "absent"
+    if options.prune and absent:
         raise Invalid(
             "state: absent deletes what the blueprint describes, and prune what it does not; set one"
         )
-    if options.keep_copy is not None and not deletes:
+    if options.keep_copy is not None and not (options.prune or absent):
         raise Invalid("keep_copy copies what is deleted, and nothing is without prune or state: absent")
     if options.keep_copy is not None and options.delete_without_copy:
         raise Invalid("keep_copy and delete_without_copy contradict each other; set one")
@@ -162,30 +160,25 @@ def check_references(members: Members, contents: Contents, going: Sequence[Membe
     environment that it has.
     """
     labels = {each.id: each.label for each in [*members.found, *going]}
-    rewritten = {
-        member.id
-        for entry in contents.applications
-        if entry.values.get("image")
-        and any(entry.values.get(name) for name in ENVIRONMENTS)
-        and (member := members.of(entry))
-    }
-    ids = {each.id for each in going}
+    ids, keys = {each.id for each in going}, {entry.key for entry in described_entries(contents)}
+    by_alias = {alias: id for id, alias in members.aliases.items() if id in ids and alias not in keys}
+    rewritten, written = set[str](), list[tuple[str, str, str]]()
+    for entry in contents.applications:
+        if entry.values.get("image") and any(entry.values.get(name) for name in ENVIRONMENTS):
+            rewritten |= {member.id for member in [members.of(entry)] if member}
+        for path, target, __ in references_in(entry):
+            if target in by_alias:
+                who = f"application {entry.name!r}"
+                written.append((who, labels[by_alias[target]], str(path[-1])))
     used = [
         (labels[str(each.from_)], labels[str(each.to)], ", ".join(each.through or []))
         for each in members.users_of(ids)
         if each.from_ not in rewritten
     ]
-    keys = {entry.key for entry in described_entries(contents)}
-    by_alias = {alias: id for id, alias in members.aliases.items() if id in ids and alias not in keys}
-    for entry in contents.applications:
-        used += [
-            (f"application {entry.name!r}", labels[by_alias[target]], str(path[-1]))
-            for path, target, __ in references_in(entry)
-            if target in by_alias
-        ]
-    if used:
+    if used or written:
         told = "; ".join(
-            f"{who} refers to {what}{f' through {through}' if through else ''}" for who, what, through in used
+            f"{who} refers to {what}{f' through {through}' if through else ''}"
+            for who, what, through in [*used, *written]
         )
         raise Invalid(
             f"prune would delete what others need: {told}. Nothing was deleted. Describe it in the "
@@ -194,7 +187,6 @@ def check_references(members: Members, contents: Contents, going: Sequence[Membe
 
 
 def list_members(found: Iterable[Member]) -> str:
-    """Return the labels of some members for a message; of many, the first few."""
     return first_of([each.label for each in found], NAMED_MEMBERS)
 
 
@@ -234,6 +226,16 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
     return [*parts, project_deletion(task, members.project, parts, deleters)]
 
 
+def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Sequence[Member]) -> str | None:
+    if staying:
+        return f"it has what the blueprint does not describe: {list_members(staying)}"
+    if members.may_be_default:
+        return "it may be the default project of the account, which cannot be deleted"
+    if not task.options.wait and members.found:
+        return "with wait: false, its services are still there; run this again once they are gone"
+    return None
+
+
 def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Sequence[Project]) -> None:
     """Refuse to take for deleted what may be left of a project that is not there.
 
@@ -261,24 +263,12 @@ def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Se
         )
 
 
-def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Sequence[Member]) -> str | None:
-    """Return why the project is not deleted; ``None`` if it is."""
-    if staying:
-        return f"it has what the blueprint does not describe: {list_members(staying)}"
-    if members.may_be_default:
-        return "it may be the default project of the account, which cannot be deleted"
-    if not task.options.wait and members.found:
-        return "with wait: false, its services are still there; run this again once they are gone"
-    return None
+# --- Both -------------------------------------------------------------------------------------------
 
 
 def project_deletion(task: Task[Any], project: Project, parts: Sequence[Part], deleters: Deleters) -> Part:
-    """Return the part that deletes a project, after all that is in it."""
     place, own = ("project", project.name, project.name), {"id": project.id, "state": "absent"}
     return new_part(task, place, deleters.project, own, needs=parts, late=True)
-
-
-# --- Both -------------------------------------------------------------------------------------------
 
 
 def deleting_arguments(options: DeletingOptions, folder: str | None, member: Member) -> Mapping[str, Any]:
@@ -315,9 +305,8 @@ def deletion_parts(
         key, member = by_id[id]
         own = {"id": id, "name": member.service.name, "project": members.project.id, "state": "absent"}
         place, needs = (member.section, key, member.name), [*after, *(made[user] for user in users)]
-        part = new_part(task, place, deleters.service, {**own, **given(member)}, needs=needs, late=True)
-        part.prepare = check_again
-        made[id] = part
+        made[id] = new_part(task, place, deleters.service, {**own, **given(member)}, needs=needs, late=True)
+        made[id].prepare = check_again
     return list(made.values())
 
 

@@ -79,17 +79,6 @@ def test_references_take_the_alias_of_the_platform(sandbox: Sandbox, apply: Any)
     assert url == f"${{{found}.URL}}"
 
 
-def test_one_time_secrets_are_kept_by_key(sandbox: Sandbox, apply: Any, tmp_path: Path) -> None:
-    made = apply(SHOP)
-    kept = json.loads((tmp_path / "db.json").read_text())
-    assert kept["name"] == "db"
-    assert (tmp_path / "db.json").stat().st_mode & 0o777 == 0o600
-    password = kept["secrets"][-1]["value"]
-    assert password not in json.dumps(made)
-    [db] = [part for part in made["parts"] if part["key"] == "db"]
-    assert db["secrets_file"] == str(tmp_path / "db.json")
-
-
 def test_a_failure_stops_what_needs_it_alone(sandbox: Sandbox, apply: Any) -> None:
     sandbox.fault("POST /api/order", "status", status=409)  # the first one in the file, which is the database
     failed = apply(SHOP, max_parallel=1)
@@ -109,15 +98,6 @@ def test_a_part_of_a_secret_is_not_quoted(sandbox: Sandbox, apply: Any) -> None:
     secret = {"environment": {"A": "b"}, "secret_environment": {"KEY": "pre${VerySecret.Part}post"}}
     done = apply({"project": "web", "applications": {"acme-web": secret}})
     assert "VerySecret" not in json.dumps(done)
-
-
-def test_variables_of_the_order_are_no_reason_to_warn(sandbox: Sandbox, apply: Any) -> None:
-    wanted = {
-        "project": "web",
-        "services": {"mc": {**ORDERED, "product": "minecraft", "variables": {"A": "b"}}},
-    }
-    apply(wanted)
-    assert not apply(wanted).get("warnings")
 
 
 @pytest.mark.parametrize("secret", ["hunter2hunter2", "x"])
@@ -434,9 +414,3 @@ def test_an_export_makes_the_same_account_again(sandbox: Sandbox, tmp_path: Path
         apply_text(sandbox, tmp_path, each["text"])
     slugs = {app["slug"] for app in seed["apps"]}
     assert comparable(export(sandbox), slugs) == comparable(before, slugs)
-
-
-def test_a_project_that_is_not_there_is_refused(sandbox: Sandbox) -> None:
-    """Outside check mode, where nothing is going to make it."""
-    done = run(sandbox, BLUEPRINT_INFO, project="webb")
-    assert done["failed"] and "did you mean 'web'?" in done["msg"]

@@ -83,16 +83,6 @@ def test_a_change_in_the_file_is_told_from_one_on_the_platform(
     assert "debug" not in str(found)
 
 
-def test_what_is_gone_and_what_is_new_are_told_apart(sandbox: Sandbox, shop: dict[str, Any]) -> None:
-    sandbox.api("DELETE", f"/api/resources/{id_of(sandbox, 'Survival')}")
-    shop["services"]["cache"] = {**SHOP["services"]["world"], "name": "Cache"}
-    sandbox.clear_journal()
-    assert told(drift(sandbox, shop)) == [
-        ("services.world", "missing", "platform", "file"),
-        ("services.cache", "missing", "file", "file"),
-    ]
-
-
 def test_what_the_file_lacks_was_added_there_or_removed_here(sandbox: Sandbox, shop: dict[str, Any]) -> None:
     [home] = [each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop"]
     order = {"productSlug": "valkey", "hostId": "node-paris-1", "name": "cache", "projectId": home}
@@ -135,15 +125,6 @@ def test_a_command_is_told_also_if_a_deploy_brings_it_along(
     application["environment"]["LOG_LEVEL"] = "debug"
     paths = {each["path"] for each in drift(sandbox, shop)}
     assert paths == {"applications.acme-web.command", "applications.acme-web.environment"}
-
-
-def test_a_new_environment_is_no_other_image(sandbox: Sandbox, tmp_path: Path, shop: dict[str, Any]) -> None:
-    build_image(tmp_path / "v1.tar", {"app/server": b"v1"})
-    shop["applications"]["acme-web"]["image"] = {"tag": "v1", "archive": str(tmp_path / "v1.tar")}
-    apply(sandbox, tmp_path, shop)
-    shop["applications"]["acme-web"]["environment"]["LEVEL"] = "debug"
-    sandbox.clear_journal()
-    assert [each["path"] for each in drift(sandbox, shop)] == ["applications.acme-web.environment"]
 
 
 def test_what_failed_is_remembered_as_it_was(sandbox: Sandbox, tmp_path: Path, shop: dict[str, Any]) -> None:

@@ -22,14 +22,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints import removal
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.applied import (
-    last_applied,
-    remember,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
+    last_applied,
     needed_by_relocations,
+    remember,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
@@ -41,7 +39,7 @@ from hosted_sandbox.gaps import Profile
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from unit.plugins.accounts import PROJECTS, WORDS, random_account
-from unit.plugins.module_utils._resources.platform import add, id_of, run
+from unit.plugins.module_utils._resources.platform import id_of, run
 from unit.tiers import sample
 
 SECRET = "hunter2hunter2"
@@ -194,32 +192,6 @@ def test_a_copy_is_kept_by_default(sandbox: Sandbox, apply: Any, tmp_path: Path)
     assert Path(part["copy"]["path"]).is_relative_to(tmp_path / "home" / "last_copies")
 
 
-def test_the_folder_for_copies_is_made_with_the_first_copy(
-    sandbox: Sandbox, apply: Any, tmp_path: Path
-) -> None:
-    """Nobody has to create it, and a plan does not."""
-    given = {"delete_without_copy": False, "state_dir": str(tmp_path / "records" / "state")}
-    planned = prune(apply, SHOP, check_mode=True, **given)
-    assert not planned.get("failed"), planned["msg"]
-    assert not (tmp_path / "records").exists()
-    [part] = [each for each in prune(apply, SHOP, **given)["parts"] if each["name"] == "old"]
-    assert (Path(part["copy"]["path"]) / "files" / "keep.txt").read_text() == "kept"
-    made = [tmp_path / "records" / "state" / "last_copies", *Path(part["copy"]["path"]).parents[:1]]
-    assert [path.stat().st_mode & 0o777 for path in made] == [0o700] * 2
-    assert deleted(sandbox) == ["old"]
-
-
-def test_a_state_directory_on_a_disk_that_is_not_mounted_gets_no_copy(
-    sandbox: Sandbox, apply: Any, tmp_path: Path
-) -> None:
-    (tmp_path / "disk").mkdir()
-    (tmp_path / "state").symlink_to("disk/state")
-    done = prune(apply, SHOP, delete_without_copy=False, state_dir=str(tmp_path / "state"))
-    assert f"and '{tmp_path}/state' does not exist. Is a disk not mounted" in done["msg"]
-    assert list((tmp_path / "disk").iterdir()) == []
-    assert deleted(sandbox) == []
-
-
 def test_a_reference_that_the_file_removes_and_deploys_is_no_reason_to_stay(
     sandbox: Sandbox, apply: Any, tmp_path: Path
 ) -> None:
@@ -242,20 +214,6 @@ def test_nothing_is_pruned_if_anything_else_failed(sandbox: Sandbox, apply: Any)
     assert deleted(sandbox) == []
     [part] = [each for each in done["parts"] if each["name"] == "old"]
     assert part["skipped"]
-
-
-def test_absent_keeps_backups_and_copies_as_a_service_does(
-    sandbox: Sandbox, apply: Any, tmp_path: Path
-) -> None:
-    add(sandbox, "world", "nightly")
-    blueprint = {"project": "shop", "services": {"world": {}}}
-    assert "has 1 backup (nightly)" in apply(blueprint, state="absent")["msg"]
-    assert deleted(sandbox) == []
-    copies = str(tmp_path / "copies")
-    given = {"delete_without_copy": False, "keep_copy": copies, "delete_backups": True}
-    [part] = apply(blueprint, state="absent", **given)["parts"]
-    assert (Path(part["copy"]["path"]) / "files" / "level.dat").read_text() == "level"
-    assert deleted(sandbox) == ["world"]
 
 
 # Random edits of files, applied with prune: nothing goes that a reader of the rule would not delete. The rule

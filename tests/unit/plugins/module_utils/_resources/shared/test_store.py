@@ -26,7 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     HISTORY,
     History,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.applied import APPLIED
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import APPLIED
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import CloneRecord
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import (
