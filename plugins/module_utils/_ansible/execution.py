@@ -24,9 +24,9 @@ from .._api.errors import ConfigurationError, HostedError
 from .._api.libraries import require
 from .._api.text import HIDDEN, PRIVATE_KEY, Redactor, tell_secrets
 from .._resources.services.commitments import BudgetGuard
-from .._resources.shared import history, runner
+from .._resources.shared import journal, runner
 from .._resources.shared.connecting import connection
-from .._resources.shared.currency import currency_of, format_price
+from .._resources.shared.money import currency_of, format_price
 from .._resources.shared.plan import Plan, Resource, Task
 from .._resources.shared.run_memory import foresee
 from .diff import as_diff, describe_subject
@@ -105,7 +105,7 @@ def open_task(
     task.progress = lambda line: context.progress(secrets.hide(line))
     if client is not None:
         client.on_pause = task.progress
-        task.tell = partial(history.note, module=resource.name, redact=secrets.without, warn=task.warn)
+        task.tell = partial(journal.note, module=resource.name, redact=secrets.without, warn=task.warn)
     return task
 
 

@@ -15,9 +15,8 @@ from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
 from .services.listing import read_or_error, replace_errors, sftp_if_any
 from .shared.account import Account
 from .shared.identify import close_name, existing
-from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.names import same_name
-from .shared.options import Options, option
+from .shared.options import MAX_LOG_LINES, Options, check_log_lines, option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.time_zones import time_zone

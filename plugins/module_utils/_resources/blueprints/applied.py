@@ -13,9 +13,9 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 
 from ..._api.values import ServiceStatus
-from ..shared.fingerprints import Fingerprints, Prints
 from ..shared.identify import label
 from ..shared.options import StateDirOptions
+from ..shared.pending import Fingerprints, Prints
 from ..shared.plan import Task
 from ..shared.store import Kind
 from ..shared.task_errors import Invalid

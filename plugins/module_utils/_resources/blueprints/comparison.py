@@ -13,8 +13,8 @@ from typing import Any
 from ..._api.errors import HostedError
 from ..._api.text import HIDDEN
 from ..._api.values import ServiceStatus
-from ..shared.fingerprints import Fingerprints
 from ..shared.options import StateDirOptions
+from ..shared.pending import Fingerprints
 from ..shared.plan import Plan, Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .applied import ENTRY, NAMES, as_text, path_of

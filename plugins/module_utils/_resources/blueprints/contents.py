@@ -23,11 +23,10 @@ from ..applications.health import HealthCheck
 from ..applications.lookup import check_digest, check_slug, check_tag
 from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
-from ..shared.limits import MAX_PROJECT_NAME
 from ..shared.money import read_amount
-from ..shared.names import same_name
+from ..shared.names import check_selector, same_name
+from ..shared.options import MAX_PROJECT_NAME
 from ..shared.public_key import read_public_key
-from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
 from .document import Document, Entry, Path
 from .graph import find_cycle

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from ..._api.errors import NotFoundResponse
 from ..._api.models import Edge, Project, ServiceSummary
 from ..shared.account import Account
-from ..shared.aliases import aliases_of
-from ..shared.identify import Named, existing, near_miss, oldest_projects, project_with_name
+from ..shared.identify import Named, aliases_of, existing, near_miss, oldest_projects, project_with_name
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.relocation_record import (

@@ -16,10 +16,9 @@ from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
-from ..shared.effects import Effects
 from ..shared.options import shared_arguments
-from ..shared.parallel import run_parallel
-from ..shared.plan import Branch, Expansion, Plan, Resource, Step, Task, union
+from ..shared.plan import Branch, Effects, Expansion, Plan, Resource, Step, Task, union
+from ..shared.waiting import run_parallel
 from .graph import levels
 
 Arguments = Callable[["Part"], Mapping[str, Any]]

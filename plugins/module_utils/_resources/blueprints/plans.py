@@ -15,8 +15,8 @@ from typing import Any
 
 from ..shared.budget import read_budget
 from ..shared.identify import near_miss
-from ..shared.limits import check_max_parallel
 from ..shared.money import read_amount
+from ..shared.options import check_max_parallel
 from ..shared.retention import read_policy, read_span
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import zone_named

@@ -13,8 +13,7 @@ from typing import Any
 from ..._api.errors import HostedError
 from ..._api.text import HIDDEN, counted, line_for_each
 from ..services.many_services import SomeFailed
-from ..shared.currency import currency_of, format_price
-from ..shared.money import Cost, format_amount
+from ..shared.money import Cost, currency_of, format_amount, format_price
 from ..shared.plan import Plan, Task
 from ..shared.task_errors import Invalid
 from .document import Path

@@ -34,8 +34,8 @@ from .identify import (
     with_id_or_name,
     with_name,
 )
-from .parallel import run_parallel
 from .task_errors import NoSuchItem
+from .waiting import run_parallel
 
 if TYPE_CHECKING:
     from .plan import Task
@@ -76,11 +76,6 @@ class Reads:
             self._values.pop(key, None)
 
 
-def no_rows() -> m.QueryResult:
-    """Return the rows of a table that is still to be made."""
-    return m.QueryResult.model_construct(columns=[], rows=[])
-
-
 def once(read: Callable[Concatenate[Account, P], T]) -> Callable[Concatenate[Account, P], T]:
     """Let what a method reads be read once for the same arguments."""
 
@@ -97,27 +92,24 @@ class Account:
     """An account of the platform, as one task sees it.
 
     Without ``reads`` it reads anew each time. In check mode it has what earlier tasks of the play would have
-    made, if ``task`` is given.
-    All methods raise :class:`HostedError` if a call fails.
+    made, if ``task`` is given. What a method returns for a name or an id that is not there is ``None``, or it
+    raises :class:`NoSuchItem`. All raise :class:`HostedError` if a call fails.
     """
 
     client: Client
     reads: Reads = field(default_factory=partial(Reads, kept=False))
     task: Task[Any] | None = None
 
-    def refresh(self) -> None:
-        """Read everything again: others had the time to change it."""
-        self.reads.forget()
-
     def each(
         self, items: Iterable[T], read: Callable[[Account, T], R], max_parallel: int | None = None
     ) -> list[R]:
         """Read something of every item, in parallel; return the results in the order of the items."""
-
-        def read_one(client: Client, item: T) -> R:
-            return read(Account(client, self.reads, self.task), item)
-
-        return run_parallel(self.client, items, read_one, max_parallel)
+        return run_parallel(
+            self.client,
+            items,
+            lambda client, item: read(Account(client, self.reads, self.task), item),
+            max_parallel,
+        )
 
     # --- Services ---------------------------------------------------------------------------------
 
@@ -126,14 +118,21 @@ class Account:
         return self.reads.once(SERVICES, lambda: Services(self.client.pages(r.SERVICES)))
 
     def service(self, id: str) -> m.Service | None:
-        """Return a service in full form; ``None`` if it does not exist."""
+        """Return a service in full form."""
         found = self.reads.once(("service", id), lambda: self.client.if_any(r.SERVICE, id))
         if found is None:  # it may be gone since the list was read
             self.reads.forget(SERVICES)
         return found
 
+    def existing_service(self, id: str) -> m.Service:
+        """Return a service in full form, also while it is being deleted."""
+        service = self.service(id)
+        if service is None or service.status == ServiceStatus.DELETED:
+            raise NoSuchItem(f"there is no service of id {id!r}")
+        return service
+
     def staying(self, id: str) -> m.Service | None:
-        """Return a service in full form, unless it is being deleted; ``None`` if there is none."""
+        """Return a service in full form, unless it is being deleted."""
         service = self.service(id)
         return None if service is None or service.status in ServiceStatus.DELETING_OR_DELETED else service
 
@@ -141,21 +140,10 @@ class Account:
         """Tell whether there is a service with this id that is not being deleted."""
         return self.staying(id) is not None
 
-    @once
-    def settings(self, id: str) -> m.Settings:
-        """Return the settings of a game server or an application, databases included."""
-        return self.client.one(r.SETTINGS, id=id)
-
-    @once
-    def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
-        """Return live metrics by service id; ``None`` for a service whose node cannot be reached."""
-        batches = [ids[start : start + METRICS_PER_CALL] for start in range(0, len(ids), METRICS_PER_CALL)]
-        found = self.each(batches, lambda own, batch: own.client.metrics(batch))
-        return {id: metrics for batch in found for id, metrics in batch.items()}
-
-    def metrics_of(self, id: str) -> m.Metrics | None:
-        """Return the live metrics of one service; ``None`` if its node cannot be reached."""
-        return self.reads.once(("metrics", id), lambda: self.client.metrics([id])[id])
+    def read_staying(self, services: Iterable[Named]) -> list[m.Service]:
+        """Return services in full form, without those that are being deleted."""
+        read = self.each(services, lambda account, service: account.staying(service.id))
+        return [service for service in read if service is not None]
 
     def named(
         self, name: str, project: m.Project | None = None, family: str | None = None
@@ -178,22 +166,8 @@ class Account:
         """Return those of several services of a name that are in the default project; all if none is."""
         if len(services) < 2:
             return services
-        defaults = self.default_projects()
+        defaults = oldest_projects(self.projects())
         return [each for each in self.read_staying(services) if each.project_id in defaults] or services
-
-    def read_staying(self, services: Iterable[Named]) -> list[m.Service]:
-        """Return services in full form, without those that are being deleted."""
-        read = self.each(services, lambda account, service: account.staying(service.id))
-        return [service for service in read if service is not None]
-
-    def location(self, service: Identifiable) -> str:
-        """Describe a service by family, id and project. Leaves the project out if it cannot be read."""
-        said = f"{service.family} service {service.id}"
-        with suppress(HostedError):
-            full = self.service(service.id)
-            name = self.project_name(full.project_id) if full else None
-            return f"{said} in project {name!r}" if name else said
-        return said
 
     def one_service(
         self, wanted: str, project: m.Project | None = None, family: str | None = None
@@ -201,7 +175,6 @@ class Account:
         """Return the service with this id, or else the only one with this name, in project and family.
 
         :raises Invalid: if its id contradicts the project or family.
-        :raises NoSuchItem: if there is none.
         :raises Ambiguous: if several have the name, with their ids.
         """
         services = self.services()
@@ -218,15 +191,30 @@ class Account:
             fitting = self.named(wanted, project, family)
         return find_service(services, fitting, wanted, self.location)
 
-    def existing_service(self, id: str) -> m.Service:
-        """Return a service in full form.
+    def location(self, service: Identifiable) -> str:
+        """Describe a service by family, id and project. Leaves the project out if it cannot be read."""
+        said = f"{service.family} service {service.id}"
+        with suppress(HostedError):
+            full = self.service(service.id)
+            name = self.project_name(full.project_id) if full else None
+            return f"{said} in project {name!r}" if name else said
+        return said
 
-        :raises NoSuchItem: if there is none with this id.
-        """
-        service = self.service(id)
-        if service is None or service.status == ServiceStatus.DELETED:
-            raise NoSuchItem(f"there is no service of id {id!r}")
-        return service
+    @once
+    def settings(self, id: str) -> m.Settings:
+        """Return the settings of a game server or an application, databases included."""
+        return self.client.one(r.SETTINGS, id=id)
+
+    @once
+    def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
+        """Return live metrics by service id; ``None`` for a service whose node cannot be reached."""
+        batches = [ids[start : start + METRICS_PER_CALL] for start in range(0, len(ids), METRICS_PER_CALL)]
+        found = self.each(batches, lambda own, batch: own.client.metrics(batch))
+        return {id: metrics for batch in found for id, metrics in batch.items()}
+
+    def metrics_of(self, id: str) -> m.Metrics | None:
+        """Return the live metrics of one service; ``None`` if its node cannot be reached."""
+        return self.reads.once(("metrics", id), lambda: self.client.metrics([id])[id])
 
     # --- Projects ---------------------------------------------------------------------------------
 
@@ -238,7 +226,6 @@ class Account:
     def project(self, wanted: str) -> m.Project:
         """Return the project with this id or name; in check mode, also with one that it gets in this run.
 
-        :raises NoSuchItem: if there is none.
         :raises Ambiguous: if it is the id of one project and the name of another.
         """
         projects = self.projects()
@@ -249,10 +236,7 @@ class Account:
         return found
 
     def project_to_come(self, wanted: str) -> m.Project:
-        """Return the project with this id or name; in check mode, one without an id if it is to be made.
-
-        :raises NoSuchItem: outside check mode, if there is none.
-        """
+        """Return the project with this id or name; in check mode, one without an id if it is to be made."""
         try:
             return self.project(wanted)
         except NoSuchItem as error:
@@ -262,16 +246,12 @@ class Account:
             return m.Project.model_construct(id=None, name=wanted)
 
     def project_name(self, id: str | None) -> str | None:
-        """Return the name of the project with this id; ``None`` if there is none."""
+        """Return the name of the project with this id."""
         return next((project.name for project in self.projects() if project.id == id), None)
-
-    def default_projects(self) -> set[str]:
-        """Return the ids of the projects that may be the default one: the oldest."""
-        return oldest_projects(self.projects())
 
     @once
     def page(self, project_id: str) -> m.ProjectDetail | None:
-        """Return a project with its services; ``None`` if it does not exist."""
+        """Return a project with its services."""
         return self.client.if_any(r.PROJECT, project_id)
 
     def members(self, project: m.Project) -> list[m.ServiceSummary]:
@@ -305,14 +285,11 @@ class Account:
         return {app.id: str(app.slug) for app in self.apps()}
 
     def app_if_any(self, slug: str) -> m.App | None:
-        """Return the application with this slug; ``None`` if there is none, or it is being deleted."""
+        """Return the application with this slug, unless it is being deleted."""
         return next((app for app in existing(self.apps()) if app.slug == slug), None)
 
     def app(self, slug: str) -> m.App:
-        """Return the application with this slug.
-
-        :raises NoSuchItem: if there is none, or it is being deleted.
-        """
+        """Return the application with this slug, unless it is being deleted."""
         found = self.app_if_any(slug)
         if found is None:
             hint = near_miss(slug, (app.slug for app in existing(self.apps())))
@@ -322,10 +299,7 @@ class Account:
         return found
 
     def app_to_come(self, slug: str) -> m.App:
-        """Return the application with this slug; in check mode, one without an id if it is to be made.
-
-        :raises NoSuchItem: outside check mode, if there is none.
-        """
+        """Return the application with this slug; in check mode, one without an id if it is to be made."""
         try:
             return self.app(slug)
         except NoSuchItem as error:
@@ -350,15 +324,14 @@ class Account:
 
         :param seconds: how long to wait for its response, which comes once there is a verdict.
         """
-        try:
+        report = None
+        with suppress(Interrupted):
             report = self.client.scan(slug, release.tag, seconds)
-        except Interrupted:
-            report = None
         report = report or m.ScanReport.model_construct(scan_status=ScanStatus.PENDING)
         return report.model_copy(update={"tag": release.tag, "digest": release.digest})
 
     def release(self, slug: str, tag: str) -> m.ScanReport | None:
-        """Return the scan report of a release; ``None`` if it is not declared. The application must exist.
+        """Return the scan report of a release, if it is declared. The application must exist.
 
         The list of releases decides: an image is scanned once it is pushed, declared or not.
         """
@@ -382,11 +355,10 @@ class Account:
         The routes of applications do not show it, so this reads each project until ``ids`` of the result has
         the application.
         """
-        try:
+        with suppress(Refused):
             pages = (read(project.id) for project in self.projects())
             return next((page for page in pages if page is not None and app.id in ids(page)), None)
-        except Refused:
-            return None
+        return None
 
     # --- What a service has ---------------------------------------------------------------------------
     # One without an id is still to be made, in check mode, and has nothing yet.
@@ -424,9 +396,7 @@ class Account:
     @once
     def database_connection(self, id: str) -> m.DatabaseConnection:
         """Return the address and the login of a database."""
-        if not id:
-            return m.DatabaseConnection.model_construct()
-        return self.client.one(r.CONNECTION, id=id)
+        return self.client.one(r.CONNECTION, id=id) if id else m.DatabaseConnection.model_construct()
 
     def database_query(self, id: str, sql: str) -> m.QueryResult:
         """Return the rows that a statement selects."""
@@ -438,3 +408,8 @@ class Account:
     def ssh_keys(self) -> list[m.SshKey]:
         """Return the SSH keys of the account."""
         return list(self.client.pages(r.SSH_KEYS))
+
+
+def no_rows() -> m.QueryResult:
+    """Return the rows of a table that is still to be made."""
+    return m.QueryResult.model_construct(columns=[], rows=[])

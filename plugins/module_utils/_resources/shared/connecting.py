@@ -1,20 +1,26 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The connection that options describe, and the token wherever it is. Shared by all that connects."""
+"""The connection that options describe, the token wherever it is, and whose account it is of."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
+from ..._api.client import Client
 from ..._api.connection import TOKEN, Connection, fault_of_token
 from ..._api.errors import ConfigurationError
 from .options import Options
+from .store import Kind, Record, records_folder, state_key
+from .task_errors import Invalid
 
 VAULT = b"$ANSIBLE_VAULT"
 """The first bytes of a file that is encrypted with ansible-vault."""
+OWNERS = Kind("owners", str, "whose account a token is of", hint=True)
 
 
 def connection(given: Options, caller: str = "") -> Connection:
@@ -79,3 +85,26 @@ def is_encrypted(path: str) -> bool:
             return file.read(len(VAULT)) == VAULT
     except OSError:
         return False
+
+
+def owner_of(email: str | None) -> str:
+    """Return a hash of whom an account belongs to; empty if the platform does not tell."""
+    return hashlib.sha256(email.encode()).hexdigest()[:32] if email else ""
+
+
+def account_of(client: Client, seconds: float | None = None) -> str:
+    """Return what names the account of a token in records, the same for each of its tokens.
+
+    It is asked for once, and kept: a token is of one account.
+
+    :param seconds: the deadline of the call, if it is not the connection's.
+    :raises HostedError: if the platform does not tell.
+    """
+    record = Record(OWNERS, os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
+    known = record.read()
+    if not known:
+        email = client.whoami(seconds).email
+        known = state_key(client.connection.base_url, email or client.account_key)
+        with suppress(Invalid):
+            record.write(known)
+    return known

@@ -8,16 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..._api.text import describe_type
 from .names import same_name
+from .run_memory import first_said
 from .task_errors import Invalid
+
+if TYPE_CHECKING:
+    from .plan import Task
 
 MOST_DIGITS = 400
 """How far from the point the first digit of an amount may be: "1e999999" would fill a megabyte."""
-
-
+WALLET_SECONDS = 5.0
+"""Seconds for reading the currency. A price without it is no reason to wait for longer, or to fail."""
+NO_PRICE = "at a price that the quote does not show"
 UNITS = {"_cents": 100, "_millicents": 1000}
 """What the end of a field's name says of its amount: how many are a currency unit (What the service does)."""
 
@@ -32,11 +37,6 @@ def rate_from(millicents: int | Decimal | None) -> Decimal | None:
     return None if millicents is None or millicents < 0 else Decimal(millicents) / UNITS["_millicents"]
 
 
-def describe_monthly(price: str | None) -> str:
-    """Describe a monthly price as the end of a sentence, even if the quote does not show it."""
-    return "at a price that the quote does not show" if price is None else f"for {price} a month"
-
-
 def format_amount(amount: Decimal | None) -> str | None:
     """Format an amount with two decimals, or more if it has more."""
     if amount is None:
@@ -44,6 +44,25 @@ def format_amount(amount: Decimal | None) -> str | None:
     exact = amount.normalize()
     decimals = -int(exact.as_tuple().exponent)  # an amount is finite
     return f"{exact:.{max(2, decimals)}f}"
+
+
+def format_price(task: Task[Any], amount: Decimal | None) -> str | None:
+    """Write an amount for people: with its currency, where the platform names it to this token."""
+    text, currency = format_amount(amount), None if amount is None else currency_of(task)
+    return f"{text} {currency}" if text and currency else text
+
+
+def currency_of(task: Task[Any]) -> str | None:
+    """Return the currency of the account, read once a run; ``None`` where this token is not told.
+
+    Which scope the wallet requires is not shown.
+    """
+    client = task.client
+    if "currency" not in task.memory and client:
+        task.memory["currency"] = first_said(
+            f"currency.{client.account_key}", lambda: client.wallet(WALLET_SECONDS).currency or None
+        )
+    return task.memory.get("currency")
 
 
 def add_currency_units(value: Any) -> Any:
@@ -170,11 +189,6 @@ class Commitment:
     def forecast(self) -> Decimal | None:
         """The rate once it is done, as a result tells it; ``None`` if unknown."""
         return None if self.is_ceiling else self.monthly
-
-    @property
-    def adds(self) -> Decimal | None:
-        """What it adds to the running rate, or less than nothing; ``None`` if unknown."""
-        return None if self.forecast is None or self.since is None else self.forecast - self.since
 
     @property
     def home(self) -> str:

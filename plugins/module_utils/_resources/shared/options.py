@@ -159,6 +159,22 @@ def is_carried(name: str) -> bool:
     return name.startswith("_")
 
 
+MAX_PROJECT_NAME = 60
+MAX_LOG_LINES = 100
+
+
+def check_log_lines(log_lines: int) -> None:
+    """Refuse a number of log lines that the platform does not take (Limits)."""
+    if not 1 <= log_lines <= MAX_LOG_LINES:
+        raise Invalid(f"log_lines is {log_lines}; it must be from 1 to {MAX_LOG_LINES}")
+
+
+def check_max_parallel(number: int | None) -> None:
+    """Refuse a number with which nothing could ever begin; ``None`` is as many as the platform takes."""
+    if number is not None and number < 1:
+        raise Invalid(f"max_parallel is {number}; it must be 1 or more")
+
+
 def names_with(declarations: Iterable[Field[Any]], key: str) -> frozenset[str]:
     """Return the names of the options with an attribute."""
     return frozenset(each.name for each in declarations if each.metadata.get(key))

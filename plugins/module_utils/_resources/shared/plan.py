@@ -10,16 +10,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, get_args
 
 from ..._api.client import Client
-from ..._api.errors import HostedError
+from ..._api.errors import OF_A_CALL, HostedError
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import printable
 from .account import Account, Reads
 from .budget import Guard
-from .effects import Effects
 from .identify import as_sentence
 from .money import PRICED, Commitment, Cost
 from .options import (
@@ -32,8 +32,9 @@ from .options import (
     read_as,
     shared_arguments,
 )
-from .parallel import MAX_PARALLEL
-from .run_memory import foreseen
+from .run_memory import FORESEEN, run_record
+from .store import state_key
+from .waiting import MAX_PARALLEL
 
 if TYPE_CHECKING:  # Python itself knows defaults of type variables only from 3.13 on
     from typing_extensions import TypeVar
@@ -51,6 +52,83 @@ NOTHING_DONE: Final = object()
 """What a step returns that found nothing left to do: it is not among the actions, and changed nothing."""
 SERVICE_ID = "hosted_service_id"
 """The host variable that holds the id of its service, whatever the prefix of the others."""
+
+
+@dataclass
+class Effects:
+    """What a task has done so far. The runner, the client and the resource add to it."""
+
+    actions: list[str] = field(default_factory=list)
+    """What was changed, one sentence for each step, in their order."""
+    begun: list[str] = field(default_factory=list)
+    """Those of the actions that the platform was still at when the task gave up waiting."""
+    unknown: list[str] = field(default_factory=list)
+    """Steps of which nobody knows whether they changed anything. They are not among the actions."""
+    writes: int = 0
+    """How many calls that may change something the platform said it had carried out."""
+    moves: list[Commitment] = field(default_factory=list)
+    """What was done that moves money, in its order."""
+    unsure_moves: list[Commitment] = field(default_factory=list)
+    """What may have been done that moves money."""
+    billed: Cost | None = None
+    """The price that the platform bills, where it is not the one that was announced."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Keys that the result carries even when a later step fails, such as secrets shown only once."""
+    nothing_changed: bool = False
+    """Whether the steps turned out to change nothing, where only carrying them out tells."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was changed, as far as the applied steps show."""
+        return bool(self.actions) and not self.nothing_changed
+
+    def changed_before(self, error: Exception | None) -> bool:
+        """Tell whether a call failed after others of its step had changed something.
+
+        Errors of other kinds state themselves what was changed.
+        """
+        return isinstance(error, OF_A_CALL) and self.writes > 0
+
+    def wrote(self) -> None:
+        """Record that the platform accepted a call that may change something."""
+        self.writes += 1
+
+    def finish(self, summary: str, made: Commitment | None = None) -> None:
+        """Record a completed step and its effect on the price."""
+        self.actions.append(summary)
+        self.moves += [made] if made and made.kind in PRICED else []
+
+    def cost(self, planned: Cost) -> Cost | None:
+        """Return what was done to the price; ``None`` if nothing was, an unknown one if that is not sure."""
+        if self.unsure_moves:
+            return replace(planned, after=None)
+        if self.billed is not None:
+            return replace(planned, after=self.billed.after)
+        if not self.moves:
+            return None
+        # What was ordered has its id once that is done.
+        services = {made.id or self.facts.get("service_id") or made.key for made in self.moves}
+        first, last = self.moves[0], self.moves[-1]
+        if len(services) == 1 and planned.before == first.since:  # the price is that of this service alone
+            return replace(planned, after=last.forecast)
+        amounts = [planned.before]
+        for made in self.moves:
+            amounts += [made.forecast, None if made.since is None else -made.since]
+        known = [amount for amount in amounts if amount is not None]
+        return replace(planned, after=sum(known, Decimal(0)) if len(known) == len(amounts) else None)
+
+    def branch(self) -> Effects:
+        """Return the effects for a part of the task. Facts are always recorded in the whole."""
+        return Effects(facts=self.facts)
+
+    def absorb(self, part: Effects) -> None:
+        """Add the effects of a part of the task."""
+        self.actions += part.actions
+        self.begun += part.begun
+        self.unknown += part.unknown
+        self.writes += part.writes
+        self.moves += part.moves
+        self.unsure_moves += part.unsure_moves
 
 
 @dataclass(frozen=True)
@@ -115,8 +193,14 @@ class Task(Generic[OptionsT_co]):
 
     @property
     def foreseen(self) -> dict[str, str]:
-        """What earlier tasks of the run would have made, in check mode: see :func:`foreseen`."""
-        return foreseen(self.options.base_url) if self.check_mode else {}
+        """What earlier tasks of the run would have made, in check mode, by its name.
+
+        A release is named by slug and tag, with its digest, and what gets a new name by that, with its id.
+        """
+        record = (
+            run_record(FORESEEN, state_key(self.options.base_url, "foreseen")) if self.check_mode else None
+        )
+        return record.read() if record else {}
 
     def expect_created(self, error: HostedError, name: str) -> None:
         """In check mode, go on where ``name`` is missing: the play may make it before this task.

@@ -32,9 +32,9 @@ from ..._api.private_folder import make_folder_of
 from ..._api.text import harmless
 from . import journal
 from .journal import Entry
+from .names import check_path
 from .options import FilePath, Options, option
 from .plan import Task
-from .selectors import check_path
 from .store import (
     UNFINISHED,
     Record,
@@ -273,10 +273,11 @@ def put_aside_path(path: str) -> str:
 def warn_of_lost_secrets(task: Task[SecretsOptions], subject: str) -> None:
     """Warn of secrets that were requested and never saved, until the entry is removed."""
     for record, entry in journal.opened(task.options.base_url, subject).items():
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.at))
         cause = "the run that requested it did not finish, or is still running"
         if entry.kept_in is not None:
             task.warn(
-                f"{entry.what}, generated on {entry.since}, is in {entry.kept_in}: {cause}. Move that file "
+                f"{entry.what}, generated on {since}, is in {entry.kept_in}: {cause}. Move that file "
                 f"to a safe place, and remove {record.path} to end this warning"
             )
             continue
@@ -285,7 +286,7 @@ def warn_of_lost_secrets(task: Task[SecretsOptions], subject: str) -> None:
         found = unfinished_files(task)
         look = f" Look into {', '.join(found)} first, which a killed run left." if found else ""
         task.warn(
-            f"{entry.what} may have been generated on {entry.since} and never kept: {cause}.{look} If nobody "
+            f"{entry.what} may have been generated on {since} and never kept: {cause}.{look} If nobody "
             f"has it: {REMEDIES[subject.partition(':')[0]]}. Remove {record.path} to end this warning"
         )
 

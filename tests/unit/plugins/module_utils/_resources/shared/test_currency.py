@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import AccessDenied
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.currency import (
-    checked_currency,
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import (
     format_price,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import RUN_FOLDER
@@ -64,23 +62,3 @@ def test_the_tasks_of_a_run_read_it_once_for_each_account(
         assert price(client) == ("1.50" if refusal else "1.50 EUR")
         assert price(other) == "1.50 USD"
     assert (client.reads, other.reads) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("said", "currency"),
-    [
-        ("EUR", "EUR"),
-        (" eur\n", "eur"),
-        ("\u20ac", "\u20ac"),
-        ("", None),
-        ("12", None),
-        ("E R", None),
-        ("E\x1bR", None),
-        ("x" * 8, "x" * 8),
-        ("x" * 9, None),
-        (None, None),
-        (5, None),
-    ],
-)
-def test_what_can_stand_behind_an_amount(said: Any, currency: str | None) -> None:
-    assert checked_currency(said) == currency

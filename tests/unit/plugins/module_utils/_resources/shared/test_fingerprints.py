@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
-    Fingerprints,
-    record_of,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     StateDirOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
+    Fingerprints,
+    record_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 

@@ -20,7 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.project
 from ansible_collections.hosted.services.plugins.module_utils._resources.report_info import REPORT_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import history
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import journal
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.interruptions import ended, fill_disk, struck
 from unit.plugins.module_utils._resources.platform import run
@@ -45,6 +45,10 @@ def told(sandbox: Sandbox, **given: Any) -> Any:
 
 def line(at: str, change: str = "start it") -> dict[str, str]:
     return {"at": at, "change": change}
+
+
+def add(folder: Path, line: dict[str, str]) -> None:
+    journal.add_line(f"{folder}/{line['at']:.7}.jsonl", json.dumps(line))
 
 
 def changes(folder: Path) -> list[str]:
@@ -102,7 +106,7 @@ def test_lines_of_old_months_go(tmp_path: Path) -> None:
         "2025-11-01T00:00:00Z",
         "2026-11-30T00:00:00Z",
     ):
-        history.add(str(folder), line(at, at))
+        add(folder, line(at, at))
     assert changes(folder) == ["2025-11-01T00:00:00Z", "2026-11-30T00:00:00Z"]
 
 
@@ -111,23 +115,23 @@ def test_an_old_file_that_cannot_go_costs_no_line(tmp_path: Path) -> None:
     folder = tmp_path / "account"
     (folder / "2020-01.jsonl").mkdir(parents=True)
     folder.chmod(0o700)
-    history.add(str(folder), line("2026-11-30T00:00:00Z", "made"))
+    add(folder, line("2026-11-30T00:00:00Z", "made"))
     assert "made" in (folder / "2026-11.jsonl").read_text()
 
 
 def test_a_full_file_is_put_aside_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "MOST_BYTES", 2000)
+    monkeypatch.setattr(journal, "MOST_BYTES", 2000)
     for number in range(100):
-        history.add(str(tmp_path / "account"), line("2026-11-30T00:00:00Z", f"{number}"))
+        add(tmp_path / "account", line("2026-11-30T00:00:00Z", f"{number}"))
     kept = sorted(map(int, changes(tmp_path / "account")))
     assert kept == list(range(kept[0], 100)), "the newest ones, without a gap"
     assert 20 < len(kept) < 80
 
 
 def test_tasks_in_parallel_share_the_file(tmp_path: Path) -> None:
-    add = [line("2026-11-30T00:00:00Z", f"{number}") for number in range(200)]
+    lines = [line("2026-11-30T00:00:00Z", f"{number}") for number in range(200)]
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda each: history.add(str(tmp_path / "account"), each), add))
+        list(threads.map(lambda each: add(tmp_path / "account", each), lines))
     assert sorted(map(int, changes(tmp_path / "account"))) == list(range(200))
 
 
@@ -136,24 +140,24 @@ def test_no_end_of_a_task_harms_the_other_lines(
     size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed at each call of the system, and with a disk that is full from there on."""
-    monkeypatch.setattr(history, "MOST_BYTES", size)
+    monkeypatch.setattr(journal, "MOST_BYTES", size)
     for number in count(1):
         folder = tmp_path / f"killed {number}"
-        if not ended(lambda folder=folder: history.add(str(folder), line("2026-11-30T00:00:00Z")), number):  # type: ignore[misc]
+        if not ended(lambda folder=folder: add(folder, line("2026-11-30T00:00:00Z")), number):  # type: ignore[misc]
             break
-        history.add(str(folder), line("2026-11-30T00:00:01Z", "after"))
+        add(folder, line("2026-11-30T00:00:01Z", "after"))
         assert changes(folder)[-1] == "after" or "after" in changes(folder)
     for number in count(1):
         folder = tmp_path / f"full {number}"
         try:
             if not struck(
-                lambda folder=folder: history.add(str(folder), line("2026-11-30T00:00:00Z")),  # type: ignore[misc]
+                lambda folder=folder: add(folder, line("2026-11-30T00:00:00Z")),  # type: ignore[misc]
                 number,
                 fill_disk,
             ):
                 break
         except OSError:
-            history.add(str(folder), line("2026-11-30T00:00:01Z", "after"))
+            add(folder, line("2026-11-30T00:00:01Z", "after"))
             assert "after" in changes(folder)
 
 

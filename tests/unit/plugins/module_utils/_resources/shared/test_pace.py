@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pace import FIRST_CUT, Pace
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import FIRST_CUT, Pace
 
 LATENCY = 0.04
 

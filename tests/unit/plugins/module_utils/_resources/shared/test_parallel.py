@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pace import PAUSE
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import run_parallel
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import (
+    PAUSE,
+    run_parallel,
+)
 
 
 class Client:
@@ -39,14 +41,19 @@ def run(client: Client, items: list[int], work: Any, at_once: int = 4) -> list[A
 
 def test_no_two_threads_share_a_client() -> None:
     client = Client()
-    users: dict[int, set[int]] = {}
+    used_now, seen, lock = set[int](), set[int](), threading.Lock()
 
     def work(used: Any, item: int) -> None:
-        users.setdefault(id(used), set()).add(threading.get_ident())
+        with lock:
+            assert id(used) not in used_now
+            used_now.add(id(used))
+            seen.add(id(used))
+        time.sleep(0.001)
+        with lock:
+            used_now.discard(id(used))
 
     run(client, list(range(50)), work)
-    assert all(len(threads) == 1 for threads in users.values())
-    assert id(client) not in users
+    assert len(seen) <= 4 and id(client) not in seen
 
 
 def test_an_error_is_raised_and_the_connections_are_closed() -> None:

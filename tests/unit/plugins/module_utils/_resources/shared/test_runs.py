@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runs import Run, start_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.run_memory import (
+    Run,
+    start_of,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import (
     check_path,
     check_selector,
 )

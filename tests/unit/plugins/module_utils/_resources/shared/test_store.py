@@ -52,14 +52,14 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
     relocation_record,
     run_memory,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
-    ENVIRONMENTS,
-    Prints,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import OWNERS
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.journal import ENTRIES, Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Commitment
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import OWNERS
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
+    ENVIRONMENTS,
+    PENDING,
+    Prints,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Kind
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
