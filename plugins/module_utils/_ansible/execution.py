@@ -99,7 +99,7 @@ def open_task(
         warnings += settings.warnings
         client = context.connect(settings, context.log)
         client.redact, secrets.token = secrets.without, settings.token
-    if redacted := resource.redacted_values(options):
+    if resource.secret_options and (redacted := resource.redacted_values(options)):
         secrets.redact = Redactor(texts_in(redacted))
     task: Task = Task(client, given, context.check_mode, warnings=warnings)
     task.progress = lambda line: context.progress(secrets.hide(line))

@@ -20,7 +20,7 @@ from ..._api.text import composed
 from ..._api.values import WITH_SETTINGS
 from ..shared import journal, secrets_file
 from ..shared.account import Account
-from ..shared.change import BILLED_SECONDS, Change, call_once
+from ..shared.change import BILLED_SECONDS, Change, create
 from ..shared.identify import (
     close_name,
     near_miss,
@@ -296,7 +296,7 @@ class Ordering:
         arrived = Arrived(self.task.options, self.project, known)
         place = Change(what=self.what, route=r.ORDER, body=body, shown=arrived, commitment=self.commitment)
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:
-            outcome = call_once(self.task, place)
+            outcome = create(self.task, place)
             order: Order | None = outcome.response
             if order is None:
                 adopted = outcome.found[0]

@@ -25,7 +25,6 @@ from .identify import (
     Identifiable,
     Named,
     S,
-    Services,
     check_id_matches,
     existing,
     find_service,
@@ -113,9 +112,9 @@ class Account:
 
     # --- Services ---------------------------------------------------------------------------------
 
-    def services(self) -> Services:
+    def services(self) -> list[m.ServiceSummary]:
         """Return all services that are not deleted."""
-        return self.reads.once(SERVICES, lambda: Services(self.client.pages(r.SERVICES)))
+        return self.reads.once(SERVICES, lambda: list(self.client.pages(r.SERVICES)))
 
     def service(self, id: str) -> m.Service | None:
         """Return a service in full form."""

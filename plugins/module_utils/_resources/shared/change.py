@@ -147,11 +147,6 @@ class Change:
     quiet: float = QUIET_SECONDS / 2
     """For how many seconds to look for that."""
 
-    @property
-    def creates(self) -> bool:
-        """Whether it makes something that is billed."""
-        return self.route.idempotency is CREATE and self.route.commits
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -185,16 +180,23 @@ def apply(task: Task[Any], change: Change, *, wait: bool = True) -> Outcome:
 
 def call_once(task: Task[Any], change: Change) -> Outcome:
     """Make the call so that it has its effect once."""
+    if change.route.idempotency is CREATE:
+        return create(task, change)
+    if change.route.idempotency is ACT:
+        return act(task, change)
+    if change.route.method == "DELETE":
+        return delete(task, change)
+    return Outcome(True, response=send(task, change))
+
+
+def create(task: Task[Any], change: Change) -> Outcome:
+    """Create an item. One whose response was lost is looked for, and never created again."""
     try:
-        if change.route.idempotency is CREATE:
-            return create(task, change)
-        if change.route.idempotency is ACT:
-            return act(task, change)
-        if change.route.method == "DELETE":
-            return delete(task, change)
         return Outcome(True, response=send(task, change))
+    except (CallOutcomeUnknown, UnexpectedAnswer) as error:
+        return adopt(task, change, error)
     except Refused as error:
-        if not change.unique or not exists_now(error, partial(change.shown.found, task.account)):
+        if not change.unique or not exists_now(task, change, error):
             raise
         task.warn(
             f"the creation of {change.what} was refused ({error.message}), but it exists now: another run "
@@ -203,16 +205,12 @@ def call_once(task: Task[Any], change: Change) -> Outcome:
         return Outcome(False)
 
 
-def create(task: Task[Any], change: Change) -> Outcome:
-    """Create an item. One whose response was lost is looked for, and never created again.
+def adopt(task: Task[Any], change: Change, lost: HostedError) -> Outcome:
+    """Look for an item whose response was lost, and take it for what was created.
 
     :raises EffectUnverified: if none appears in time, or the list cannot be read.
     :raises Ambiguous: if there are several.
     """
-    try:
-        return Outcome(True, response=send(task, change))
-    except (CallOutcomeUnknown, UnexpectedAnswer) as error:
-        lost = error
     seconds, doubt = BILLED_SECONDS if change.route.commits else QUIET_SECONDS, f"whether {change.what} was"
     try:
         found = wait_for_new(task, change, seconds) or ()
@@ -320,13 +318,14 @@ def send(task: Task[Any], change: Change, before_each: Callable[[], None] = lamb
     :raises HostedError: the refusal; at once if the service is not busy, or nobody waits.
     """
     route, client = change.route, task.client
+    orders = route.idempotency is CREATE and route.commits
     reads = isinstance(route.answer, One) and route.idempotency is not ACT  # those are looked for anyway
     make = client.one if reads else client.send
     begun, pause, busy = time.monotonic(), 0.5, change.busy
     while True:
         try:
             before_each()
-            with task.composition.creating() if change.creates else nullcontext():
+            with task.composition.creating() if orders else nullcontext():
                 return make(route, body=change.body, commitment=change.commitment, **change.ids)
         except (Conflict, Locked, RateLimited) as error:
             if not change.at or not task.options.wait:
@@ -357,22 +356,16 @@ def under_way(account: Account, service_id: str, *, container: bool = True) -> b
 
     What cannot be read shows nothing. ``container`` tells whether its container's state counts, too.
     """
-
-    def copies() -> bool:
-        return any_in_motion(account.backups(service_id))
-
-    def changes() -> bool:
+    with suppress(HostedError):
+        if any_in_motion(account.backups(service_id)):
+            return True
+    with suppress(HostedError):
         service = account.service(service_id)
-        return service is not None and service.status in (ServiceStatus.PROVISIONING, ServiceStatus.DELETING)
-
-    def moves() -> bool:
-        metrics = account.metrics_of(service_id)
+        if service and service.status in (ServiceStatus.PROVISIONING, ServiceStatus.DELETING):
+            return True
+    with suppress(HostedError):
+        metrics = account.metrics_of(service_id) if container else None
         return metrics is not None and metrics.state in ContainerState.PASSING
-
-    for shown in (copies, changes, *([moves] if container else [])):
-        with suppress(HostedError):
-            if shown():
-                return True
     return False
 
 
@@ -384,7 +377,8 @@ def await_shown(task: Task[Any], change: Change) -> Any:
 
     :raises WaitEnded: if it does not in time, or cannot be read; what is harmless is only warned of.
     """
-    accepted = f"{change.what} was {'created, and is billed' if change.creates else 'accepted'}"
+    orders = change.route.idempotency is CREATE and change.route.commits
+    accepted = f"{change.what} was {'created, and is billed' if orders else 'accepted'}"
     item, why = None, "it is late, or it failed"
     try:
         item = wait_for_new(task, change, change.seconds)
@@ -395,7 +389,7 @@ def await_shown(task: Task[Any], change: Change) -> Any:
         why = f"reading it failed: {error.message}"
     if item is None:
         told = f"{accepted}, but the platform does not show it {change.seconds:g} seconds later: {why}"
-        told += ". What became of it is unknown: look at the account" if change.creates else ""
+        told += ". What became of it is unknown: look at the account" if orders else ""
         if not change.harmless:
             raise WaitEnded(told)
         task.warn(told)
@@ -424,15 +418,15 @@ def await_removal(task: Task, is_listed: Callable[[], Any], what: str) -> None:
             task.warn(f"the platform still lists {what} {QUIET_SECONDS:g} seconds after the deletion")
 
 
-def exists_now(error: Refused, found: Callable[[], Any]) -> bool:
+def exists_now(task: Task[Any], change: Change, error: Refused) -> bool:
     """Tell whether an item exists whose creation was refused. The list may be late to show it.
 
     With which status a second one is refused is not shown. What cannot be read leaves the refusal as it is.
     """
-    try:
-        return poll_for(lambda: bool(found()), QUIET_SECONDS / 2 if isinstance(error, Conflict) else 0)
-    except HostedError:
-        return False
+    seconds = QUIET_SECONDS / 2 if isinstance(error, Conflict) else 0
+    with suppress(HostedError):
+        return poll_for(lambda: bool(change.shown.found(task.account)), seconds)
+    return False
 
 
 # --- Steps ------------------------------------------------------------------------------------------

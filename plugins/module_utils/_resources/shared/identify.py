@@ -9,11 +9,10 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..._api.errors import HostedError
-from ..._api.models import App, Project, ProjectGraph, Service, ServiceSummary
+from ..._api.models import App, Project, ProjectGraph, Service
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import composed
 from ..._api.values import ServiceStatus
@@ -55,18 +54,6 @@ class Identifiable(Named, Protocol):
 
 S = TypeVar("S", bound=Identifiable)
 E = TypeVar("E", bound=Identifiable | App)
-
-
-class Services(list[ServiceSummary]):
-    """The services of an account, with an index by name: a blueprint looks for hundreds of names."""
-
-    @cached_property
-    def by_name(self) -> dict[str, list[ServiceSummary]]:
-        """The services with each name, in its composed form, in the order of the list."""
-        found: dict[str, list[ServiceSummary]] = {}
-        for service in self:
-            found.setdefault(composed(service.name), []).append(service)
-        return found
 
 
 def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str:
@@ -139,11 +126,14 @@ def existing(found: Iterable[E]) -> list[E]:
 
 def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
     """Return the services with this name and, if given, this family. Skips services being deleted."""
-    if isinstance(services, Services):
-        named = cast(list[S], services.by_name.get(composed(name), []))
-    else:
-        named = [service for service in services if same_name(service.name, name)]
-    return existing(service for service in named if family in (None, service.family))
+    wanted = composed(name)
+    return [
+        each
+        for each in services
+        if (each.name == wanted or (not each.name.isascii() and composed(each.name) == wanted))
+        and family in (None, each.family)
+        and each.status not in ServiceStatus.DELETING_OR_DELETED
+    ]
 
 
 def only_service(services: Sequence[S], name: str, where: Callable[[S], str] = lambda s: s.id) -> S | None:

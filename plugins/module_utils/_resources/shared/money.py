@@ -131,6 +131,7 @@ def read_amount(text: str | Decimal, option: str) -> Decimal:
 
 
 CommitmentKind = Literal["order", "creation", "new size", "resumption", "move", "suspension", "deletion"]
+NEW: tuple[CommitmentKind, ...] = ("order", "creation")
 LOWERING: tuple[CommitmentKind, ...] = ("suspension", "deletion")
 PRICED: Mapping[CommitmentKind, str] = {
     "order": "order",
@@ -178,12 +179,12 @@ class Commitment:
     @property
     def is_new(self) -> bool:
         """Whether it is to something that is not there yet."""
-        return self.kind in ("order", "creation")
+        return self.kind in NEW
 
     @property
     def since(self) -> Decimal | None:
         """The rate before it; ``None`` if unknown."""
-        return Decimal(0) if self.is_new else self.before
+        return Decimal(0) if self.kind in NEW else self.before
 
     @property
     def forecast(self) -> Decimal | None:

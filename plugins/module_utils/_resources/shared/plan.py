@@ -416,7 +416,8 @@ class Resource(ABC, Generic[OwnOptions]):
         """Derive what the options say, as soon as the resource is there: before Ansible forks its workers."""
         super().__init_subclass__()
         cls.name = vars(cls).get("name") or cls.__module__.rpartition(".")[2]
-        found: Any = named_options(cls)
+        named: Any = [each for base in vars(cls).get("__orig_bases__", ()) for each in get_args(base)]
+        found = next((each for each in named if isinstance(each, type)), None)
         if found is None:  # a base that leaves its options open, or a module with those of its base
             return
         spec, waiting = argument_spec_of(found), {each.name for each in fields(WaitOptions)}
@@ -451,18 +452,15 @@ class Resource(ABC, Generic[OwnOptions]):
         return [options.get(name) for name in self.secret_options]
 
     def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
-        """Return secret values that no key of a result hides: they are redacted wherever they appear."""
+        """Return values of secret options that no key of a result hides: they are redacted everywhere."""
         return []
-
-    def check_written(self, arguments: Mapping[str, Any]) -> None:
-        """Check what only the arguments as written show, such as the slash at the end of a relative path.
-
-        :raises Invalid: if the task must be refused.
-        """
 
     def local_paths(self, arguments: Mapping[str, Any]) -> Mapping[str, bool]:
         """Return :attr:`paths`, where other arguments decide which options are among them."""
         return self.paths
+
+    def check_written(self, arguments: Mapping[str, Any]) -> None:
+        """Check what only the arguments as written show, such as the slash at the end of a relative path."""
 
     @abstractmethod
     def plan(self, task: Task[OwnOptions]) -> Plan:
@@ -480,16 +478,3 @@ def plan_with(
     composition = replace(task.composition, part=True)
     effects = effects or task.effects
     return resource.plan(replace(task, options=options, composition=composition, effects=effects))
-
-
-def named_options(resource: type[Resource[Any]]) -> type[Options] | None:
-    """Return the options that the definition of a resource names; nothing where it leaves them open.
-
-    :raises TypeError: for options that are no dataclass of their own.
-    """
-    arguments = (get_args(base) for base in vars(resource).get("__orig_bases__", ()))
-    found = [each for given in arguments for each in given if isinstance(each, type)]
-    for options in found:
-        if not issubclass(options, Options) or "__dataclass_fields__" not in vars(options):
-            raise TypeError(f"{options.__name__} has to be a dataclass that inherits Options")
-    return found[0] if found else None
