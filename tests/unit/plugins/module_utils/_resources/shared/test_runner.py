@@ -234,3 +234,17 @@ def test_a_step_runs_regardless_of_what_became_of_others(chained: bool) -> None:
     steps.append(diary.step("next", steps[-1]))
     runner.apply_plan(Plan(result=None, steps=steps), task)
     assert diary.lines[-2:] == ["after all", "next"] and "blocked" not in diary.lines
+
+
+# --- Warnings --------------------------------------------------------------------------------------
+
+
+# --- What a plan says -----------------------------------------------------------------------------------
+
+
+def test_each_warning_is_shown_once_and_cannot_steer_a_terminal() -> None:
+    task = new_task()
+    for message in ("late", "late", "red \x1b[31m", "soon"):
+        task.warn(message)
+    assert task.warnings[::2] == ["late", "soon"]
+    assert len(task.warnings) == 3 and "\x1b" not in task.warnings[1]
