@@ -159,7 +159,8 @@ def apply_and_report(
         if effects.actions and plan.reread is not None:
             with suppress(Exception):  # which must not replace the error that is being reported
                 now = plan.reread()
-    result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
+    changed = bool(effects.actions) and not effects.nothing_changed
+    result.update({resource.result_key: now, "changed": changed, "actions": effects.actions})
     cost = None if plan.cost is None else effects.cost(plan.cost)
     if cost is not None:
         shown = now.get("id") if isinstance(now, dict) else None

@@ -152,10 +152,7 @@ class Account:
         return self.within(found, project) if project else found
 
     def within(self, services: Sequence[S], project: m.Project | None) -> Sequence[S | m.Service]:
-        """Return the services that are in a project, in full form; all of them if none is named.
-
-        Reads each, as the list form does not show the project. One that does not exist yet has no services.
-        """
+        """Return those in a project, reading each in full; all of them if none is named."""
         if project is None:
             return services
         found = self.read_staying(services) if project.id else []
@@ -171,11 +168,7 @@ class Account:
     def one_service(
         self, wanted: str, project: m.Project | None = None, family: str | None = None
     ) -> m.Service | m.ServiceSummary:
-        """Return the service with this id, or else the only one with this name, in project and family.
-
-        :raises Invalid: if its id contradicts the project or family.
-        :raises Ambiguous: if several have the name, with their ids.
-        """
+        """Return the service with this id, or else the only one with this name, in project and family."""
         services = self.services()
         named = next((service for service in services if service.id == wanted), None)
         if named is not None:
@@ -223,10 +216,7 @@ class Account:
         return list(self.client.pages(r.PROJECTS))
 
     def project(self, wanted: str) -> m.Project:
-        """Return the project with this id or name; in check mode, also with one that it gets in this run.
-
-        :raises Ambiguous: if it is the id of one project and the name of another.
-        """
+        """Return the project with this id or name; in check mode, also with one that it gets in this run."""
         projects = self.projects()
         renamed = self.task.foreseen.get(wanted) if self.task else None
         found = (renamed and with_id_or_name(projects, renamed)) or with_id_or_name(projects, wanted)
@@ -319,10 +309,7 @@ class Account:
 
     @once
     def scan(self, release: m.Release, slug: str, seconds: float = QUICK_SCAN_SECONDS) -> m.ScanReport:
-        """Return the scan report of a declared release; a ``PENDING`` one while the platform holds it back.
-
-        :param seconds: how long to wait for its response, which comes once there is a verdict.
-        """
+        """Return the scan report of a declared release; a ``PENDING`` one if there is no verdict in time."""
         report = None
         with suppress(Interrupted):
             report = self.client.scan(slug, release.tag, seconds)
@@ -330,10 +317,7 @@ class Account:
         return report.model_copy(update={"tag": release.tag, "digest": release.digest})
 
     def release(self, slug: str, tag: str) -> m.ScanReport | None:
-        """Return the scan report of a release, if it is declared. The application must exist.
-
-        The list of releases decides: an image is scanned once it is pushed, declared or not.
-        """
+        """Return the scan report of a release, if it is declared: others are scanned, too, once pushed."""
         declared = self.releases(slug).get(tag)
         return None if declared is None else self.scan(declared, slug)
 
@@ -349,11 +333,7 @@ class Account:
     def project_of_app(
         self, app: m.App, read: Callable[[str], T | None], ids: Callable[[T], Iterable[str | None]]
     ) -> T | None:
-        """Return what ``read`` returns for the application's project; ``None`` if projects cannot be read.
-
-        The routes of applications do not show it, so this reads each project until ``ids`` of the result has
-        the application.
-        """
+        """Return the first project, so read, whose ``ids`` have the app; ``None`` if none can be read."""
         with suppress(Refused):
             pages = (read(project.id) for project in self.projects())
             return next((page for page in pages if page is not None and app.id in ids(page)), None)

@@ -24,10 +24,7 @@ OWNERS = Kind("owners", str, "whose account a token is of", hint=True)
 
 
 def connection(given: Options, caller: str = "") -> Connection:
-    """Return the connection that options describe. ``caller`` is the name of the module or plugin.
-
-    :raises ConfigurationError: if an option is missing or invalid.
-    """
+    """Return the connection that options describe. ``caller`` is the name of the module or plugin."""
     token, file = given.token, given.token_file
     if not given.base_url:
         raise ConfigurationError("base_url is not set; set it, or HOSTED_SERVICES_URL in the environment")
@@ -48,20 +45,13 @@ def connection(given: Options, caller: str = "") -> Connection:
 
 
 def with_selected_token(options: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``options`` with the token that the user selected. ``given`` are the options that the task sets.
-
-    A ``token_file`` in ``given`` takes precedence over a token in the environment, which may belong to
-    another account.
-    """
+    """Return ``options`` without the token, which may be another account's, if the task names a file."""
     by_file = given.get("token_file") is not None and given.get("token") is None
     return {**options, "token": None} if by_file else dict(options)
 
 
 def token_in_file(token_file: str) -> str:
-    """Return the token in a file, without the line break at its end.
-
-    :raises ConfigurationError: if the file is unreadable, encrypted or not a token.
-    """
+    """Return the token in a file, without the line break at its end."""
     path = os.path.expanduser(token_file)
     if is_encrypted(path):
         raise ConfigurationError(
@@ -93,13 +83,7 @@ def owner_of(email: str | None) -> str:
 
 
 def account_of(client: Client, seconds: float | None = None) -> str:
-    """Return what names the account of a token in records, the same for each of its tokens.
-
-    It is asked for once, and kept: a token is of one account.
-
-    :param seconds: the deadline of the call, if it is not the connection's.
-    :raises HostedError: if the platform does not tell.
-    """
+    """Return what names the account of a token in records, the same for each of its tokens. It is kept."""
     record = Record(OWNERS, os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
     known = record.read()
     if not known:

@@ -57,10 +57,7 @@ E = TypeVar("E", bound=Identifiable | App)
 
 
 def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str:
-    """Return a hint at the most similar name, or a list of what exists, as the end of a sentence.
-
-    Ids are listed only if there are no names, and are marked as ids.
-    """
+    """Return a hint at the most similar name, or what exists (ids if without names), to end a sentence."""
     known, others = sorted(set(names)), sorted(set(ids))
     if close := close_name(wanted, [*known, *others]):
         return f";{close}"
@@ -89,10 +86,7 @@ def project_with_name(projects: Iterable[Project], name: str) -> Project | None:
 
 
 def with_id_or_name(projects: Iterable[Project], wanted: str) -> Project | None:
-    """Return the project with this id or name; ``None`` if there is none.
-
-    :raises Ambiguous: if it is the id of one project and the name of another.
-    """
+    """Return the project with this id or name, which must not be one's id and another's name."""
     found = {each.id: each for each in projects if wanted == each.id or same_name(wanted, each.name)}
     if len(found) > 1:
         told = " and ".join(f"{project.name!r} ({project.id})" for project in found.values())
@@ -137,10 +131,7 @@ def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
 
 
 def only_service(services: Sequence[S], name: str, where: Callable[[S], str] = lambda s: s.id) -> S | None:
-    """Return the only service in the list, or ``None`` if it is empty.
-
-    :raises Ambiguous: if there are several, with their ids and, by ``where``, their locations.
-    """
+    """Return the only service in the list, or ``None`` if it is empty. Several are an error with ids."""
     if len(services) > 1:
         raise Ambiguous(
             f"{len(services)} services are named {name!r}: {', '.join(map(where, services))}. "
@@ -153,13 +144,7 @@ def only_service(services: Sequence[S], name: str, where: Callable[[S], str] = l
 def find_service(
     everything: Sequence[S], fitting: Sequence[S], wanted: str, where: Callable[[S], str] = lambda s: s.id
 ) -> S:
-    """Return the service with this id, or else the only one with this name among ``fitting``.
-
-    :param where: describes the location of one of several services that have the name.
-    :raises Invalid: if the id is that of a service outside ``fitting``.
-    :raises NoSuchItem: if there is none.
-    :raises Ambiguous: if several have the name.
-    """
+    """Return the service with this id, or else the only one with this name among ``fitting``."""
     found = next((service for service in everything if service.id == wanted), None)
     if found is not None and all(service.id != found.id for service in fitting):
         raise Invalid(
@@ -178,10 +163,7 @@ def find_service(
 
 
 def check_service_offers(service: Service, capability: str, lack: str) -> None:
-    """Check that a service has a capability in its current status (Capabilities). ``lack`` is for messages.
-
-    :raises Invalid: with the capabilities that it has.
-    """
+    """Refuse a service without a capability in its current status (Capabilities), which it ``lack`` s."""
     offered = service.capabilities
     if offered is not None and capability not in offered:
         raise Invalid(
@@ -198,10 +180,7 @@ def check_id_matches(
     family: str | None = None,
     projects: Sequence[Project] = (),
 ) -> None:
-    """Check that the service with the task's id also has its name and family and is in one of ``projects``.
-
-    :raises Invalid: naming the option that contradicts the id. What the task does not set is not checked.
-    """
+    """Refuse an id whose service has another name or family, or is in none of ``projects``, if given."""
     contradictions = list[tuple[str, str | None, str | None]]()
     if name is not None and not same_name(name, service.name):
         contradictions.append(("name", name, service.name))
@@ -217,10 +196,7 @@ def check_id_matches(
 
 
 def came_up(created: str | None, sent: str | None) -> bool:
-    """Tell whether a service can be the one of an order that was sent at a time, by the platform's clock.
-
-    One of which the platform does not say when it was created is taken for that of the order.
-    """
+    """Tell whether a service can be that of an order, by the platform's clock. One of unknown age can."""
     ordered, made = parse_moment(sent), parse_moment(created)
     if ordered is None:
         return False

@@ -24,10 +24,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ..._api.client import Client
+from ..._api.errors import HostedError
 from ..._api.private_folder import make_folder_of
 from .connecting import account_of
 from .money import Commitment, format_amount
-from .run_memory import first_said
 from .store import Kind, Record, lock_file, records_folder, state_key
 from .task_errors import Invalid
 
@@ -65,11 +65,7 @@ Opened = dict[Record[Entry], Entry]
 def begin(
     base_url: str | None, subject: str, entry: Entry, earlier: Record[Entry] | None = None
 ) -> Record[Entry]:
-    """Note a call on a subject. Tasks in parallel may each have an entry on the same one.
-
-    :param earlier: the entry of an earlier attempt at the same, whose place this one takes.
-    :raises Invalid: if it cannot be written, so that the call must not be made.
-    """
+    """Note a call on a subject, or raise :class:`Invalid`. It takes the place of an ``earlier`` attempt."""
     name = f"{state_key(base_url, subject)}-{secrets.token_hex(4)}.json"
     record = earlier or Record(ENTRIES, os.path.join(records_folder(ENTRIES.folder), name))
     try:
@@ -80,10 +76,7 @@ def begin(
 
 
 def opened(base_url: str | None, subject: str) -> Opened:
-    """Return the open entries on a subject, the oldest first.
-
-    :raises Invalid: naming the file of one that cannot be read: it is never taken for none.
-    """
+    """Return the open entries on a subject, the oldest first. One that cannot be read is an error."""
     folder, names = records_folder(ENTRIES.folder), list[str]()
     try:
         names = os.listdir(folder)
@@ -136,11 +129,7 @@ def note(
     redact: Callable[[str], str],
     warn: Callable[[str], None],
 ) -> None:
-    """Add a line for a step of a task. One that cannot be written is told: the change is made.
-
-    :param outcome: ``done``, ``begun`` if it did not come to its end here, or ``unknown``.
-    :param redact: takes secrets out of what is said.
-    """
+    """Add a line for a step of a task. One that cannot be written is told: the change is made."""
     made = step.commitment
     where = f" in project {made.project_name!r}" if made and made.project_name else ""
     try:
@@ -164,11 +153,9 @@ def note(
 
 
 def add_line(path: str, line: str) -> None:
-    """Add a line to the file of its month. Tasks in parallel share the file, as each writes at once.
+    """Add a line to the file of its month, which tasks in parallel share, as each writes at once.
 
     The first line of a month removes the files of those that are over for long enough.
-
-    :raises OSError: if it cannot be written.
     """
     folder, name = os.path.split(path)
     if not os.path.exists(path):
@@ -192,8 +179,10 @@ def add_line(path: str, line: str) -> None:
 
 def history_folder(client: Client) -> str:
     """Return the folder of the account of a token; one of the token's own if the platform does not tell."""
-    account = first_said(f"account.{client.account_key}", lambda: account_of(client, CALL_SECONDS))
-    return os.path.join(records_folder(HISTORY), account or client.account_key)
+    account = client.account_key
+    with suppress(HostedError):
+        account = account_of(client, CALL_SECONDS)
+    return os.path.join(records_folder(HISTORY), account)
 
 
 def lines_between(client: Client, since: datetime, until: datetime) -> list[dict[str, str]]:

@@ -53,10 +53,7 @@ def format_price(task: Task[Any], amount: Decimal | None) -> str | None:
 
 
 def currency_of(task: Task[Any]) -> str | None:
-    """Return the currency of the account, read once a run; ``None`` where this token is not told.
-
-    Which scope the wallet requires is not shown.
-    """
+    """Return the currency of the account, read once a run; ``None`` where this token is not told."""
     client = task.client
     if "currency" not in task.memory and client:
         task.memory["currency"] = first_said(
@@ -66,10 +63,7 @@ def currency_of(task: Task[Any]) -> str | None:
 
 
 def add_currency_units(value: Any) -> Any:
-    """Return data with each amount also in currency units, under its name without the unit.
-
-    ``balance: "12.50"`` is added next to ``balance_cents: 1250``. Millicents take precedence over cents.
-    """
+    """Return data with ``balance: "12.50"`` next to ``balance_cents: 1250``. Millicents win over cents."""
     if isinstance(value, list):
         return [add_currency_units(item) for item in value]
     if not isinstance(value, dict):
@@ -96,10 +90,7 @@ def to_decimal(value: Any) -> Decimal | None:
 
 
 def in_currency(value: Any, unit: str) -> str:
-    """Convert an amount in cents or millicents to currency units, exactly.
-
-    :raises Invalid: if the unit is unknown, the amount is not a number, or it has too many digits.
-    """
+    """Convert an amount in cents or millicents to currency units, exactly."""
     units = UNITS.get(f"_{unit}")
     if units is None:
         known = " and ".join(repr(name.removeprefix("_")) for name in sorted(UNITS))
@@ -117,10 +108,7 @@ def in_currency(value: Any, unit: str) -> str:
 
 
 def read_amount(text: str | Decimal, option: str) -> Decimal:
-    """Parse an amount that the user gave in currency units. One that was read already stays as it is.
-
-    :raises Invalid: if it is not a number of 0 or more.
-    """
+    """Return an amount of 0 or more that a user gave in currency units, or that was read already."""
     try:
         amount = Decimal("NaN" if "_" in str(text) else text)  # which Decimal would skip
     except InvalidOperation:
@@ -238,10 +226,7 @@ class Cost:
     """What a quote says of the balance."""
 
     def as_dict(self, currency: str | None = None, moves: Iterable[Commitment] = ()) -> dict[str, Any]:
-        """Return the amounts as strings, so that no digits are lost.
-
-        ``moves`` are those that were made or, in check mode, would be.
-        """
+        """Return the amounts as strings, so that no digits are lost, and what was or would be done."""
         known = self.before is not None and self.after is not None
         change = self.after - self.before if known else None  # type: ignore[operator]
         return {

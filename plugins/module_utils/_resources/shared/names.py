@@ -90,11 +90,7 @@ def unaccented(name: str) -> str:
 
 
 def check_selector(name: str, value: Any) -> None:
-    """Check one selector as it was written: a text, a list of texts, or a number.
-
-    :raises Invalid: when it holds nothing, or text with blanks or control characters at its ends, which a
-        platform may trim, or may not.
-    """
+    """Refuse what holds nothing, and blanks or control characters at the ends, which a platform may trim."""
     items = [(name, value)]
     if isinstance(value, (list, tuple)):
         items = [(f"item {number} of {name}", item) for number, item in enumerate(value, 1)]
@@ -127,10 +123,7 @@ def check_text(label: str, value: Any) -> None:
 
 
 def check_path(name: str, value: str, *, of_file: bool = False) -> None:
-    """Refuse a path that no program can open, nobody can see whole or, ``of_file``, that ends as a folder's.
-
-    :raises Invalid: also for a control character, such as a zero byte, or half of a surrogate pair.
-    """
+    """Refuse a path that no program can open or nobody can see whole and, ``of_file``, that of a folder."""
     try:
         os.fsencode(value)
     except UnicodeEncodeError:

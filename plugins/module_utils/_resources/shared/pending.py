@@ -71,10 +71,7 @@ class Pending:
         return cls(PENDING.of(task.options.base_url, id, folder), id)
 
     def outstanding(self) -> Kinds:
-        """Return what is written and not in effect, the last note of each kind.
-
-        :raises Invalid: when the record cannot be read.
-        """
+        """Return what is written and not in effect, the last note of each kind."""
         return {kind: notes[-1] for kind, notes in self.record.read().items() if notes}
 
     def until_start(self) -> tuple[str, ...]:
@@ -82,12 +79,7 @@ class Pending:
         return tuple(sorted(self.record.read().keys() - {*AT_DEPLOY}))
 
     def note(self, kind: str, **details: Any) -> Callable[[], None]:
-        """Note that a change of this kind is about to be written. One noted before keeps its time.
-
-        Return what takes the note back, for a change that was not made. The notes of other runs stay.
-
-        :raises Invalid: when the record cannot be read or written.
-        """
+        """Note that a change is about to be written; return what takes that back. An earlier time is kept."""
         now, own = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), secrets.token_hex(8)
         noted = {"since": now, "service": self.id, "write": own, RUN: run_id(), **details}
 
@@ -119,12 +111,7 @@ class Pending:
 
 
 def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) -> Callable[[], None]:
-    """Record a setting as pending, then write it: the run may be killed in between.
-
-    If the platform refuses the write, the record is removed. Those of earlier writes and of other runs stay.
-
-    :return: what removes the record, if the platform brought the setting into effect at once.
-    """
+    """Note a setting, then write it. Return what takes the note back, as a refusal does, once in effect."""
     remove = partial(_warn_if_not_writable, task, Pending.of(task, id).note(kind))
     try:
         write()
@@ -210,10 +197,7 @@ class Fingerprints(Prints):
 
     @classmethod
     def at(cls, record: Record[Prints], id: str) -> Fingerprints:
-        """Read a record.
-
-        :raises Invalid: naming the file, if it is damaged.
-        """
+        """Read a record."""
         found = record.read()
         if found.id != id or not found.known:
             found = Prints("", secrets.token_hex(KEY_BYTES))

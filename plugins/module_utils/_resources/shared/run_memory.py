@@ -76,10 +76,7 @@ def run_process() -> int:
 
 
 def start_of(process: int) -> str | None:
-    """Return when a process started, in a form to compare.
-
-    ``None`` where the system does not show it, and if the process has ended and nobody has taken note.
-    """
+    """Return when a process started, in a form to compare; ``None`` if it has ended or nothing shows it."""
     with suppress(OSError, IndexError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         facts = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
@@ -103,11 +100,7 @@ def run_record(kind: Kind[T], subject: str) -> Record[T] | None:
 
 
 def first_said(subject: str, read: Callable[[], str | None]) -> str | None:
-    """Return what the first task of the run said of a subject, or has read for all of them.
-
-    What the platform did not tell is remembered, too, as ``None``, which stands for a folder that cannot be
-    used as well.
-    """
+    """Return what the first task of the run said of a subject, or has read for all, even if that failed."""
     record, found = run_record(SAID, subject), list[Any]()
     if record is not None:
         found = record.read()  # without a turn: what was said stays

@@ -17,10 +17,7 @@ from .waiting import MOST_PARALLEL, Crew
 
 
 def apply_plan(plan: Plan, task: Task) -> None:
-    """Apply a plan. The task's effects list what was done, even if this raises.
-
-    :raises HostedError: the error of the failed step, or the plan's error for its branches.
-    """
+    """Apply a plan. The task's effects list what was done, even if this raises."""
     needs = needs_of(plan.steps)
     chain = all(before in needs[step] for before, step in pairwise(plan.steps))
     turns, ended = count(1), dict[Step, bool]()  # the steps that are over, and whether they may be built on
@@ -104,26 +101,26 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
         for follow_up in outcome:
             perform_step(follow_up, task, client)
     elif step.changes and outcome is not NOTHING_DONE:
-        effects.finish(step.summary, made)
+        effects.actions.append(step.summary)
+        effects.moves += [made] if made and made.kind in PRICED else []
         task.tell(client, step, "done")
 
 
 def note_failure(step: Step, error: HostedError, effects: Effects, wrote: bool) -> None:
     """Note what a step did, or may have done, before it failed. ``wrote`` tells whether a call succeeded."""
     unknown, made = error.effect_unknown, step.commitment
+    moves = [made] if made and made.kind in PRICED else []
     if not isinstance(error, WaitEnded):
         effects.unknown += [step.summary] if unknown else []
-        effects.unsure_moves += [made] if made and made.kind in PRICED and (unknown or wrote) else []
+        effects.unsure_moves += moves if unknown or wrote else []
     elif wrote:
-        effects.finish(step.summary, made)
+        effects.actions.append(step.summary)
         effects.begun.append(step.summary)
+        effects.moves += moves
 
 
 def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:
-    """Return the steps that each step needs: those that it names, or else the previous one.
-
-    :raises ValueError: if a step needs one that does not precede it.
-    """
+    """Return the steps that each step needs: those that it names, or else the previous one."""
     needs: dict[Step, set[Step]] = {}
     last: set[Step] = set()
     for step in steps:

@@ -191,10 +191,7 @@ class Crew(Generic[K, R]):
 def run_parallel(
     client: Client, items: Iterable[T], work: Callable[[Client, T], R], max_parallel: int | None = None
 ) -> list[R]:
-    """Do ``work`` on every item; return the results in the order of the items, or raise the first error.
-
-    :param max_parallel: how many items are worked on at the same time; by default :data:`MOST_PARALLEL`.
-    """
+    """Do ``work`` on every item; return the results in their order, or raise the first error."""
     todo = list(items)
     if len(todo) <= 1:
         return [work(client, item) for item in todo]

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -102,12 +101,6 @@ def test_an_order_that_was_interrupted_is_told_of_and_not_placed_again(
     assert notes(home) == [], "there is nothing to miss any more"
 
 
-def test_an_order_that_the_platform_refuses_leaves_no_note(sandbox: Sandbox, home: Path) -> None:
-    sandbox.fault("order.create", "status", status=402)
-    assert run(sandbox, SERVICE, **ORDER)["failed"]
-    assert notes(home) == []
-
-
 def test_an_order_that_came_to_nothing_is_told_of_until_the_next_one(
     sandbox: Sandbox, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,18 +161,6 @@ def task() -> Task[Any]:
 
 def entry_on(subject: str, age: float = 0, **given: Any) -> Record[Entry]:
     return journal.begin(None, subject, Entry(WHAT, time.time() - age, **given))
-
-
-def test_an_entry_is_for_the_owner_alone_and_of_one_platform(home: Path) -> None:
-    old = os.umask(0)
-    try:
-        record = journal.begin("https://API.example.com/", "service:db", Entry(WHAT, 1.0))
-    finally:
-        os.umask(old)
-    assert Path(record.path).stat().st_mode & 0o777 == 0o600
-    assert Path(record.path).parent.stat().st_mode & 0o777 == 0o700
-    assert list(journal.opened("https://api.example.com", "service:db")) == [record]
-    assert journal.opened(None, "service:db") == {}
 
 
 def test_an_entry_is_on_its_subject_alone() -> None:
@@ -290,6 +271,7 @@ def test_a_secret_is_in_no_line(sandbox: Sandbox, home: Path) -> None:
     assert run(sandbox, PROJECT, name=f"of {sandbox.token}")["changed"]
     (file,) = (home / "hosted_services" / "history").rglob("*.jsonl")
     assert "create project 'of " in file.read_text() and sandbox.token not in file.read_text()
+    assert [path.stat().st_mode & 0o777 for path in (file, file.parent)] == [0o600, 0o700]
 
 
 def test_a_history_that_cannot_be_written_is_told_and_stops_nothing(sandbox: Sandbox, home: Path) -> None:
@@ -369,14 +351,3 @@ def test_damaged_lines_are_left_out(sandbox: Sandbox, home: Path) -> None:
     damage: Sequence[str] = ("", "{", "[]", "3", '{"at": 5}', "\x00")
     file.write_text("\n".join([*damage, file.read_text(), *damage]))
     assert [each["change"] for each in told(sandbox)] == ["create project 'staging'"]
-
-
-def test_the_history_is_for_its_owner_alone(sandbox: Sandbox, home: Path) -> None:
-    old = os.umask(0)
-    try:
-        run(sandbox, PROJECT, name="staging")
-    finally:
-        os.umask(old)
-    (file,) = (home / "hosted_services" / "history").rglob("*.jsonl")
-    modes = [path.stat().st_mode & 0o777 for path in (file, file.parent, file.parent.parent)]
-    assert modes == [0o600, 0o700, 0o700]

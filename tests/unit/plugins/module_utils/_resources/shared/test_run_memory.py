@@ -31,14 +31,6 @@ def test_a_run_goes_on_as_long_as_its_process_and_its_folder(tmp_path: Path) -> 
     assert not run.goes_on()
 
 
-def test_a_task_belongs_to_the_run_that_started_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(RUN_FOLDER, raising=False)
-    assert Run.of_task() is None
-    monkeypatch.setenv(RUN_FOLDER, "/tmp/run")
-    own = os.getppid()
-    assert Run.of_task() == Run(own, "/tmp/run", start_of(own))
-
-
 def test_a_task_whose_run_was_killed_belongs_to_that_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """An orphan's parent is process 1, or whichever collects orphans: those never end."""
     monkeypatch.setenv(RUN_FOLDER, "/tmp/run")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -65,7 +64,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     PLAYBOOK_FOLDER,
     Kind,
-    atomic_file,
     records_folder,
     state_key,
 )
@@ -241,19 +239,6 @@ def test_the_environment_names_another_folder(own: str, folder: str, monkeypatch
     monkeypatch.setenv("HOSTED_SERVICES_HOME", own)
     assert records_folder("x") == f"{folder}/x"
     assert secrets_file.default_path("svc_1") == f"{folder}/secrets/svc_1.json"
-
-
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    for content in ("first", "second"):
-        with atomic_file(str(path)) as file:
-            file.write(content)
-    with pytest.raises(RuntimeError), atomic_file(str(path)) as file:
-        file.write("third")
-        raise RuntimeError
-    assert path.read_text() == "second"
-    assert os.listdir(tmp_path) == ["a.json"]
-    assert path.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(
