@@ -227,8 +227,8 @@ from ..module_utils._resources.shared.account import Account
 from ..module_utils._resources.shared.budget import read_budget
 from ..module_utils._resources.shared.connecting import connection, with_selected_token
 from ..module_utils._resources.shared.identify import near_miss
+from ..module_utils._resources.shared.names import check_selector
 from ..module_utils._resources.shared.options import Options
-from ..module_utils._resources.shared.selectors import check_selector
 from ..module_utils._resources.shared.store import HOME_VARIABLE
 from ..plugin_utils._controller.connection_sources import (
     ENVIRONMENT,

@@ -68,8 +68,8 @@ from typing import Any
 from ..module_utils._api.client import Client
 from ..module_utils._resources.databases.engine import connection_url
 from ..module_utils._resources.services.on_service import OneServiceOptions
+from ..module_utils._resources.shared.names import check_selector
 from ..module_utils._resources.shared.plan import Task
-from ..module_utils._resources.shared.selectors import check_selector
 from ..module_utils._resources.shared.task_errors import Invalid
 from ..plugin_utils._templating.lookups import ReadingLookup
 

@@ -28,7 +28,7 @@ import requests
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import MAX_PARALLEL
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import MAX_PARALLEL
 from hosted_sandbox.testing import Sandbox
 
 SERVICES, ORDERS, LATENCY, ROUNDS = 1000, 40, 0.04, 3

@@ -25,7 +25,7 @@ from typing import Any
 
 import requests
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import (
     MAX_PARALLEL,
     MOST_PARALLEL,
 )

@@ -35,7 +35,7 @@ from ansible_collections.hosted.services.plugins.module_utils import _resources
 from ansible_collections.hosted.services.plugins.module_utils._api import bounded_call, client, http_transport
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Route
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import parallel, waiting
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from hosted_sandbox.embedded import Embedded
 
 PACKAGE = _resources.__name__.rpartition(".")[0]
@@ -246,7 +246,7 @@ def hurried(transport: FaultyTransport) -> Iterator[None]:
                 replace(module, "run_bounded", lambda *a: transport.within(within, *a))
             if vars(module).get("wait_until") is wait:
                 replace(module, "wait_until", lambda task, *a, **k: transport.wait(wait, task, *a, **k))
-        replace(parallel.run_parallel, "__defaults__", (1,))
+        replace(waiting.run_parallel, "__defaults__", (1,))
         yield
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import record_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     StateDirOptions,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import record_of
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 

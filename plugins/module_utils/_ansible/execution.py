@@ -25,10 +25,9 @@ from .._api.errors import ConfigurationError, HostedError
 from .._api.libraries import MISSING, require, yaml
 from .._api.text import HIDDEN, PRIVATE_KEY, Redactor, printable, shortened, tell_secrets
 from .._resources.services.commitments import BudgetGuard
-from .._resources.shared import history, runner
+from .._resources.shared import journal, runner
 from .._resources.shared.connecting import connection
-from .._resources.shared.currency import currency_of, format_price
-from .._resources.shared.money import format_amount
+from .._resources.shared.money import currency_of, format_amount, format_price
 from .._resources.shared.plan import Plan, Resource, Task
 from .._resources.shared.run_memory import foresee
 from .options import argument_spec
@@ -89,7 +88,7 @@ def run_task(task: Task, secrets: Secrets, context: RunContext, result: dict[str
         if value is not None and not 0 <= value < float("inf"):
             raise ConfigurationError(f"{name} is {value:g}; it must be a number of seconds of 0 or more")
     task.options = resource.read_options(options)
-    if redacted := resource.redacted_values(options):
+    if resource.secret_options and (redacted := resource.redacted_values(options)):
         secrets.redact = Redactor(texts_in(redacted))
     task.progress = lambda line: context.progress(secrets.hide(line))
     task.guard = guard = BudgetGuard(task)
@@ -99,7 +98,7 @@ def run_task(task: Task, secrets: Secrets, context: RunContext, result: dict[str
         secrets.token = settings.token
         task.client = client = context.connect(settings, context.log)
         client.redactor, client.on_pause, client.on_commit = secrets.without, task.progress, guard.committing
-        task.tell = partial(history.note, module=resource.name, redact=secrets.hide, warn=task.warn)
+        task.tell = partial(journal.note, module=resource.name, redact=secrets.hide, warn=task.warn)
     with task.closing:
         with task.planning():
             plan = resource.plan(task)
@@ -147,7 +146,8 @@ def apply_and_report(
         if effects.actions and plan.reread is not None:
             with suppress(Exception):  # which must not replace the error that is being reported
                 now = plan.reread()
-    result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
+    changed = bool(effects.actions) and not effects.nothing_changed
+    result.update({resource.result_key: now, "changed": changed, "actions": effects.actions})
     cost = None if plan.cost is None else effects.cost(plan.cost)
     if cost is not None:
         shown = now.get("id") if isinstance(now, dict) else None

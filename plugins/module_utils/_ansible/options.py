@@ -18,9 +18,9 @@ from ansible.module_utils.errors import AnsibleFallbackNotFound
 from .._api.errors import ConfigurationError
 from .._api.text import LISTENERS
 from .._resources.shared.connecting import with_selected_token
+from .._resources.shared.names import check_path, check_selector, check_text
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
 from .._resources.shared.plan import Resource
-from .._resources.shared.selectors import check_path, check_selector, check_text
 from .._resources.shared.task_errors import Invalid
 
 try:

@@ -22,8 +22,7 @@ from .services.options import CommitmentOptions, Size
 from .services.settings import check_max_monthly, describe_size
 from .shared.account import Account
 from .shared.change import Change, Outcome, apply
-from .shared.currency import format_price
-from .shared.money import Commitment, Cost, describe_monthly, format_amount, rate_from
+from .shared.money import NO_PRICE, Commitment, Cost, format_amount, format_price, rate_from
 from .shared.names import likely_meant
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task, after_waiting
@@ -116,7 +115,8 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
     )
     expected = App.model_construct(id=None, name=slug, slug=slug, status=ServiceStatus.ACTIVE)
     plan = Plan(result=expected.as_dict(), after=to_diff(task, quote, cost), cost=cost)
-    summary = f"create {what} {describe_monthly(format_price(task, cost.after))}"
+    price = format_price(task, cost.after)
+    summary = f"create {what} {f'for {price} a month' if price else NO_PRICE}"
     steps = [Step(summary, lambda: make(task, create, plan, size), commitment=adds)]
 
     def wait() -> None:  # whoever creates it

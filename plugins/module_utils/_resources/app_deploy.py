@@ -38,9 +38,8 @@ from .applications.rollout import (
     roll_back,
 )
 from .shared.change import under_way
-from .shared.limits import check_log_lines
 from .shared.money import Cost, rate_from
-from .shared.options import StateDirOptions
+from .shared.options import StateDirOptions, check_log_lines
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
 

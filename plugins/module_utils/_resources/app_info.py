@@ -14,8 +14,7 @@ from .applications.lookup import check_slug
 from .applications.records import AppRecords
 from .shared.account import Account
 from .shared.identify import existing
-from .shared.limits import check_log_lines
-from .shared.options import StateDirOptions, option
+from .shared.options import StateDirOptions, check_log_lines, option
 from .shared.plan import Plan, Resource, Task
 
 

@@ -43,10 +43,9 @@ from .services.options import BudgetOptions, ServiceOptions
 from .services.settings import NEXT_START, SETTINGS, later_settings, observe
 from .services.view import View, read_state
 from .shared.account import Account
-from .shared.aliases import alias_in_settings, aliases_of
-from .shared.limits import check_max_parallel
+from .shared.identify import aliases_of
 from .shared.names import same_name
-from .shared.options import FilePath, StateDirOptions, WaitOptions, option
+from .shared.options import FilePath, StateDirOptions, WaitOptions, check_max_parallel, option
 from .shared.pending import ENVIRONMENT as ENVIRONMENT_CHANGE
 from .shared.plan import Plan, Resource, Step, Task, plan_with
 from .shared.task_errors import Invalid
@@ -509,7 +508,10 @@ def alias_of(account: Account, target: Part, project: Part) -> str:
     """Return the alias of a part of the blueprint; its key as long as it does not exist."""
     if target.id is None:
         return target.key
-    alias = alias_in_settings(account, target.id)
+    alias = None
+    with suppress(HostedError):
+        network = account.settings(target.id).network
+        alias = network.alias if network else None
     if alias is None and project.id:
         alias = aliases_of(account.graph(project.id)).get(target.id)
     if alias is None:

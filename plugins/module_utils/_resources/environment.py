@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -18,12 +19,11 @@ from .._api.text import HIDDEN
 from .applications.environment_rules import aliases_used, merged, redirected, references
 from .applications.lookup import OnAppOptions, resolve_app
 from .applications.records import AppRecords
-from .shared.aliases import aliases_of, duplicate_aliases
 from .shared.change import Change, Unseen, apply
-from .shared.fingerprints import Fingerprints, Prints, record_of
-from .shared.identify import near_miss
+from .shared.identify import aliases_of, near_miss
 from .shared.options import StateDirOptions, names_given, option
 from .shared.pending import ENVIRONMENT as PENDING
+from .shared.pending import Fingerprints, Prints, record_of
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.relocation_record import successor_of
 from .shared.store import Record
@@ -257,7 +257,8 @@ def led(
     Warns of references to an alias that several services of the project have.
     """
     used, aliases, instead = aliases_used(environment), aliases_of(graph), dict[str, str]()
-    for alias in sorted(duplicate_aliases(graph) & used):
+    counts = Counter(aliases.values())
+    for alias in sorted(alias for alias in used if counts[alias] > 1):
         task.warn(
             f"several services of the project have the alias {alias!r}; which of them the environment of "
             f"application {app.slug!r} refers to is not documented"

@@ -13,12 +13,17 @@ from .._api import routes as r
 from .._api.models import Project
 from .._api.text import composed, counted
 from .shared.account import Account
-from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.change import Change, Gone, Listed, apply, creation, ids_of, step_of
-from .shared.identify import existing, near_miss, oldest_projects, project_with_name
-from .shared.limits import MAX_PROJECT_NAME
+from .shared.identify import (
+    existing,
+    near_miss,
+    oldest_projects,
+    project_with_name,
+    read_aliases,
+    warn_of_clashes,
+)
 from .shared.names import likely_meant, look_alike, same_name
-from .shared.options import Options, option
+from .shared.options import MAX_PROJECT_NAME, Options, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 
@@ -201,7 +206,7 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         )
         warn_of_alias_conflicts(task, current)
 
-    if task.check_mode and current.id in task.account.default_projects():
+    if task.check_mode and current.id in oldest_projects(task.account.projects()):
         task.warn(
             f"project {current.name!r} is the oldest of the account, so it is the default project, and the "
             "platform refuses to delete that one"

@@ -63,7 +63,7 @@ class RelocateResource(Resource[RelocateOptions]):
             subject = f"relocate:{state_key(task.options.base_url, record.old_id)}"
             what = f"relocating service {record.old_id}"
             task.closing.enter_context(one_at_a_time(subject, what))
-            task.account.refresh()
+            task.account.reads.forget()
             record = Relocation.of(task.options, record.old_id)
         ways = {"finished": plan_finished, "relocated": plan_relocated, "returned": plan_returned}
         return ways[task.options.state](task, record)

@@ -35,9 +35,8 @@ from .services.settings import (
     plan_settings,
 )
 from .services.view import ENDED, View, billed_rate, check_not_terminal, is_never_deployed, wait_for_status
-from .shared.currency import format_price
 from .shared.identify import check_id_matches, only_service
-from .shared.money import describe_monthly
+from .shared.money import NO_PRICE, format_price
 from .shared.pending import RUN, Pending
 from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.relocation_record import successor_of
@@ -437,7 +436,8 @@ def order_steps(task: Task[ServiceOptions], ordering: Ordering, plan: Plan) -> S
         plan.become(later)
         return later.steps
 
-    price = describe_monthly(format_price(task, ordering.cost.after))
+    price = format_price(task, ordering.cost.after)
+    price = f"for {price} a month" if price else NO_PRICE
     summary = f"order {task.options.product} as service {ordering.name!r} {price}"
     later, made = set_later(task.options), ordering.commitment
     asleep = [replace(made, kind="suspension", monthly=None)] if task.options.state == "suspended" else []

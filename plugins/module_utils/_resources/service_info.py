@@ -15,12 +15,11 @@ from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
 from .services.listing import read_or_error, replace_errors, sftp_if_any
 from .shared.account import Account
 from .shared.identify import close_name, existing
-from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.names import same_name
-from .shared.options import Options, option
+from .shared.options import MAX_LOG_LINES, Options, check_log_lines, option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.time_zones import time_zone
+from .shared.time_zones import zone_named
 
 Part = Literal[
     "details",
@@ -150,7 +149,7 @@ def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
 
     :raises Invalid: for an unknown time zone.
     """
-    now = datetime.now(time_zone(zone_name))
+    now = datetime.now(zone_named(zone_name) if zone_name is not None else None)
     hour = now.replace(minute=0, second=0, microsecond=0)
     day = hour.replace(hour=0)
     return (

@@ -40,7 +40,7 @@ from .files.mirror import (
 from .files.paths import relative_path
 from .services.on_service import BY_SERVICE_OR_HOST, access_of, check_not_left_over, known_id
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.run_memory import any_new, first_said
+from .shared.run_memory import first_said
 from .shared.store import state_key
 from .shared.task_errors import Invalid, NoSuchItem
 
@@ -89,7 +89,7 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         try:
             session = task.closing.enter_context(SftpSession(login, keys, remember=not task.check_mode))
         except LoginRefused as error:
-            if any_new("ssh_key") not in task.foreseen:
+            if "a new ssh_key" not in task.foreseen:
                 raise
             task.warn(
                 f"{error.message}. An earlier task is to register a key; what is there was not looked at"

@@ -26,8 +26,8 @@ from .services.many_services import (
 from .services.rates import rates_of
 from .services.start_order import Order, explicit_references, read_order
 from .shared.account import Account
-from .shared.currency import currency_of
 from .shared.identify import find_service, with_name
+from .shared.money import currency_of
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.relocation_record import LeftOver, left_over
 from .shared.restore_points import BACKUPS, IN_MOTION

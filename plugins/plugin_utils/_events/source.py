@@ -28,8 +28,7 @@ from ...module_utils._resources.account_events.of_account import unmatched_patte
 from ...module_utils._resources.account_events.state_file import StateFile, open_state, record_of
 from ...module_utils._resources.blueprint_info import BlueprintInfoOptions, compared
 from ...module_utils._resources.shared.account import Account
-from ...module_utils._resources.shared.connecting import connection, is_encrypted
-from ...module_utils._resources.shared.owners import owner_of
+from ...module_utils._resources.shared.connecting import connection, is_encrypted, owner_of
 from ...module_utils._resources.shared.plan import Task
 from ...module_utils._resources.shared.task_errors import Invalid
 from .inert import inert

@@ -22,8 +22,8 @@ from ...module_utils._api.errors import ConfigurationError, HostedError
 from ...module_utils._api.libraries import require
 from ...module_utils._resources.shared.connecting import connection, with_selected_token
 from ...module_utils._resources.shared.identify import near_miss
+from ...module_utils._resources.shared.names import check_selector
 from ...module_utils._resources.shared.options import Options
-from ...module_utils._resources.shared.selectors import check_selector
 from .._controller.connection_sources import complete_arguments
 from .._controller.values import untagged, with_token_decrypted
 

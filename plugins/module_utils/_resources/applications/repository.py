@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from ..._api.connection import UNCHECKED
 from ..._api.registry import Repository, scheme_of
 from ..shared.options import Options
-from ..shared.parallel import run_parallel
 from ..shared.plan import Task
+from ..shared.waiting import run_parallel
 from .oci_layout import Part
 
 R = TypeVar("R")

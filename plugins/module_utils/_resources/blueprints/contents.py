@@ -24,8 +24,8 @@ from ..applications.lookup import check_slug
 from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
 from ..shared.identify import near_miss
-from ..shared.limits import MAX_PROJECT_NAME
 from ..shared.names import same_name
+from ..shared.options import MAX_PROJECT_NAME
 from ..shared.public_key import read_public_key
 from ..sleeping.options import SleepPlanOptions, check_limits, schedule_of
 from .document import Document, Entry, Path

@@ -17,8 +17,8 @@ from typing import Any
 from ..._api.errors import HostedError
 from ..._api.libraries import yaml
 from ..._api.text import counted, in_one_line
+from ..shared.names import check_path
 from ..shared.options import FilePath, StateDirOptions, option
-from ..shared.selectors import check_path
 from ..shared.task_errors import Invalid, NoSuchItem
 from ..shared.yaml_text import UNSAFE_TAG, is_template
 

@@ -12,11 +12,18 @@ from dataclasses import dataclass, field
 from ..._api.errors import NotFoundResponse
 from ..._api.models import Edge, Project, ServiceSummary
 from ..shared.account import Account
-from ..shared.aliases import aliases_of
-from ..shared.fingerprints import Fingerprints, Prints
-from ..shared.identify import Named, existing, label, near_miss, oldest_projects, project_with_name
+from ..shared.identify import (
+    Named,
+    aliases_of,
+    existing,
+    label,
+    near_miss,
+    oldest_projects,
+    project_with_name,
+)
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
+from ..shared.pending import Fingerprints, Prints
 from ..shared.plan import Task
 from ..shared.relocation_record import Phase, Relocation, known_relocations
 from ..shared.store import Kind

@@ -20,13 +20,11 @@ from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.text import HIDDEN, counted, line_for_each
 from ..services.many_services import SomeFailed
-from ..shared.currency import currency_of, format_price
-from ..shared.effects import Effects
-from ..shared.money import Cost, format_amount
+from ..shared.money import Cost, currency_of, format_amount, format_price
 from ..shared.options import shared_arguments
-from ..shared.parallel import run_parallel
-from ..shared.plan import Branch, Expansion, Plan, Resource, Step, Task, union
+from ..shared.plan import Branch, Effects, Expansion, Plan, Resource, Step, Task, union
 from ..shared.task_errors import Invalid
+from ..shared.waiting import run_parallel
 
 T = TypeVar("T")
 PRICE_OF_CHANGES = "monthly price of what changes"

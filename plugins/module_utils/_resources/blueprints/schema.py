@@ -16,10 +16,10 @@ from ..applications.environment_rules import check_name
 from ..applications.health import HealthCheck
 from ..applications.lookup import check_digest, check_tag
 from ..shared.budget import read_budget
-from ..shared.limits import check_max_parallel
 from ..shared.money import read_amount
+from ..shared.names import check_selector
+from ..shared.options import check_max_parallel
 from ..shared.retention import read_policy, read_span
-from ..shared.selectors import check_selector
 from ..shared.time_zones import zone_named
 from ..sleeping.schedule import days_of_exception, read_hours
 

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from ..blueprints.document import SourceOptions
 from ..services.options import CommitmentOptions, Size
-from ..shared.limits import check_max_parallel
-from ..shared.options import FilePath, Options, WaitOptions, option, required
+from ..shared.options import FilePath, Options, WaitOptions, check_max_parallel, option, required
 from ..shared.task_errors import Invalid
 
 

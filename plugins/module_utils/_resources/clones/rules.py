@@ -21,9 +21,9 @@ from ..applications.lookup import check_slug
 from ..blueprints.contents import Contents
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member, described_entries
-from ..shared.fingerprints import Fingerprints, record_of
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
+from ..shared.pending import Fingerprints, record_of
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .options import CloneOptions, Rename

@@ -20,8 +20,7 @@ from ..blueprints.export import Export, Exported, Found, export_project
 from ..databases.engine import find_connection
 from ..services.listing import ServiceQuery, read_project
 from ..shared.account import Account
-from ..shared.aliases import aliases_of
-from ..shared.identify import label, near_miss
+from ..shared.identify import aliases_of, label, near_miss
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .options import CloneOptions

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ..._api.text import describe_type
-from ..shared.selectors import check_text
+from ..shared.names import check_text
 from ..shared.task_errors import Invalid
 from .paths import relative_path
 

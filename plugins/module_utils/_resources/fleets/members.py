@@ -13,11 +13,9 @@ from ..._api.models import Metrics, Service
 from ..._api.values import ContainerState, Family, ServiceStatus
 from ..services.many_services import ServiceJob
 from ..services.power import wait_while_stopping
-from ..shared.currency import currency_of
-from ..shared.effects import Effects
-from ..shared.money import Cost
+from ..shared.money import Cost, currency_of
 from ..shared.pending import COMMAND, Pending
-from ..shared.plan import Plan, Resource, Task, plan_with
+from ..shared.plan import Effects, Plan, Resource, Task, plan_with
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import current_time
 from ..shared.waiting import poll_for

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..shared.runs import Run
+from ..shared.run_memory import Run
 from ..shared.store import Kind, Record
 from ..shared.time_zones import current_time
 

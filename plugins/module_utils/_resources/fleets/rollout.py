@@ -13,8 +13,7 @@ from typing import Any
 from ..._api.errors import HostedError
 from ..._api.text import line_for_each
 from ..services.many_services import ServiceJob, SomeFailed, combine_errors
-from ..shared.currency import currency_of
-from ..shared.money import format_amount, to_decimal
+from ..shared.money import currency_of, format_amount, to_decimal
 from ..shared.plan import Task
 from .members import NOTHING, Member
 from .options import FleetOptions

@@ -18,7 +18,7 @@ from ..services.many_services import ServiceJob, name_services, read_job, select
 from ..services.start_order import explicit_references, read_order
 from ..shared.identify import find_service
 from ..shared.plan import Expansion, Plan, Step, Task
-from ..shared.runs import Run
+from ..shared.run_memory import Run
 from ..shared.store import one_at_a_time
 from ..shared.task_errors import Invalid
 from .health import Health

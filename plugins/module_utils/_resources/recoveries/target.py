@@ -32,10 +32,10 @@ from ..clones.target import (
     members_named,
     recognize,
 )
+from ..shared.connecting import owner_of
 from ..shared.identify import label
-from ..shared.owners import owner_of
 from ..shared.plan import Task
-from ..shared.runs import Run
+from ..shared.run_memory import Run
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import current_time
 from .rules import RecoverOptions, is_beside, key_of, projects_of, wanted_of

@@ -15,8 +15,7 @@ from ..clones.content import POWER
 from ..clones.source import Data, data_of
 from ..services.settings import carried
 from ..services.view import read_settings, read_state
-from ..shared.aliases import aliases_of
-from ..shared.identify import came_up, label, only_service, with_name
+from ..shared.identify import aliases_of, came_up, label, only_service, with_name
 from ..shared.plan import Task
 from ..shared.relocation_record import Phase, Relocation
 from ..shared.task_errors import Invalid

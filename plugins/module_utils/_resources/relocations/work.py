@@ -18,11 +18,9 @@ from ..clones.content import await_database
 from ..clones.source import Data
 from ..fleets.health import Health
 from ..services.view import read_state
-from ..shared.aliases import aliases_of
-from ..shared.effects import Effects
-from ..shared.identify import label
+from ..shared.identify import aliases_of, label
 from ..shared.money import Commitment
-from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
+from ..shared.plan import Effects, Expansion, Plan, Resource, Step, Task, plan_with
 from ..shared.relocation_record import Phase, Relocation
 from ..shared.runner import perform_step
 from ..shared.task_errors import EffectUnverified, Invalid

@@ -16,7 +16,6 @@ from ..._api.models import App, Project, ProjectGraph, Release, ScanReport, Serv
 from ..._api.values import ServiceStatus
 from ..applications.releases import blocking
 from ..services.view import billed_rate
-from ..shared.currency import checked_currency
 from ..shared.money import format_amount, rate_from
 from ..shared.restore_points import parse_moment
 from ..shared.time_zones import utc_text
@@ -48,7 +47,7 @@ def figures_of(
     found = {
         "as_of": utc_text(measures.as_of),
         "project": measures.options.project,
-        "currency": checked_currency(facts.wallet.currency) if facts.wallet else None,
+        "currency": facts.wallet.currency or None if facts.wallet else None,
         "services": None if facts.services is None else services,
         "projects": None if facts.projects is None else [project_of(facts, each) for each in facts.projects],
         "money": {

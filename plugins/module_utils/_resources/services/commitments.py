@@ -35,12 +35,11 @@ from ..shared.budget import (
     Guard,
     read_budget,
 )
-from ..shared.currency import format_price
+from ..shared.connecting import account_of
 from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
 from ..shared.journal import Entry
-from ..shared.money import Commitment, format_amount, rate_from
+from ..shared.money import Commitment, format_amount, format_price, rate_from
 from ..shared.names import same_name
-from ..shared.owners import account_of
 from ..shared.plan import Branch, Plan, Step, Task
 from ..shared.run_memory import run_record
 from ..shared.runner import needs_of

@@ -23,12 +23,11 @@ from ..shared.identify import (
     find_service,
     label,
 )
-from ..shared.limits import check_max_parallel
 from ..shared.names import same_name
-from ..shared.options import MaxParallel, Options, option
-from ..shared.parallel import MAX_PARALLEL, run_parallel
+from ..shared.options import MaxParallel, Options, check_max_parallel, option
 from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
 from ..shared.task_errors import Invalid, NoSuchItem
+from ..shared.waiting import MAX_PARALLEL, run_parallel
 from .on_service import in_place_of, service_to_come
 
 T = TypeVar("T")

@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import WITH_SETTINGS
 from ..shared import journal
-from ..shared.fingerprints import Prints
 from ..shared.identify import existing, label, oldest_projects, with_name
 from ..shared.names import likely_meant, look_alike, same_name
+from ..shared.pending import Prints
 from ..shared.plan import Task
 from ..shared.run_memory import run_id
 from ..shared.secrets_file import ORDERED as ONE_TIME

@@ -20,9 +20,7 @@ from ..._api.text import composed
 from ..._api.values import WITH_SETTINGS
 from ..shared import journal, secrets_file
 from ..shared.account import Account
-from ..shared.change import BILLED_SECONDS, Change, call_once
-from ..shared.currency import format_price
-from ..shared.fingerprints import Prints, prints_of
+from ..shared.change import BILLED_SECONDS, Change, create
 from ..shared.identify import (
     close_name,
     near_miss,
@@ -33,14 +31,15 @@ from ..shared.money import (
     Commitment,
     Cost,
     format_amount,
+    format_price,
     from_cents,
     rate_from,
     to_decimal,
 )
 from ..shared.names import same_name
+from ..shared.pending import Prints, prints_of
 from ..shared.plan import Task
-from ..shared.run_memory import run_id
-from ..shared.runs import run_process
+from ..shared.run_memory import run_id, run_process
 from ..shared.store import one_at_a_time
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import poll_for
@@ -297,7 +296,7 @@ class Ordering:
         arrived = Arrived(self.task.options, self.project, known)
         place = Change(what=self.what, route=r.ORDER, body=body, shown=arrived, commitment=self.commitment)
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:
-            outcome = call_once(self.task, place)
+            outcome = create(self.task, place)
             order: Order | None = outcome.response
             if order is None:
                 adopted = outcome.found[0]

@@ -12,8 +12,7 @@ from typing import Any
 
 from ..._api.models import Dimensions, Scale, Service
 from ..._api.values import ServiceStatus
-from ..shared.currency import format_price
-from ..shared.money import Cost, rate_from
+from ..shared.money import Cost, format_price, rate_from
 from ..shared.plan import Task
 from .options import MaxMonthlyOptions
 from .view import billed_rate

@@ -21,10 +21,9 @@ from ..._api.models import Dimensions, Metrics, Project, Scale, Service, Service
 from ..._api.routes import Route
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.account import Account
-from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.change import Change, Shown, Unseen, call_once
-from ..shared.currency import format_price
-from ..shared.money import Commitment, CommitmentKind, Cost, format_amount
+from ..shared.identify import read_aliases, warn_of_clashes
+from ..shared.money import Commitment, CommitmentKind, Cost, format_amount, format_price
 from ..shared.options import WaitOptions
 from ..shared.pending import NETWORK, Pending, write_recorded
 from ..shared.plan import Step, Task

@@ -25,7 +25,6 @@ from .identify import (
     Identifiable,
     Named,
     S,
-    Services,
     check_id_matches,
     existing,
     find_service,
@@ -34,8 +33,8 @@ from .identify import (
     with_id_or_name,
     with_name,
 )
-from .parallel import run_parallel
 from .task_errors import NoSuchItem
+from .waiting import run_parallel
 
 if TYPE_CHECKING:
     from .plan import Task
@@ -76,11 +75,6 @@ class Reads:
             self._values.pop(key, None)
 
 
-def no_rows() -> m.QueryResult:
-    """Return the rows of a table that is still to be made."""
-    return m.QueryResult.model_construct(columns=[], rows=[])
-
-
 def once(read: Callable[Concatenate[Account, P], T]) -> Callable[Concatenate[Account, P], T]:
     """Let what a method reads be read once for the same arguments."""
 
@@ -97,49 +91,106 @@ class Account:
     """An account of the platform, as one task sees it.
 
     Without ``reads`` it reads anew each time. In check mode it has what earlier tasks of the play would have
-    made, if ``task`` is given.
-    All methods raise :class:`HostedError` if a call fails.
+    made, if ``task`` is given. What a method returns for a name or an id that is not there is ``None``, or it
+    raises :class:`NoSuchItem`. All raise :class:`HostedError` if a call fails.
     """
 
     client: Client
     reads: Reads = field(default_factory=partial(Reads, kept=False))
     task: Task[Any] | None = None
 
-    def refresh(self) -> None:
-        """Read everything again: others had the time to change it."""
-        self.reads.forget()
-
     def each(
         self, items: Iterable[T], read: Callable[[Account, T], R], max_parallel: int | None = None
     ) -> list[R]:
         """Read something of every item, in parallel; return the results in the order of the items."""
-
-        def read_one(client: Client, item: T) -> R:
-            return read(Account(client, self.reads, self.task), item)
-
-        return run_parallel(self.client, items, read_one, max_parallel)
+        return run_parallel(
+            self.client,
+            items,
+            lambda client, item: read(Account(client, self.reads, self.task), item),
+            max_parallel,
+        )
 
     # --- Services ---------------------------------------------------------------------------------
 
-    def services(self) -> Services:
+    def services(self) -> list[m.ServiceSummary]:
         """Return all services that are not deleted."""
-        return self.reads.once(SERVICES, lambda: Services(self.client.pages(r.SERVICES)))
+        return self.reads.once(SERVICES, lambda: list(self.client.pages(r.SERVICES)))
 
     def service(self, id: str) -> m.Service | None:
-        """Return a service in full form; ``None`` if it does not exist."""
+        """Return a service in full form."""
         found = self.reads.once(("service", id), lambda: self.client.if_any(r.SERVICE, id=id))
         if found is None:  # it may be gone since the list was read
             self.reads.forget(SERVICES)
         return found
 
+    def existing_service(self, id: str) -> m.Service:
+        """Return a service in full form, also while it is being deleted."""
+        service = self.service(id)
+        if service is None or service.status == ServiceStatus.DELETED:
+            raise NoSuchItem(f"there is no service of id {id!r}")
+        return service
+
     def staying(self, id: str) -> m.Service | None:
-        """Return a service in full form, unless it is being deleted; ``None`` if there is none."""
+        """Return a service in full form, unless it is being deleted."""
         service = self.service(id)
         return None if service is None or service.status in ServiceStatus.DELETING_OR_DELETED else service
 
     def stays(self, id: str) -> bool:
         """Tell whether there is a service with this id that is not being deleted."""
         return self.staying(id) is not None
+
+    def read_staying(self, services: Iterable[Named]) -> list[m.Service]:
+        """Return services in full form, without those that are being deleted."""
+        read = self.each(services, lambda account, service: account.staying(service.id))
+        return [service for service in read if service is not None]
+
+    def named(
+        self, name: str, project: m.Project | None = None, family: str | None = None
+    ) -> Sequence[m.Service | m.ServiceSummary]:
+        """Return the services with this name that are not being deleted, as :meth:`within` a project."""
+        found = with_name(self.services(), name, family)
+        return self.within(found, project) if project else found
+
+    def within(self, services: Sequence[S], project: m.Project | None) -> Sequence[S | m.Service]:
+        """Return those in a project, reading each in full; all of them if none is named."""
+        if project is None:
+            return services
+        found = self.read_staying(services) if project.id else []
+        return [service for service in found if service.project_id == project.id]
+
+    def in_default_project(self, services: Sequence[S]) -> Sequence[S | m.Service]:
+        """Return those of several services of a name that are in the default project; all if none is."""
+        if len(services) < 2:
+            return services
+        defaults = oldest_projects(self.projects())
+        return [each for each in self.read_staying(services) if each.project_id in defaults] or services
+
+    def one_service(
+        self, wanted: str, project: m.Project | None = None, family: str | None = None
+    ) -> m.Service | m.ServiceSummary:
+        """Return the service with this id, or else the only one with this name, in project and family."""
+        services = self.services()
+        named = next((service for service in services if service.id == wanted), None)
+        if named is not None:
+            if project or family:
+                there = self.existing_service(wanted)
+                check_id_matches(there, family=family, projects=[project] if project else [])
+            return named
+        fitting: Sequence[m.Service | m.ServiceSummary] = [
+            service for service in services if family in (None, service.family)
+        ]
+        if project:
+            fitting = self.named(wanted, project, family)
+        return find_service(services, fitting, wanted, self.location)
+
+    def location(self, service: Identifiable) -> str:
+        """Describe a service by family, id and project. Leaves the project out if it cannot be read."""
+        said = f"{service.family} service {service.id}"
+        with suppress(HostedError):
+            full = self.service(service.id)
+            name = self.project_name(full.project_id) if full else None
+            return f"{said} in project {name!r}" if name else said
+        return said
 
     @once
     def settings(self, id: str) -> m.Settings:
@@ -157,77 +208,6 @@ class Account:
         """Return the live metrics of one service; ``None`` if its node cannot be reached."""
         return self.reads.once(("metrics", id), lambda: self.client.metrics([id])[id])
 
-    def named(
-        self, name: str, project: m.Project | None = None, family: str | None = None
-    ) -> Sequence[m.Service | m.ServiceSummary]:
-        """Return the services with this name that are not being deleted, as :meth:`within` a project."""
-        found = with_name(self.services(), name, family)
-        return self.within(found, project) if project else found
-
-    def within(self, services: Sequence[S], project: m.Project | None) -> Sequence[S | m.Service]:
-        """Return the services that are in a project, in full form; all of them if none is named.
-
-        Reads each, as the list form does not show the project. One that does not exist yet has no services.
-        """
-        if project is None:
-            return services
-        found = self.read_staying(services) if project.id else []
-        return [service for service in found if service.project_id == project.id]
-
-    def in_default_project(self, services: Sequence[S]) -> Sequence[S | m.Service]:
-        """Return those of several services of a name that are in the default project; all if none is."""
-        if len(services) < 2:
-            return services
-        defaults = self.default_projects()
-        return [each for each in self.read_staying(services) if each.project_id in defaults] or services
-
-    def read_staying(self, services: Iterable[Named]) -> list[m.Service]:
-        """Return services in full form, without those that are being deleted."""
-        read = self.each(services, lambda account, service: account.staying(service.id))
-        return [service for service in read if service is not None]
-
-    def location(self, service: Identifiable) -> str:
-        """Describe a service by family, id and project. Leaves the project out if it cannot be read."""
-        said = f"{service.family} service {service.id}"
-        with suppress(HostedError):
-            full = self.service(service.id)
-            name = self.project_name(full.project_id) if full else None
-            return f"{said} in project {name!r}" if name else said
-        return said
-
-    def one_service(
-        self, wanted: str, project: m.Project | None = None, family: str | None = None
-    ) -> m.Service | m.ServiceSummary:
-        """Return the service with this id, or else the only one with this name, in project and family.
-
-        :raises Invalid: if its id contradicts the project or family.
-        :raises NoSuchItem: if there is none.
-        :raises Ambiguous: if several have the name, with their ids.
-        """
-        services = self.services()
-        named = next((service for service in services if service.id == wanted), None)
-        if named is not None:
-            if project or family:
-                there = self.existing_service(wanted)
-                check_id_matches(there, family=family, projects=[project] if project else [])
-            return named
-        fitting: Sequence[m.Service | m.ServiceSummary] = [
-            service for service in services if family in (None, service.family)
-        ]
-        if project:
-            fitting = self.named(wanted, project, family)
-        return find_service(services, fitting, wanted, self.location)
-
-    def existing_service(self, id: str) -> m.Service:
-        """Return a service in full form.
-
-        :raises NoSuchItem: if there is none with this id.
-        """
-        service = self.service(id)
-        if service is None or service.status == ServiceStatus.DELETED:
-            raise NoSuchItem(f"there is no service of id {id!r}")
-        return service
-
     # --- Projects ---------------------------------------------------------------------------------
 
     @once
@@ -236,11 +216,7 @@ class Account:
         return list(self.client.pages(r.PROJECTS))
 
     def project(self, wanted: str) -> m.Project:
-        """Return the project with this id or name; in check mode, also with one that it gets in this run.
-
-        :raises NoSuchItem: if there is none.
-        :raises Ambiguous: if it is the id of one project and the name of another.
-        """
+        """Return the project with this id or name; in check mode, also with one that it gets in this run."""
         projects = self.projects()
         renamed = self.task.foreseen.get(wanted) if self.task else None
         found = (renamed and with_id_or_name(projects, renamed)) or with_id_or_name(projects, wanted)
@@ -249,10 +225,7 @@ class Account:
         return found
 
     def project_to_come(self, wanted: str) -> m.Project:
-        """Return the project with this id or name; in check mode, one without an id if it is to be made.
-
-        :raises NoSuchItem: outside check mode, if there is none.
-        """
+        """Return the project with this id or name; in check mode, one without an id if it is to be made."""
         try:
             return self.project(wanted)
         except NoSuchItem as error:
@@ -262,16 +235,12 @@ class Account:
             return m.Project.model_construct(id=None, name=wanted)
 
     def project_name(self, id: str | None) -> str | None:
-        """Return the name of the project with this id; ``None`` if there is none."""
+        """Return the name of the project with this id."""
         return next((project.name for project in self.projects() if project.id == id), None)
-
-    def default_projects(self) -> set[str]:
-        """Return the ids of the projects that may be the default one: the oldest."""
-        return oldest_projects(self.projects())
 
     @once
     def page(self, project_id: str) -> m.ProjectDetail | None:
-        """Return a project with its services; ``None`` if it does not exist."""
+        """Return a project with its services."""
         return self.client.if_any(r.PROJECT, id=project_id)
 
     def members(self, project: m.Project) -> list[m.ServiceSummary]:
@@ -305,14 +274,11 @@ class Account:
         return {app.id: str(app.slug) for app in self.apps()}
 
     def app_if_any(self, slug: str) -> m.App | None:
-        """Return the application with this slug; ``None`` if there is none, or it is being deleted."""
+        """Return the application with this slug, unless it is being deleted."""
         return next((app for app in existing(self.apps()) if app.slug == slug), None)
 
     def app(self, slug: str) -> m.App:
-        """Return the application with this slug.
-
-        :raises NoSuchItem: if there is none, or it is being deleted.
-        """
+        """Return the application with this slug, unless it is being deleted."""
         found = self.app_if_any(slug)
         if found is None:
             hint = near_miss(slug, (app.slug for app in existing(self.apps())))
@@ -322,10 +288,7 @@ class Account:
         return found
 
     def app_to_come(self, slug: str) -> m.App:
-        """Return the application with this slug; in check mode, one without an id if it is to be made.
-
-        :raises NoSuchItem: outside check mode, if there is none.
-        """
+        """Return the application with this slug; in check mode, one without an id if it is to be made."""
         try:
             return self.app(slug)
         except NoSuchItem as error:
@@ -346,22 +309,15 @@ class Account:
 
     @once
     def scan(self, release: m.Release, slug: str, seconds: float = QUICK_SCAN_SECONDS) -> m.ScanReport:
-        """Return the scan report of a declared release; a ``PENDING`` one while the platform holds it back.
-
-        :param seconds: how long to wait for its response, which comes once there is a verdict.
-        """
-        try:
+        """Return the scan report of a declared release; a ``PENDING`` one if there is no verdict in time."""
+        report = None
+        with suppress(Interrupted):
             report = self.client.scan(slug, release.tag, seconds)
-        except Interrupted:
-            report = None
         report = report or m.ScanReport.model_construct(scan_status=ScanStatus.PENDING)
         return report.model_copy(update={"tag": release.tag, "digest": release.digest})
 
     def release(self, slug: str, tag: str) -> m.ScanReport | None:
-        """Return the scan report of a release; ``None`` if it is not declared. The application must exist.
-
-        The list of releases decides: an image is scanned once it is pushed, declared or not.
-        """
+        """Return the scan report of a release, if it is declared: others are scanned, too, once pushed."""
         declared = self.releases(slug).get(tag)
         return None if declared is None else self.scan(declared, slug)
 
@@ -377,16 +333,11 @@ class Account:
     def project_of_app(
         self, app: m.App, read: Callable[[str], T | None], ids: Callable[[T], Iterable[str | None]]
     ) -> T | None:
-        """Return what ``read`` returns for the application's project; ``None`` if projects cannot be read.
-
-        The routes of applications do not show it, so this reads each project until ``ids`` of the result has
-        the application.
-        """
-        try:
+        """Return the first project, so read, whose ``ids`` have the app; ``None`` if none can be read."""
+        with suppress(Refused):
             pages = (read(project.id) for project in self.projects())
             return next((page for page in pages if page is not None and app.id in ids(page)), None)
-        except Refused:
-            return None
+        return None
 
     # --- What a service has ---------------------------------------------------------------------------
     # One without an id is still to be made, in check mode, and has nothing yet.
@@ -424,9 +375,7 @@ class Account:
     @once
     def database_connection(self, id: str) -> m.DatabaseConnection:
         """Return the address and the login of a database."""
-        if not id:
-            return m.DatabaseConnection.model_construct()
-        return self.client.one(r.CONNECTION, id=id)
+        return self.client.one(r.CONNECTION, id=id) if id else m.DatabaseConnection.model_construct()
 
     def database_query(self, id: str, sql: str) -> m.QueryResult:
         """Return the rows that a statement selects."""
@@ -438,3 +387,8 @@ class Account:
     def ssh_keys(self) -> list[m.SshKey]:
         """Return the SSH keys of the account."""
         return list(self.client.pages(r.SSH_KEYS))
+
+
+def no_rows() -> m.QueryResult:
+    """Return the rows of a table that is still to be made."""
+    return m.QueryResult.model_construct(columns=[], rows=[])

@@ -51,10 +51,7 @@ class Budget(dict[tuple[str, str], Decimal]):
 
 
 def read_budget(value: Any, source: str) -> Budget:
-    """Read a budget as a user wrote it. A text may hold a mapping as JSON or YAML.
-
-    :raises Invalid: naming ``source``, if it holds nothing, or anything else than amounts.
-    """
+    """Read a budget as a user wrote it. A text may hold a mapping as JSON or YAML."""
     if isinstance(value, str) and any(char in value for char in ":{["):
         try:
             value = yaml.load(value, Loader=yaml.BaseLoader)  # every amount stays the text that it is
@@ -83,7 +80,6 @@ def read_budget(value: Any, source: str) -> Budget:
 
 
 def read_limit(value: Any, source: str) -> Decimal:
-    """Return one limit, which has to be an amount."""
     if value is None or not str(value).strip(" []{}\t\r\n"):
         raise Invalid(f"{source} is empty; give {FORM}, or leave it out")
     return read_amount(str(value).strip(), source)
@@ -99,7 +95,7 @@ class Guard:
     """What projects are called, now or later: their ids, or names if they have none yet, with the names."""
 
     def tighten(self, budget: Budget, option: str = THE_BUDGET) -> None:
-        """Let the limits of this budget hold too. ``option`` is what a refusal names."""
+        """Let the limits of this budget hold too, by the option that a refusal names."""
         if budget:
             self.budgets[option] = budget.with_limits_of(self.budgets.get(option, budget))
 

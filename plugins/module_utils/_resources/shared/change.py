@@ -48,7 +48,7 @@ class Shown(Protocol):
     """What shows that a change is there."""
 
     def found(self, account: Account) -> Any:
-        """Return what was looked for as the account shows it; something empty where it does not."""
+        """Return it as the account shows it; something empty where it does not."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,9 @@ class Listed:
 
     def found(self, account: Account) -> Sequence[Any]:
         """Return the items, usually one."""
-        listed = self.reads(account, *self.of)
         return [
             item
-            for item in listed
+            for item in self.reads(account, *self.of)
             if self.id in (None, item.id)
             and (self.name is None or same_name(item.name, self.name))
             and (item.id is None or item.id not in self.known)
@@ -84,7 +83,7 @@ class Listed:
 
 
 def ids_of(items: Iterable[Any]) -> frozenset[str]:
-    """Return the ids of items, for those that were there before a change."""
+    """Return the ids of items that are there before a change."""
     return frozenset(item.id for item in items)
 
 
@@ -147,18 +146,10 @@ class Change:
     quiet: float = QUIET_SECONDS / 2
     """For how many seconds to look for that."""
 
-    @property
-    def creates(self) -> bool:
-        """Whether it makes something that is billed."""
-        return self.route.idempotency is CREATE and self.route.commits
-
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a change: whether this task made it, what the account shows of it, and the response.
-
-    There is no response where it was lost, or none is documented.
-    """
+    """Whether this task made a change, what the account shows of it, and the response, if documented."""
 
     own: bool
     found: Any = None
@@ -166,11 +157,7 @@ class Outcome:
 
 
 def apply(task: Task[Any], change: Change, *, wait: bool = True) -> Outcome:
-    """Make a change, and wait until it is done or, if nothing tells that, until the account shows it.
-
-    :raises EffectUnverified: if the outcome is open, and the account does not show it.
-    :raises WaitEnded: if the platform accepted the call and the account does not show it.
-    """
+    """Make a change, and wait until it is done or, if nothing tells that, until the account shows it."""
     outcome = call_once(task, change)
     if outcome.own and not wait:
         return outcome
@@ -185,16 +172,23 @@ def apply(task: Task[Any], change: Change, *, wait: bool = True) -> Outcome:
 
 def call_once(task: Task[Any], change: Change) -> Outcome:
     """Make the call so that it has its effect once."""
+    if change.route.idempotency is CREATE:
+        return create(task, change)
+    if change.route.idempotency is ACT:
+        return act(task, change)
+    if change.route.method == "DELETE":
+        return delete(task, change)
+    return Outcome(True, response=send(task, change))
+
+
+def create(task: Task[Any], change: Change) -> Outcome:
+    """Create an item. One whose response was lost is looked for, and never created again."""
     try:
-        if change.route.idempotency is CREATE:
-            return create(task, change)
-        if change.route.idempotency is ACT:
-            return act(task, change)
-        if change.route.method == "DELETE":
-            return delete(task, change)
         return Outcome(True, response=send(task, change))
+    except (CallOutcomeUnknown, UnexpectedAnswer) as error:
+        return adopt(task, change, error)
     except Refused as error:
-        if not change.unique or not exists_now(error, partial(change.shown.found, task.account)):
+        if not change.unique or not exists_now(task, change, error):
             raise
         task.warn(
             f"the creation of {change.what} was refused ({error.message}), but it exists now: another run "
@@ -203,16 +197,8 @@ def call_once(task: Task[Any], change: Change) -> Outcome:
         return Outcome(False)
 
 
-def create(task: Task[Any], change: Change) -> Outcome:
-    """Create an item. One whose response was lost is looked for, and never created again.
-
-    :raises EffectUnverified: if none appears in time, or the list cannot be read.
-    :raises Ambiguous: if there are several.
-    """
-    try:
-        return Outcome(True, response=send(task, change))
-    except (CallOutcomeUnknown, UnexpectedAnswer) as error:
-        lost = error
+def adopt(task: Task[Any], change: Change, lost: HostedError) -> Outcome:
+    """Take the one new item for what was created, whose response was lost."""
     seconds, doubt = BILLED_SECONDS if change.route.commits else QUIET_SECONDS, f"whether {change.what} was"
     try:
         found = wait_for_new(task, change, seconds) or ()
@@ -242,10 +228,7 @@ def create(task: Task[Any], change: Change) -> Outcome:
 
 
 def act(task: Task[Any], change: Change) -> Outcome:
-    """Set something in motion. When the outcome is open, look before trying once more.
-
-    :raises EffectUnverified: when the last try ends open too and nothing shows that it worked.
-    """
+    """Set something in motion. When the outcome is open, look before trying once more."""
     doubt, lost = f"whether {change.what} was carried out is unknown", None
     for _attempt in range(change.tries):
         try:
@@ -272,10 +255,7 @@ def act(task: Task[Any], change: Change) -> Outcome:
 
 
 def try_call(task: Task[Any], change: Change, is_retry: bool) -> HostedError | None:
-    """Make a call. Return its error if the platform may have acted, in a retry on the attempt before it.
-
-    :raises Refused: if it certainly did not.
-    """
+    """Make a call. Return its error if the platform may have acted, in a retry on the attempt before it."""
     try:
         send(task, change)
         return None
@@ -317,16 +297,16 @@ def send(task: Task[Any], change: Change, before_each: Callable[[], None] = lamb
     It is busy at 423, 425 and 429, and at a 409 while the account shows something under way.
 
     :param before_each: is called right before each call.
-    :raises HostedError: the refusal; at once if the service is not busy, or nobody waits.
     """
     route, client = change.route, task.client
+    orders = route.idempotency is CREATE and route.commits
     reads = isinstance(route.answer, One) and route.idempotency is not ACT  # those are looked for anyway
     make = client.one if reads else client.send
     begun, pause, busy = time.monotonic(), 0.5, change.busy
     while True:
         try:
             before_each()
-            with task.composition.creating() if change.creates else nullcontext():
+            with task.composition.creating() if orders else nullcontext():
                 return make(route, body=change.body, commitment=change.commitment, **change.ids)
         except (Conflict, Locked, RateLimited) as error:
             if not change.at or not task.options.wait:
@@ -353,26 +333,17 @@ def send(task: Task[Any], change: Change, before_each: Callable[[], None] = lamb
 
 
 def under_way(account: Account, service_id: str, *, container: bool = True) -> bool:
-    """Tell whether the account shows a service at something that ends by itself.
-
-    What cannot be read shows nothing. ``container`` tells whether its container's state counts, too.
-    """
-
-    def copies() -> bool:
-        return any_in_motion(account.backups(service_id))
-
-    def changes() -> bool:
+    """Tell whether the account shows a service, or its container, at something that ends by itself."""
+    with suppress(HostedError):
+        if any_in_motion(account.backups(service_id)):
+            return True
+    with suppress(HostedError):
         service = account.service(service_id)
-        return service is not None and service.status in (ServiceStatus.PROVISIONING, ServiceStatus.DELETING)
-
-    def moves() -> bool:
-        metrics = account.metrics_of(service_id)
+        if service and service.status in (ServiceStatus.PROVISIONING, ServiceStatus.DELETING):
+            return True
+    with suppress(HostedError):
+        metrics = account.metrics_of(service_id) if container else None
         return metrics is not None and metrics.state in ContainerState.PASSING
-
-    for shown in (copies, changes, *([moves] if container else [])):
-        with suppress(HostedError):
-            if shown():
-                return True
     return False
 
 
@@ -380,11 +351,9 @@ def under_way(account: Account, service_id: str, *, container: bool = True) -> b
 
 
 def await_shown(task: Task[Any], change: Change) -> Any:
-    """Wait until the account shows what was made, and return that.
-
-    :raises WaitEnded: if it does not in time, or cannot be read; what is harmless is only warned of.
-    """
-    accepted = f"{change.what} was {'created, and is billed' if change.creates else 'accepted'}"
+    """Wait until the account shows what was made, and return that; warn if it does not and is harmless."""
+    orders = change.route.idempotency is CREATE and change.route.commits
+    accepted = f"{change.what} was {'created, and is billed' if orders else 'accepted'}"
     item, why = None, "it is late, or it failed"
     try:
         item = wait_for_new(task, change, change.seconds)
@@ -395,7 +364,7 @@ def await_shown(task: Task[Any], change: Change) -> Any:
         why = f"reading it failed: {error.message}"
     if item is None:
         told = f"{accepted}, but the platform does not show it {change.seconds:g} seconds later: {why}"
-        told += ". What became of it is unknown: look at the account" if change.creates else ""
+        told += ". What became of it is unknown: look at the account" if orders else ""
         if not change.harmless:
             raise WaitEnded(told)
         task.warn(told)
@@ -403,36 +372,30 @@ def await_shown(task: Task[Any], change: Change) -> Any:
 
 
 def wait_for_new(task: Task[Any], change: Change, seconds: float) -> Any:
-    """Look for what a change makes until the account shows it, and return that; ``None`` if it does not."""
-    found: list[Any] = [None]
+    """Return what a change makes once the account shows it; ``None`` if it does not."""
+    found = list[Any]()
 
     def is_shown() -> bool:
-        found[0] = change.shown.found(task.account) or None
-        return found[0] is not None
+        found.append(change.shown.found(task.account) or None)
+        return found[-1] is not None
 
     poll_for(is_shown, seconds)
-    return found[0]
+    return found[-1]
 
 
 def await_removal(task: Task, is_listed: Callable[[], Any], what: str) -> None:
-    """Wait until a list does not show what was deleted: the next task would delete it again.
-
-    A list that cannot be read is no reason to fail: the deletion is done.
-    """
+    """Wait until a list, if it can be read, does not show what was deleted: else it is deleted again."""
     with suppress(HostedError):
         if not poll_for(lambda: not is_listed()):
             task.warn(f"the platform still lists {what} {QUIET_SECONDS:g} seconds after the deletion")
 
 
-def exists_now(error: Refused, found: Callable[[], Any]) -> bool:
-    """Tell whether an item exists whose creation was refused. The list may be late to show it.
-
-    With which status a second one is refused is not shown. What cannot be read leaves the refusal as it is.
-    """
-    try:
-        return poll_for(lambda: bool(found()), QUIET_SECONDS / 2 if isinstance(error, Conflict) else 0)
-    except HostedError:
-        return False
+def exists_now(task: Task[Any], change: Change, error: Refused) -> bool:
+    """Tell whether an item exists whose creation was refused. With which status is not shown."""
+    seconds = QUIET_SECONDS / 2 if isinstance(error, Conflict) else 0
+    with suppress(HostedError):
+        return poll_for(lambda: bool(change.shown.found(task.account)), seconds)
+    return False
 
 
 # --- Steps ------------------------------------------------------------------------------------------
@@ -452,10 +415,7 @@ def creation(
     *,
     wait: bool = True,
 ) -> Step:
-    """Return the step that creates an item; then the plan shows the item ``as_it_is``, as the account has it.
-
-    Where another run was faster, nothing was done, and what it made is shown.
-    """
+    """Return the step that creates an item, or finds another run's; then the plan shows it ``as_it_is``."""
 
     def make() -> object:
         outcome = apply(task, change, wait=wait)

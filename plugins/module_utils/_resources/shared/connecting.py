@@ -1,27 +1,30 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The connection that options describe, and the token wherever it is. Shared by all that connects."""
+"""The connection that options describe, the token wherever it is, and whose account it is of."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
+from ..._api.client import Client
 from ..._api.connection import TOKEN, Connection, fault_of_token
 from ..._api.errors import ConfigurationError
 from .options import Options
+from .store import Kind, Record, records_folder, state_key
+from .task_errors import Invalid
 
 VAULT = b"$ANSIBLE_VAULT"
 """The first bytes of a file that is encrypted with ansible-vault."""
+OWNERS = Kind("owners", str, "whose account a token is of", hint=True)
 
 
 def connection(given: Options, caller: str = "") -> Connection:
-    """Return the connection that options describe. ``caller`` is the name of the module or plugin.
-
-    :raises ConfigurationError: if an option is missing or invalid.
-    """
+    """Return the connection that options describe. ``caller`` is the name of the module or plugin."""
     token, file = given.token, given.token_file
     if not given.base_url:
         raise ConfigurationError("base_url is not set; set it, or HOSTED_SERVICES_URL in the environment")
@@ -42,20 +45,13 @@ def connection(given: Options, caller: str = "") -> Connection:
 
 
 def with_selected_token(options: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``options`` with the token that the user selected. ``given`` are the options that the task sets.
-
-    A ``token_file`` in ``given`` takes precedence over a token in the environment, which may belong to
-    another account.
-    """
+    """Return ``options`` without the token, which may be another account's, if the task names a file."""
     by_file = given.get("token_file") is not None and given.get("token") is None
     return {**options, "token": None} if by_file else dict(options)
 
 
 def token_in_file(token_file: str) -> str:
-    """Return the token in a file, without the line break at its end.
-
-    :raises ConfigurationError: if the file is unreadable, encrypted or not a token.
-    """
+    """Return the token in a file, without the line break at its end."""
     path = os.path.expanduser(token_file)
     if is_encrypted(path):
         raise ConfigurationError(
@@ -79,3 +75,20 @@ def is_encrypted(path: str) -> bool:
             return file.read(len(VAULT)) == VAULT
     except OSError:
         return False
+
+
+def owner_of(email: str | None) -> str:
+    """Return a hash of whom an account belongs to; empty if the platform does not tell."""
+    return hashlib.sha256(email.encode()).hexdigest()[:32] if email else ""
+
+
+def account_of(client: Client, seconds: float | None = None) -> str:
+    """Return what names the account of a token in records, the same for each of its tokens. It is kept."""
+    record = Record(OWNERS, os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
+    known = record.read()
+    if not known:
+        email = client.whoami(seconds).email
+        known = state_key(client.connection.base_url, email or client.account_key)
+        with suppress(Invalid):
+            record.write(known)
+    return known

@@ -1,23 +1,28 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which project or service an id or a name means. An id goes first, because names need not be unique."""
+"""Which project or service an id, a name or an alias means. An id goes first: names need not be unique."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
-from functools import cached_property
-from typing import Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ..._api.models import Project, Service, ServiceSummary
+from ..._api.errors import HostedError
+from ..._api.models import App, Project, ProjectGraph, Service
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import composed
 from ..._api.values import ServiceStatus
 from .names import look_alike, same_name
 from .restore_points import parse_moment
 from .task_errors import Ambiguous, Invalid, NoSuchItem
+
+if TYPE_CHECKING:
+    from .account import Account
+    from .plan import Task
 
 ORDER_TIME = timedelta(minutes=10)
 """How long after an order a service of its name can be what was ordered."""
@@ -47,41 +52,14 @@ class Identifiable(Named, Protocol):
         """The administrative status."""
 
 
-class WithStatus(Protocol):
-    """A service or an application."""
-
-    @property
-    def status(self) -> str | None:
-        """The administrative status."""
-
-
 S = TypeVar("S", bound=Identifiable)
-E = TypeVar("E", bound=WithStatus)
-
-
-class Services(list[ServiceSummary]):
-    """The services of an account, with an index by name.
-
-    Going through 1,000 services for each of as many names took a third of the time of a check of a blueprint.
-    """
-
-    @cached_property
-    def by_name(self) -> dict[str, list[ServiceSummary]]:
-        """The services with each name, in its composed form, in the order of the list."""
-        found: dict[str, list[ServiceSummary]] = {}
-        for service in self:
-            found.setdefault(composed(service.name), []).append(service)
-        return found
+E = TypeVar("E", bound=Identifiable | App)
 
 
 def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str:
-    """Return a hint at the most similar name, or a list of what exists, as the end of a sentence.
-
-    Ids are listed only if there are no names, and are marked as ids.
-    """
+    """Return a hint at the most similar name, or what exists (ids if without names), to end a sentence."""
     known, others = sorted(set(names)), sorted(set(ids))
-    close = close_name(wanted, [*known, *others])
-    if close:
+    if close := close_name(wanted, [*known, *others]):
         return f";{close}"
     what, known = ("", known) if known else ("id ", others)
     shown = ", ".join(f"{what}{name!r}" for name in known[:10])
@@ -94,19 +72,22 @@ def close_name(wanted: str, names: Iterable[str]) -> str:
     return f" did you mean {close[0]!r}{look_alike(wanted, close[0])}?" if close else ""
 
 
+def as_sentence(text: str) -> str:
+    """Return a text that ends as a sentence, so that another one can follow."""
+    return text if text.endswith("?") else f"{text}."
+
+
+# --- Projects ---------------------------------------------------------------------------------------
+
+
 def project_with_name(projects: Iterable[Project], name: str) -> Project | None:
     """Return the project with this name."""
     return next((project for project in projects if same_name(project.name, name)), None)
 
 
 def with_id_or_name(projects: Iterable[Project], wanted: str) -> Project | None:
-    """Return the project with this id or name; ``None`` if there is none.
-
-    :raises Ambiguous: if it is the id of one project and the name of another.
-    """
-    found = {
-        project.id: project for project in projects if wanted == project.id or same_name(wanted, project.name)
-    }
+    """Return the project with this id or name, which must not be one's id and another's name."""
+    found = {each.id: each for each in projects if wanted == each.id or same_name(wanted, each.name)}
     if len(found) > 1:
         told = " and ".join(f"{project.name!r} ({project.id})" for project in found.values())
         raise Ambiguous(
@@ -117,35 +98,53 @@ def with_id_or_name(projects: Iterable[Project], wanted: str) -> Project | None:
     return next(iter(found.values()), None)
 
 
-def as_sentence(text: str) -> str:
-    """Return a text that ends as a sentence, so that another one can follow."""
-    return text if text.endswith("?") else f"{text}."
+def oldest_projects(projects: Sequence[Project]) -> set[str]:
+    """Return the ids of the projects that may be the oldest, including all of unknown age."""
+    ages = {project.id: parse_moment(project.created_at) for project in projects}
+    first = min((age for age in ages.values() if age is not None), default=None)
+    return {id for id, age in ages.items() if age in (None, first)}
+
+
+# --- Services ---------------------------------------------------------------------------------------
+
+
+def label(service: Identifiable) -> str:
+    """Return the name and id of a service for messages; the name only if it does not exist yet."""
+    return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"
+
+
+def existing(found: Iterable[E]) -> list[E]:
+    """Return the services or applications that are not being deleted."""
+    return [each for each in found if each.status not in ServiceStatus.DELETING_OR_DELETED]
 
 
 def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
     """Return the services with this name and, if given, this family. Skips services being deleted."""
-    if isinstance(services, Services):
-        named = cast(list[S], services.by_name.get(composed(name), []))
-    else:
-        named = [service for service in services if same_name(service.name, name)]
+    wanted = composed(name)
     return [
-        service
-        for service in named
-        if service.status not in ServiceStatus.DELETING_OR_DELETED
-        and (family is None or service.family == family)
+        each
+        for each in services
+        if (each.name == wanted or (not each.name.isascii() and composed(each.name) == wanted))
+        and family in (None, each.family)
+        and each.status not in ServiceStatus.DELETING_OR_DELETED
     ]
+
+
+def only_service(services: Sequence[S], name: str, where: Callable[[S], str] = lambda s: s.id) -> S | None:
+    """Return the only service in the list, or ``None`` if it is empty. Several are an error with ids."""
+    if len(services) > 1:
+        raise Ambiguous(
+            f"{len(services)} services are named {name!r}: {', '.join(map(where, services))}. "
+            "Name one by id, or narrow the name by project or family",
+            ids=[service.id for service in services],
+        )
+    return services[0] if services else None
 
 
 def find_service(
     everything: Sequence[S], fitting: Sequence[S], wanted: str, where: Callable[[S], str] = lambda s: s.id
 ) -> S:
-    """Return the service with this id, or else the only one with this name among ``fitting``.
-
-    :param where: describes the location of one of several services that have the name.
-    :raises Invalid: if the id is that of a service outside ``fitting``.
-    :raises NoSuchItem: if there is none.
-    :raises Ambiguous: if several have the name.
-    """
+    """Return the service with this id, or else the only one with this name among ``fitting``."""
     found = next((service for service in everything if service.id == wanted), None)
     if found is not None and all(service.id != found.id for service in fitting):
         raise Invalid(
@@ -163,28 +162,8 @@ def find_service(
     return found
 
 
-def existing(found: Iterable[E]) -> list[E]:
-    """Return the services or applications that are not being deleted."""
-    return [each for each in found if each.status not in ServiceStatus.DELETING_OR_DELETED]
-
-
-def oldest_projects(projects: Sequence[Project]) -> set[str]:
-    """Return the ids of the projects that may be the oldest, including all of unknown age."""
-    ages = {project.id: parse_moment(project.created_at) for project in projects}
-    first = min((age for age in ages.values() if age is not None), default=None)
-    return {id for id, age in ages.items() if age in (None, first)}
-
-
-def label(service: Identifiable) -> str:
-    """Return the name and id of a service for messages; the name only if it does not exist yet."""
-    return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"
-
-
 def check_service_offers(service: Service, capability: str, lack: str) -> None:
-    """Check that a service has a capability in its current status (Capabilities). ``lack`` is for messages.
-
-    :raises Invalid: with the capabilities that it has.
-    """
+    """Refuse a service without a capability in its current status (Capabilities), which it ``lack`` s."""
     offered = service.capabilities
     if offered is not None and capability not in offered:
         raise Invalid(
@@ -201,49 +180,53 @@ def check_id_matches(
     family: str | None = None,
     projects: Sequence[Project] = (),
 ) -> None:
-    """Check that the service with the task's id also has its name and family and is in one of ``projects``.
-
-    Options that the task does not set are not checked.
-
-    :raises Invalid: naming the option that contradicts the id.
-    """
+    """Refuse an id whose service has another name or family, or is in none of ``projects``, if given."""
+    contradictions = list[tuple[str, str | None, str | None]]()
     if name is not None and not same_name(name, service.name):
-        raise Invalid(contradiction(service, "name", name, service.name))
+        contradictions.append(("name", name, service.name))
     if family not in (None, service.family):
-        raise Invalid(contradiction(service, "family", family, service.family))
+        contradictions.append(("family", family, service.family))
     if projects and service.project_id not in [project.id for project in projects]:
-        raise Invalid(contradiction(service, "project", projects[0].name, service.project_id))
-
-
-def contradiction(service: Service, option: str, wanted: str | None, known: str | None) -> str:
-    """Return the message for an id and another option that name different services."""
-    return (
-        f"the id is that of {label(service)} with {option} {known!r}, but the task says {option} "
-        f"{wanted!r}; nothing was done. Correct the id or the {option}, or leave the {option} out"
-    )
-
-
-def only_service(services: Sequence[S], name: str, where: Callable[[S], str] = lambda s: s.id) -> S | None:
-    """Return the only service in the list, or ``None`` if it is empty.
-
-    :raises Ambiguous: if there are several, with their ids and, by ``where``, their locations.
-    """
-    if len(services) > 1:
-        raise Ambiguous(
-            f"{len(services)} services are named {name!r}: {', '.join(map(where, services))}. "
-            "Name one by id, or narrow the name by project or family",
-            ids=[service.id for service in services],
+        contradictions.append(("project", projects[0].name, service.project_id))
+    for option, wanted, known in contradictions:
+        raise Invalid(
+            f"the id is that of {label(service)} with {option} {known!r}, but the task says {option} "
+            f"{wanted!r}; nothing was done. Correct the id or the {option}, or leave the {option} out"
         )
-    return services[0] if services else None
 
 
 def came_up(created: str | None, sent: str | None) -> bool:
-    """Tell whether a service can be the one of an order that was sent at a time.
-
-    Both by the platform's clock. A platform that does not say when a service was created has it taken for
-    that of the order.
-    """
+    """Tell whether a service can be that of an order, by the platform's clock. One of unknown age can."""
     ordered, made = parse_moment(sent), parse_moment(created)
     if ordered is None:
         return False
     return made is None or -CLOCKS_DIFFER <= made - ordered <= ORDER_TIME
+
+
+# --- Aliases ----------------------------------------------------------------------------------------
+# By these the services of a project reach each other. A service keeps its alias when it joins another project
+# (Settings, rule 6).
+
+
+def aliases_of(graph: ProjectGraph) -> dict[str, str]:
+    """Return the alias of each service of a project by the service's id."""
+    return {node.id: node.alias for node in graph.nodes or [] if node.id and node.alias}
+
+
+def read_aliases(account: Account, project_id: str | None) -> dict[str, str]:
+    """Return the aliases of a project; empty if it cannot be read, because that is no reason to fail."""
+    with suppress(HostedError):
+        return aliases_of(account.graph(project_id)) if project_id else {}
+    return {}
+
+
+def warn_of_clashes(task: Task, joining: Mapping[str, str], there: Mapping[str, str], where: str) -> None:
+    """Warn of services that join a project in which another service has their alias."""
+    taken = {alias for id, alias in there.items() if id not in joining}
+    if clashes := sorted(set(joining.values()) & taken):
+        which = ", ".join(map(repr, clashes))
+        said = f"the aliases {which} are" if clashes[1:] else f"the alias {which} is"
+        task.warn(
+            f"{said} taken in {where}; which service answers to it there, or whether the platform refuses, "
+            "is not documented"
+        )

@@ -1,25 +1,38 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What this controller is at on an account: an entry for each call that must not be forgotten.
+"""What this controller is at on an account, and what it did.
 
 An entry is written before a call that commits money or makes secrets that are shown once, and closed when
 that is over. One that stays open is of a task that was killed, or whose response was lost: the next task on
-its subject reads it. It holds no secret and no value of a variable.
+its subject reads it. The history has a line for each change that was made, or may have been, which only
+reports read. Neither holds a secret or the value of a variable.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import pwd
 import secrets
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
-from .money import Commitment
-from .store import Kind, Record, records_folder, state_key
+from ..._api.client import Client
+from ..._api.errors import HostedError
+from ..._api.private_folder import make_folder_of
+from .connecting import account_of
+from .money import Commitment, format_amount
+from .store import Kind, Record, lock_file, records_folder, state_key
 from .task_errors import Invalid
+
+if TYPE_CHECKING:
+    from .plan import Step
 
 
 @dataclass(frozen=True)
@@ -39,11 +52,6 @@ class Entry:
     done: bool = False
     """Whether the platform accepted the call. Otherwise it may have."""
 
-    @property
-    def since(self) -> str:
-        """When it was noted, for messages."""
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.at))
-
 
 ENTRIES = Kind(
     "journal",
@@ -57,11 +65,7 @@ Opened = dict[Record[Entry], Entry]
 def begin(
     base_url: str | None, subject: str, entry: Entry, earlier: Record[Entry] | None = None
 ) -> Record[Entry]:
-    """Note a call on a subject. Tasks in parallel may each have an entry on the same one.
-
-    :param earlier: the entry of an earlier attempt at the same, whose place this one takes.
-    :raises Invalid: if it cannot be written, so that the call must not be made.
-    """
+    """Note a call on a subject, or raise :class:`Invalid`. It takes the place of an ``earlier`` attempt."""
     name = f"{state_key(base_url, subject)}-{secrets.token_hex(4)}.json"
     record = earlier or Record(ENTRIES, os.path.join(records_folder(ENTRIES.folder), name))
     try:
@@ -72,10 +76,7 @@ def begin(
 
 
 def opened(base_url: str | None, subject: str) -> Opened:
-    """Return the open entries on a subject, the oldest first.
-
-    :raises Invalid: naming the file of one that cannot be read: it is never taken for none.
-    """
+    """Return the open entries on a subject, the oldest first. One that cannot be read is an error."""
     folder, names = records_folder(ENTRIES.folder), list[str]()
     try:
         names = os.listdir(folder)
@@ -104,3 +105,99 @@ def close(base_url: str | None, subject: str, *, but: Record[Entry] | None = Non
         if record != but and now - entry.at >= age:
             with suppress(OSError):
                 record.remove()
+
+
+# --- The history ------------------------------------------------------------------------------------
+
+HISTORY = "history"
+MONTHS = 13
+"""For how many months lines are kept, those of each month in a file of its own."""
+MOST_BYTES = 2 * 1024 * 1024
+"""What a file may take. One that is full is put aside, and the one that was there before goes."""
+FULL = ".full"
+LOCK_SECONDS = 5.0
+CALL_SECONDS = 5.0
+"""Seconds for asking whose account a token is of. A line is no reason to wait for longer, or to fail."""
+
+
+def note(
+    client: Client,
+    step: Step,
+    outcome: str,
+    *,
+    module: str,
+    redact: Callable[[str], str],
+    warn: Callable[[str], None],
+) -> None:
+    """Add a line for a step of a task. One that cannot be written is told: the change is made."""
+    made = step.commitment
+    where = f" in project {made.project_name!r}" if made and made.project_name else ""
+    try:
+        user = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container's user may have no name
+        user = str(os.getuid())
+    line = {
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "who": f"{user}@{os.uname().nodename}",
+        "module": module,
+        "change": redact(f"{step.summary}{where}"),
+        "outcome": outcome,
+        "monthly_before": format_amount(made.before) if made else None,
+        "monthly_after": format_amount(made.forecast) if made else None,
+    }
+    try:
+        path = os.path.join(history_folder(client), f"{line['at']:.7}.jsonl")
+        add_line(path, json.dumps({name: value for name, value in line.items() if value is not None}))
+    except OSError as error:
+        warn(f"{line['change']!r} is not in the history of this controller: {error}")
+
+
+def add_line(path: str, line: str) -> None:
+    """Add a line to the file of its month, which tasks in parallel share, as each writes at once.
+
+    The first line of a month removes the files of those that are over for long enough.
+    """
+    folder, name = os.path.split(path)
+    if not os.path.exists(path):
+        make_folder_of(path)
+        year, month = divmod(int(name[:4]) * 12 + int(name[5:7]) - 1 - MONTHS, 12)
+        for old in os.listdir(folder):
+            if old[:7] <= f"{year:04}-{month + 1:02}":
+                with suppress(OSError):  # another task may have removed it; what cannot go costs no line
+                    os.unlink(os.path.join(folder, old))
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.write(handle, f"\n{line}".encode())
+        is_full = os.fstat(handle).st_size > MOST_BYTES
+    finally:
+        os.close(handle)
+    if is_full:
+        with suppress(FileNotFoundError), lock_file(f"{path}.lock", LOCK_SECONDS):
+            if os.stat(path).st_size > MOST_BYTES:
+                os.replace(path, path + FULL)
+
+
+def history_folder(client: Client) -> str:
+    """Return the folder of the account of a token; one of the token's own if the platform does not tell."""
+    account = client.account_key
+    with suppress(HostedError):
+        account = account_of(client, CALL_SECONDS)
+    return os.path.join(records_folder(HISTORY), account)
+
+
+def lines_between(client: Client, since: datetime, until: datetime) -> list[dict[str, str]]:
+    """Return the lines from a moment on up to another, the oldest first. What is damaged is left out."""
+    folder, found = history_folder(client), list[dict[str, str]]()
+    first, last = (f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (since, until))
+    names = list[str]()
+    with suppress(OSError):
+        names = [name for name in os.listdir(folder) if name.endswith((".jsonl", FULL))]
+    for name in names:
+        if not first[:7] <= name[:7] <= last[:7]:
+            continue
+        with suppress(OSError), open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            for text in file:
+                with suppress(ValueError, TypeError, KeyError):
+                    line = json.loads(text)
+                    found += [line] if first <= line["at"] <= last else []
+    return sorted(found, key=itemgetter("at"))

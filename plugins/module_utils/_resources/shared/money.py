@@ -8,16 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..._api.text import describe_type
 from .names import same_name
+from .run_memory import first_said
 from .task_errors import Invalid
+
+if TYPE_CHECKING:
+    from .plan import Task
 
 MOST_DIGITS = 400
 """How far from the point the first digit of an amount may be: "1e999999" would fill a megabyte."""
-
-
+WALLET_SECONDS = 5.0
+"""Seconds for reading the currency. A price without it is no reason to wait for longer, or to fail."""
+NO_PRICE = "at a price that the quote does not show"
 UNITS = {"_cents": 100, "_millicents": 1000}
 """What the end of a field's name says of its amount: how many are a currency unit (What the service does)."""
 
@@ -32,11 +37,6 @@ def rate_from(millicents: int | Decimal | None) -> Decimal | None:
     return None if millicents is None or millicents < 0 else Decimal(millicents) / UNITS["_millicents"]
 
 
-def describe_monthly(price: str | None) -> str:
-    """Describe a monthly price as the end of a sentence, even if the quote does not show it."""
-    return "at a price that the quote does not show" if price is None else f"for {price} a month"
-
-
 def format_amount(amount: Decimal | None) -> str | None:
     """Format an amount with two decimals, or more if it has more."""
     if amount is None:
@@ -46,11 +46,24 @@ def format_amount(amount: Decimal | None) -> str | None:
     return f"{exact:.{max(2, decimals)}f}"
 
 
-def add_currency_units(value: Any) -> Any:
-    """Return data with each amount also in currency units, under its name without the unit.
+def format_price(task: Task[Any], amount: Decimal | None) -> str | None:
+    """Write an amount for people: with its currency, where the platform names it to this token."""
+    text, currency = format_amount(amount), None if amount is None else currency_of(task)
+    return f"{text} {currency}" if text and currency else text
 
-    ``balance: "12.50"`` is added next to ``balance_cents: 1250``. Millicents take precedence over cents.
-    """
+
+def currency_of(task: Task[Any]) -> str | None:
+    """Return the currency of the account, read once a run; ``None`` where this token is not told."""
+    client = task.client
+    if "currency" not in task.memory and client:
+        task.memory["currency"] = first_said(
+            f"currency.{client.account_key}", lambda: client.wallet(WALLET_SECONDS).currency or None
+        )
+    return task.memory.get("currency")
+
+
+def add_currency_units(value: Any) -> Any:
+    """Return data with ``balance: "12.50"`` next to ``balance_cents: 1250``. Millicents win over cents."""
     if isinstance(value, list):
         return [add_currency_units(item) for item in value]
     if not isinstance(value, dict):
@@ -77,10 +90,7 @@ def to_decimal(value: Any) -> Decimal | None:
 
 
 def in_currency(value: Any, unit: str) -> str:
-    """Convert an amount in cents or millicents to currency units, exactly.
-
-    :raises Invalid: if the unit is unknown, the amount is not a number, or it has too many digits.
-    """
+    """Convert an amount in cents or millicents to currency units, exactly."""
     units = UNITS.get(f"_{unit}")
     if units is None:
         known = " and ".join(repr(name.removeprefix("_")) for name in sorted(UNITS))
@@ -98,10 +108,7 @@ def in_currency(value: Any, unit: str) -> str:
 
 
 def read_amount(text: str | Decimal, option: str) -> Decimal:
-    """Parse an amount that the user gave in currency units. One that was read already stays as it is.
-
-    :raises Invalid: if it is not a number of 0 or more.
-    """
+    """Return an amount of 0 or more that a user gave in currency units, or that was read already."""
     try:
         amount = Decimal("NaN" if "_" in str(text) else text)  # which Decimal would skip
     except InvalidOperation:
@@ -112,6 +119,7 @@ def read_amount(text: str | Decimal, option: str) -> Decimal:
 
 
 CommitmentKind = Literal["order", "creation", "new size", "resumption", "move", "suspension", "deletion"]
+NEW: tuple[CommitmentKind, ...] = ("order", "creation")
 LOWERING: tuple[CommitmentKind, ...] = ("suspension", "deletion")
 PRICED: Mapping[CommitmentKind, str] = {
     "order": "order",
@@ -159,22 +167,17 @@ class Commitment:
     @property
     def is_new(self) -> bool:
         """Whether it is to something that is not there yet."""
-        return self.kind in ("order", "creation")
+        return self.kind in NEW
 
     @property
     def since(self) -> Decimal | None:
         """The rate before it; ``None`` if unknown."""
-        return Decimal(0) if self.is_new else self.before
+        return Decimal(0) if self.kind in NEW else self.before
 
     @property
     def forecast(self) -> Decimal | None:
         """The rate once it is done, as a result tells it; ``None`` if unknown."""
         return None if self.is_ceiling else self.monthly
-
-    @property
-    def adds(self) -> Decimal | None:
-        """What it adds to the running rate, or less than nothing; ``None`` if unknown."""
-        return None if self.forecast is None or self.since is None else self.forecast - self.since
 
     @property
     def home(self) -> str:
@@ -223,10 +226,7 @@ class Cost:
     """What a quote says of the balance."""
 
     def as_dict(self, currency: str | None = None, moves: Iterable[Commitment] = ()) -> dict[str, Any]:
-        """Return the amounts as strings, so that no digits are lost.
-
-        ``moves`` are those that were made or, in check mode, would be.
-        """
+        """Return the amounts as strings, so that no digits are lost, and what was or would be done."""
         known = self.before is not None and self.after is not None
         change = self.after - self.before if known else None  # type: ignore[operator]
         return {

@@ -82,10 +82,7 @@ class OptionAttributes(TypedDict, total=False):
 
 
 def option(default: T, **about: Unpack[OptionAttributes]) -> T:
-    """Declare an option with its default and the attributes that its type hint cannot express.
-
-    The value of a secret stays out of its `repr`.
-    """
+    """Declare an option. The value of a secret stays out of its `repr`."""
     settings: dict[str, Any] = {"default": default}
     if isinstance(default, (list, dict)):
         settings = {"default_factory": lambda: copy.deepcopy(default)}
@@ -96,7 +93,7 @@ def option(default: T, **about: Unpack[OptionAttributes]) -> T:
 
 
 def required(**about: Unpack[OptionAttributes]) -> Any:
-    """Declare a required option, with the attributes that its type hint cannot express."""
+    """Declare a required option."""
     return option(MISSING, **about)
 
 
@@ -159,6 +156,22 @@ def is_carried(name: str) -> bool:
     return name.startswith("_")
 
 
+MAX_PROJECT_NAME = 60
+MAX_LOG_LINES = 100
+
+
+def check_log_lines(log_lines: int) -> None:
+    """Refuse a number of log lines that the platform does not take (Limits)."""
+    if not 1 <= log_lines <= MAX_LOG_LINES:
+        raise Invalid(f"log_lines is {log_lines}; it must be from 1 to {MAX_LOG_LINES}")
+
+
+def check_max_parallel(number: int | None) -> None:
+    """Refuse a number with which nothing could ever begin; ``None`` is as many as the platform takes."""
+    if number is not None and number < 1:
+        raise Invalid(f"max_parallel is {number}; it must be 1 or more")
+
+
 def names_with(declarations: Iterable[Field[Any]], key: str) -> frozenset[str]:
     """Return the names of the options with an attribute."""
     return frozenset(each.name for each in declarations if each.metadata.get(key))
@@ -166,7 +179,7 @@ def names_with(declarations: Iterable[Field[Any]], key: str) -> frozenset[str]:
 
 @cache
 def hints_of(options: Any) -> Mapping[str, Any]:
-    """Return the type hints of an options class. Cached, so that Ansible's workers inherit them."""
+    """Return its type hints. Cached, so that Ansible's workers inherit them."""
     return get_type_hints(options)
 
 
@@ -208,7 +221,6 @@ def ansible_type(hint: Any) -> dict[str, Any]:
 
 
 def without_none(hint: Any) -> Any:
-    """Return a type hint without ``None``: ``str`` for ``str | None``."""
     if get_origin(hint) not in (Union, UnionType):
         return hint
     [left] = [each for each in get_args(hint) if each is not NoneType]
@@ -216,7 +228,7 @@ def without_none(hint: Any) -> Any:
 
 
 def read_as(kind: Callable[..., T], arguments: Mapping[str, Any]) -> T:
-    """Return the options of a class from validated arguments: missing ones keep their defaults."""
+    """Return options from validated arguments: missing ones keep their defaults."""
     converters = converters_of(kind)
     return kind(
         **{
@@ -229,16 +241,13 @@ def read_as(kind: Callable[..., T], arguments: Mapping[str, Any]) -> T:
 
 @cache
 def converters_of(options: Any) -> Mapping[str, Converter | None]:
-    """Return the names of an options class, each with what converts its value, if anything does.
-
-    Cached, so that Ansible's workers inherit it, and a blueprint reads the options of a thousand services.
-    """
+    """Return its options with what converts their values, if anything does. Cached like the hints."""
     hints = hints_of(options)
     return {each.name: converter_of(hints[each.name]) for each in fields(options)}
 
 
 def converter_of(hint: Any) -> Converter | None:
-    """Return what converts a value to the type of its option: suboptions become objects."""
+    """Return what makes objects of suboptions and lists of them."""
     hint = without_none(hint)
     if hint is MaxParallel:
         return read_max_parallel
@@ -256,7 +265,6 @@ def converter_of(hint: Any) -> Converter | None:
 
 
 def read_max_parallel(value: Any) -> int | None:
-    """Return how many things are worked on at the same time; ``None`` for what the platform takes."""
     text = str(value).strip()
     if text == AUTO:
         return None

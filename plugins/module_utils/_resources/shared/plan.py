@@ -10,16 +10,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, get_args
 
 from ..._api.client import Client
-from ..._api.errors import HostedError
+from ..._api.errors import OF_A_CALL, HostedError
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.text import printable
 from .account import Account, Reads
 from .budget import Guard
-from .effects import Effects
 from .identify import as_sentence
 from .money import PRICED, Commitment, Cost
 from .options import (
@@ -32,8 +32,9 @@ from .options import (
     read_as,
     shared_arguments,
 )
-from .parallel import MAX_PARALLEL
-from .run_memory import foreseen
+from .run_memory import FORESEEN, run_record
+from .store import state_key
+from .waiting import MAX_PARALLEL
 
 if TYPE_CHECKING:  # Python itself knows defaults of type variables only from 3.13 on
     from typing_extensions import TypeVar
@@ -51,6 +52,70 @@ NOTHING_DONE: Final = object()
 """What a step returns that found nothing left to do: it is not among the actions, and changed nothing."""
 SERVICE_ID = "hosted_service_id"
 """The host variable that holds the id of its service, whatever the prefix of the others."""
+
+
+@dataclass
+class Effects:
+    """What a task has done so far. The runner, the client and the resource add to it."""
+
+    actions: list[str] = field(default_factory=list)
+    """What was changed, a sentence for each step."""
+    begun: list[str] = field(default_factory=list)
+    """Those of the actions that the platform was still at when the task gave up waiting."""
+    unknown: list[str] = field(default_factory=list)
+    """Steps of which nobody knows whether they changed anything. They are not among the actions."""
+    writes: int = 0
+    """How many calls that may change something the platform has accepted."""
+    moves: list[Commitment] = field(default_factory=list)
+    """What was done that moves money."""
+    unsure_moves: list[Commitment] = field(default_factory=list)
+    """What may have been done that moves money."""
+    billed: Cost | None = None
+    """The price that the platform bills, where it is not the one that was announced."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Keys that the result carries even when a later step fails, such as secrets shown only once."""
+    nothing_changed: bool = False
+    """Whether the steps turned out to change nothing, where only carrying them out tells."""
+
+    def changed_before(self, error: Exception | None) -> bool:
+        """Tell whether a call failed after others of its step. Other errors say what was changed."""
+        return isinstance(error, OF_A_CALL) and self.writes > 0
+
+    def wrote(self) -> None:
+        """Record that the platform accepted a call that may change something."""
+        self.writes += 1
+
+    def cost(self, planned: Cost) -> Cost | None:
+        """Return what was done to the price; ``None`` if nothing was, an unknown one if that is not sure."""
+        if self.unsure_moves:
+            return replace(planned, after=None)
+        if self.billed is not None:
+            return replace(planned, after=self.billed.after)
+        if not self.moves:
+            return None
+        # What was ordered has its id once that is done.
+        services = {made.id or self.facts.get("service_id") or made.key for made in self.moves}
+        first, last = self.moves[0], self.moves[-1]
+        if len(services) == 1 and planned.before == first.since:  # the price is that of this service alone
+            return replace(planned, after=last.forecast)
+        amounts = [planned.before]
+        for made in self.moves:
+            amounts += [made.forecast, None if made.since is None else -made.since]
+        known = [amount for amount in amounts if amount is not None]
+        return replace(planned, after=sum(known, Decimal(0)) if len(known) == len(amounts) else None)
+
+    def branch(self) -> Effects:
+        """Return the effects for a part of the task. Facts are always recorded in the whole."""
+        return Effects(facts=self.facts)
+
+    def absorb(self, part: Effects) -> None:
+        """Add the effects of a part of the task."""
+        self.actions += part.actions
+        self.begun += part.begun
+        self.unknown += part.unknown
+        self.writes += part.writes
+        self.moves += part.moves
+        self.unsure_moves += part.unsure_moves
 
 
 @dataclass(frozen=True)
@@ -73,10 +138,9 @@ class Composition:
 
 @dataclass
 class Task(Generic[OptionsT_co]):
-    """The context of a plan: the client, the user's options, the effects, and a place for warnings.
+    """The context of a plan. It has no client if :meth:`Resource.needs_api` is false.
 
-    ``client`` is missing if :meth:`Resource.needs_api` is false. Helpers declare the options that they need:
-    a ``Task[WaitOptions]`` is any task with the waiting options.
+    Helpers declare the options that they need: a ``Task[WaitOptions]`` is any task with the waiting options.
     """
 
     client: Client
@@ -85,7 +149,6 @@ class Task(Generic[OptionsT_co]):
     progress: Callable[[str], None] = lambda line: None
     warnings: list[str] = field(default_factory=list)
     effects: Effects = field(default_factory=Effects)
-    """What the task has done so far."""
     closing: ExitStack = field(default_factory=ExitStack)
     """What is open from the plan to the last step, such as a connection; closed when the task ends."""
     reads: Reads = field(default_factory=partial(Reads, kept=False))
@@ -93,9 +156,7 @@ class Task(Generic[OptionsT_co]):
     memory: dict[str, Any] = field(default_factory=dict)
     """What was read and does not change while the task runs."""
     guard: Guard = field(default_factory=Guard)
-    """What holds the budget."""
     composition: Composition = field(default_factory=Composition)
-    """What a larger plan asks of it."""
     tell: Callable[[Client, Step, str], None] = lambda client, step, outcome: None
     """Told of each change, with what became of it, for the history."""
 
@@ -115,16 +176,20 @@ class Task(Generic[OptionsT_co]):
 
     @property
     def foreseen(self) -> dict[str, str]:
-        """What earlier tasks of the run would have made, in check mode: see :func:`foreseen`."""
-        return foreseen(self.options.base_url) if self.check_mode else {}
+        """What earlier tasks of the run would have made, in check mode, by its name.
+
+        A release is named by slug and tag, with its digest, and what gets a new name by that, with its id.
+        """
+        record = (
+            run_record(FORESEEN, state_key(self.options.base_url, "foreseen")) if self.check_mode else None
+        )
+        return record.read() if record else {}
 
     def expect_created(self, error: HostedError, name: str) -> None:
-        """In check mode, go on where ``name`` is missing: the play may make it before this task.
+        """In check mode, go on where ``name`` is missing: the play may make it before. Else raise ``error``.
 
         Warns unless an earlier task of the run planned it, or named it and warned, or it belongs to a service
         that is still to be made itself.
-
-        :raises HostedError: ``error``, outside check mode.
         """
         if not self.check_mode:
             raise error
@@ -140,10 +205,7 @@ class Task(Generic[OptionsT_co]):
             self.warnings.append(shown)
 
     def platform_now(self) -> datetime | None:
-        """Return the time by which ages are told, the platform's; ``None`` if no response has a ``Date``.
-
-        Says so if that of this machine differs: it decides nothing.
-        """
+        """Return the platform's time, if a response has a ``Date``. Warns if this machine's differs."""
         now, here = self.client.clock.shown(), datetime.now(UTC)
         if now is not None and abs(now - here) > CLOCKS_DIFFER:
             hours, minutes = divmod(round(abs(now - here).total_seconds() / 60), 60)
@@ -155,10 +217,7 @@ class Task(Generic[OptionsT_co]):
 
 @dataclass(eq=False)
 class Branch:
-    """An independent part of a plan, such as one service of many.
-
-    It has a client and effects of its own. Its error stops only its own steps.
-    """
+    """An independent part of a plan, with effects of its own. Its error stops only its own steps."""
 
     task: Task[Any]
     error: HostedError | None = field(default=None, kw_only=True)
@@ -188,10 +247,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Expansion(Step):
-    """A step whose ``run`` returns further steps, which cannot be planned earlier.
-
-    ``summary`` represents them in check mode.
-    """
+    """A step whose ``run`` returns further steps, which ``summary`` represents until then."""
 
     run: Callable[[], Sequence[Step]]
     expects: Sequence[Commitment] = ()
@@ -199,7 +255,7 @@ class Expansion(Step):
 
     @property
     def commits(self) -> list[Commitment]:
-        """What it is going to commit, with its further steps, as far as that is known."""
+        """That with its further steps."""
         return [*super().commits, *self.expects]
 
 
@@ -207,19 +263,20 @@ class Expansion(Step):
 class Plan:
     """The state before, the state after, the steps between them, and the cost.
 
-    ``result`` is returned under the resource's result key: the current state if there are no steps, the
-    expected one in check mode. ``reread`` returns it after the steps. ``before`` and ``after`` hold only what
-    the task manages; an empty one means that nothing exists. Text is shown in a diff unchanged. ``failure``
-    returns the combined error of the branches after the steps.
+    ``before`` and ``after`` hold only what the task manages; an empty one means that nothing exists. Text is
+    shown in a diff unchanged.
     """
 
     result: Any
+    """What is returned under the resource's result key: the expected state if there are steps."""
     steps: Sequence[Step] = ()
     reread: Callable[[], Any] | None = None
+    """Returns the result after the steps."""
     before: Mapping[str, Any] | str = field(default_factory=dict)
     after: Mapping[str, Any] | str = field(default_factory=dict)
     cost: Cost | None = None
     failure: Callable[[], HostedError | None] | None = None
+    """Returns the combined error of the branches after the steps."""
     max_parallel: int | None = MAX_PARALLEL
     subject: str = ""
     """The names of what it is about, for the header of a diff; otherwise the options tell."""
@@ -234,12 +291,12 @@ class Plan:
     @property
     def moves(self) -> list[Commitment]:
         """What is going to move money."""
-        steps = (step for step in self.steps if step.changes)
-        return [made for step in steps for made in step.commits if made.kind in PRICED]
+        changes = [made for step in self.steps if step.changes for made in step.commits]
+        return [made for made in changes if made.kind in PRICED]
 
     @property
     def actions(self) -> list[str]:
-        """The planned changes, one sentence for each step."""
+        """The planned changes, a sentence for each step."""
         return [step.summary for step in self.steps if step.changes]
 
     @property
@@ -254,10 +311,7 @@ class Plan:
 
 
 def after_waiting(summary: str, wait: Callable[[], T], then: Callable[[T], Plan], until: Plan) -> Plan:
-    """Return a plan that waits first, and then decides what to do.
-
-    ``then`` makes the plan from the result of ``wait``; ``until`` is shown before.
-    """
+    """Return a plan that waits, and then makes a plan of what ``wait`` returns. ``until`` is shown before."""
     plan, waited = replace(until), list[T]()
 
     def decide() -> Sequence[Step]:
@@ -273,10 +327,7 @@ def after_waiting(summary: str, wait: Callable[[], T], then: Callable[[T], Plan]
 
 
 def union(branches: Iterable[tuple[Branch, Sequence[Step]]], after: Sequence[Step] = ()) -> list[Step]:
-    """Return the steps of all branches as one graph in which no branch depends on another.
-
-    All of them depend on ``after``, if given.
-    """
+    """Return the steps of all branches as one graph. Each depends on ``after``, and none on another."""
     united: list[Step] = []
     for branch, steps in branches:
         renewed: dict[Step, Step] = {}
@@ -298,13 +349,12 @@ class Resource(ABC, Generic[OwnOptions]):
     """
 
     result_key: ClassVar[str]
-    """The key of the result."""
     rules: ClassVar[dict[str, Any]] = {}
     """What must or must not come together: ``required_one_of`` and its kin."""
     api_option: ClassVar[str | None] = None
     """The option without which a task calls nobody. If there is none, every task calls the platform's API."""
     name: ClassVar[str]
-    """The name of the resource, its module and its file."""
+    """That of its module and its file."""
 
     options_type: ClassVar[type[Options]] = Options
     options: ClassVar[dict[str, Any]] = {}
@@ -332,7 +382,8 @@ class Resource(ABC, Generic[OwnOptions]):
         """Derive what the options say, as soon as the resource is there: before Ansible forks its workers."""
         super().__init_subclass__()
         cls.name = vars(cls).get("name") or cls.__module__.rpartition(".")[2]
-        found: Any = named_options(cls)
+        named: Any = [each for base in vars(cls).get("__orig_bases__", ()) for each in get_args(base)]
+        found = next((each for each in named if isinstance(each, type)), None)
         if found is None:  # a base that leaves its options open, or a module with those of its base
             return
         spec, waiting = argument_spec_of(found), {each.name for each in fields(WaitOptions)}
@@ -355,7 +406,7 @@ class Resource(ABC, Generic[OwnOptions]):
         return cast(OwnOptions, read_as(self.options_type, arguments))
 
     def works_on_host(self, given: Mapping[str, Any]) -> bool:
-        """Tell whether a task with these arguments works on the play's host: it selects nothing else."""
+        """Tell whether a task works on the play's host: it selects nothing else."""
         return not any(place in given for place in self.places)
 
     def needs_api(self, options: Mapping[str, Any]) -> bool:
@@ -367,25 +418,19 @@ class Resource(ABC, Generic[OwnOptions]):
         return [options.get(name) for name in self.secret_options]
 
     def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
-        """Return secret values that no key of a result hides: they are redacted wherever they appear."""
+        """Return values of secret options that no key of a result hides: they are redacted everywhere."""
         return []
-
-    def check_written(self, arguments: Mapping[str, Any]) -> None:
-        """Check what only the arguments as written show, such as the slash at the end of a relative path.
-
-        :raises Invalid: if the task must be refused.
-        """
 
     def local_paths(self, arguments: Mapping[str, Any]) -> Mapping[str, bool]:
         """Return :attr:`paths`, where other arguments decide which options are among them."""
         return self.paths
 
+    def check_written(self, arguments: Mapping[str, Any]) -> None:
+        """Check what only the arguments as written show, such as the slash at the end of a relative path."""
+
     @abstractmethod
     def plan(self, task: Task[OwnOptions]) -> Plan:
-        """Read the platform and return the plan. Changes nothing.
-
-        :raises HostedError: if a rule forbids the desired state.
-        """
+        """Read the platform and return the plan. Changes nothing."""
 
 
 def plan_with(
@@ -396,16 +441,3 @@ def plan_with(
     composition = replace(task.composition, part=True)
     effects = effects or task.effects
     return resource.plan(replace(task, options=options, composition=composition, effects=effects))
-
-
-def named_options(resource: type[Resource[Any]]) -> type[Options] | None:
-    """Return the options that the definition of a resource names; nothing where it leaves them open.
-
-    :raises TypeError: for options that are no dataclass of their own.
-    """
-    arguments = (get_args(base) for base in vars(resource).get("__orig_bases__", ()))
-    found = [each for given in arguments for each in given if isinstance(each, type)]
-    for options in found:
-        if not issubclass(options, Options) or "__dataclass_fields__" not in vars(options):
-            raise TypeError(f"{options.__name__} has to be a dataclass that inherits Options")
-    return found[0] if found else None

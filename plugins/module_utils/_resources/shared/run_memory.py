@@ -1,14 +1,20 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tasks of a run tell each other: they share a folder that ends with the run."""
+"""The run of ansible-playbook that a task belongs to: whether it goes on, and what its tasks tell each other.
+
+The tasks of a run share a folder that ends with the run.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..._api.errors import HostedError
 from .store import RUN_FOLDER, Kind, Record, state_key
@@ -18,6 +24,8 @@ if TYPE_CHECKING:
     from .plan import Plan, Resource, Task
 
 T = TypeVar("T")
+ENDED = ("Z", "X")
+"""How the system shows a process that was killed and whose parent does not look after it."""
 NAMES = ("name", "slug", "path", "digest")
 """The keys of results that name things."""
 LOCK_SECONDS = 5.0
@@ -26,6 +34,58 @@ SAID = Kind[list[Any]]("", list, "what a task of this run said", hint=True)
 """Holds what the first task said of a subject, which may be ``None``; nothing before that."""
 FORESEEN = Kind[dict[str, str]]("", dict, "what earlier tasks of this run planned", hint=True)
 """Holds the names of what tasks in check mode planned, each with what there is to know of it."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: its process, the folder that its tasks share, and when the process started."""
+
+    process: int
+    folder: str
+    started: str | None = None
+
+    @classmethod
+    def of_task(cls) -> Self | None:
+        """Return the run of this task; ``None`` if it runs as a module elsewhere."""
+        folder = run_id()
+        return cls(run_process(), folder, start_of(run_process())) if folder else None
+
+    def goes_on(self) -> bool:
+        """Tell whether the run goes on. One that has ended has no folder, though a process got its number.
+
+        One that was killed has left its folder. So the time at which its process started counts as well,
+        where that is known.
+        """
+        try:
+            os.kill(self.process, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:  # it is another user's
+            pass
+        return os.path.isdir(self.folder) and self.started in (None, start_of(self.process))
+
+
+def run_process() -> int:
+    """Return the process of the run that this task belongs to, also if that was killed meanwhile.
+
+    Ansible makes its workers with multiprocessing, which remembers who made them. An orphan's parent by the
+    system's account is process 1.
+    """
+    parent = multiprocessing.parent_process()
+    return os.getppid() if parent is None or parent.pid is None else parent.pid
+
+
+def start_of(process: int) -> str | None:
+    """Return when a process started, in a form to compare; ``None`` if it has ended or nothing shows it."""
+    with suppress(OSError, IndexError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        facts = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+        fields = facts.rpartition(")")[2].split()
+        return None if fields[0] in ENDED else f"{boot}:{fields[19]}"
+    return None
+
+
+# --- What its tasks tell each other -----------------------------------------------------------------
 
 
 def run_id() -> str | None:
@@ -40,11 +100,7 @@ def run_record(kind: Kind[T], subject: str) -> Record[T] | None:
 
 
 def first_said(subject: str, read: Callable[[], str | None]) -> str | None:
-    """Return what the first task of the run said of a subject, or has read for all of them.
-
-    What the platform did not tell is remembered, too, as ``None``, which stands for a folder that cannot be
-    used as well.
-    """
+    """Return what the first task of the run said of a subject, or has read for all, even if that failed."""
     record, found = run_record(SAID, subject), list[Any]()
     if record is not None:
         found = record.read()  # without a turn: what was said stays
@@ -60,15 +116,6 @@ def first_said(subject: str, read: Callable[[], str | None]) -> str | None:
     return found[0] if found and isinstance(found[0], str) else None
 
 
-def foreseen(base_url: str | None) -> dict[str, str]:
-    """Return the names of what earlier tasks of this run planned in check mode.
-
-    A release is named by slug and tag, with its digest, and what gets a new name by that, with its id.
-    """
-    record = run_record(FORESEEN, state_key(base_url, "foreseen"))
-    return record.read() if record else {}
-
-
 def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
     """Note what a task in check mode plans, for the tasks after it: what selects it, and how it is named."""
     options = task.options
@@ -77,7 +124,7 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
         return
     chosen = {name: getattr(options, name) for name in resource.selectors - resource.secret_options}
     names = dict.fromkeys(
-        [any_new(resource.result_key), *_names_in([list(chosen.values()), plan.result])], ""
+        [f"a new {resource.result_key}", *_names_in([list(chosen.values()), plan.result])], ""
     )
     if getattr(options, "state", None) == "absent":
         names = {f"no {resource.result_key} {chosen.get('id') or chosen.get('name')}": ""}
@@ -89,11 +136,6 @@ def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
         record.edit(
             lambda known: {**known, **{name: said or known.get(name, "") for name, said in names.items()}}
         )
-
-
-def any_new(kind: str) -> str:
-    """Return what :func:`foreseen` has if an earlier task planned anything of a kind, such as ``ssh_key``."""
-    return f"a new {kind}"
 
 
 def _names_in(value: Any) -> Iterator[str]:

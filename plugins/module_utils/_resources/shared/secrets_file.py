@@ -32,16 +32,10 @@ from ..._api.private_folder import make_folder_of
 from ..._api.text import harmless
 from . import journal
 from .journal import Entry
+from .names import check_path
 from .options import FilePath, Options, option
 from .plan import Task
-from .selectors import check_path
-from .store import (
-    UNFINISHED,
-    Record,
-    atomic_file,
-    one_at_a_time,
-    records_folder,
-)
+from .store import UNFINISHED, Record, atomic_file, one_at_a_time, records_folder
 from .task_errors import Invalid
 
 FOLDER = "secrets"
@@ -69,7 +63,7 @@ class SecretsOptions(Options):
 
 
 def default_path(id: str) -> str:
-    """Return the default file for secrets. An id that cannot be a name, or is too long for one, is hashed."""
+    """Return the default file for secrets. An id that cannot be a name is hashed."""
     name, encoded = os.path.basename(id), id.encode("utf-8", "surrogatepass")
     if not (name and name.isprintable() and len(encoded) <= MAX_NAME):
         name = hashlib.blake2b(encoded, digest_size=16).hexdigest()
@@ -118,7 +112,6 @@ def check_folder(task: Task[SecretsOptions]) -> None:
 
 
 def unwritable_error(place: str, why: str) -> Invalid:
-    """Return the error for a folder or a file in which secrets cannot be saved."""
     return Invalid(
         f"what the platform shows only once could not be kept in {place!r}: {why}. Nothing was sent. "
         "Make room there, or name another place"
@@ -127,14 +120,7 @@ def unwritable_error(place: str, why: str) -> Invalid:
 
 @contextmanager
 def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterator[SecretWriter]:
-    """Prove the place and open an entry, then let the caller make the call that returns secrets.
-
-    A file of full size is written there, under the longest name in use: that of an older file that is put
-    aside. The entry is closed once the secrets are saved, or if the platform did not act. Otherwise, for
-    example if the run is killed, it stays for the next task.
-
-    :raises Invalid: if either fails, so that no secret is requested that could not be saved.
-    """
+    """Prove the place by a file of full size under the longest name in use, and note the call to come."""
     place = task.options.secrets_dest
     check_destination(place)
     trial = put_aside_path(os.path.abspath(place or default_path("any")))
@@ -159,13 +145,12 @@ def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterato
 
 @dataclass
 class SecretWriter:
-    """Saves the secrets of one call."""
+    """Saves the secrets of one call. ``remedy`` says what to do if they are lost."""
 
     task: Task[SecretsOptions]
     record: Record[Entry]
     entry: Entry
     remedy: str
-    """What to do if the secrets are lost."""
 
     def note_id(self, id: str) -> None:
         """Note what the call made, once its secrets are kept."""
@@ -185,9 +170,8 @@ class SecretWriter:
     def write(self, id: str, content: dict[str, Any], labels: str) -> bool:
         """Write secrets to ``secrets_dest``, and to the result if requested. Return whether it worked.
 
-        If the user requested neither, they are written to the default file, because they cannot be read
-        again. If the destination fails after all, the default file replaces it. Secrets are never shown
-        because of a failure.
+        If the user requested neither, or the destination fails after all, they are written to the default
+        file. Secrets are never shown because of a failure.
         """
         options, default = self.task.options, default_path(id)
         if options.return_secrets:
@@ -222,10 +206,7 @@ class SecretWriter:
         return True
 
     def _keep_until_returned(self, id: str, content: dict[str, Any], labels: str) -> None:
-        """Keep secrets that go into the result alone on disk until the task ends: it may be killed before.
-
-        Where that cannot be done the entry stays as long, and tells of secrets that were never kept.
-        """
+        """Keep secrets that go into the result alone on disk until the task ends: it may be killed before."""
         path = default_path(f"{id}-not-returned")
         with suppress(Exception):
             make_folder_of(path)
@@ -247,13 +228,7 @@ class SecretWriter:
 
 
 def write_private(path: str, content: dict[str, Any]) -> None:
-    """Write JSON for people to read, atomically and with mode 0600. An existing file is renamed first.
-
-    What steers a terminal, or is half a surrogate pair, is escaped. Several hosts of a play may name one
-    file: each renames what the previous one wrote.
-
-    :raises OSError: if that fails.
-    """
+    """Write JSON for people to read, with mode 0600 and no control characters. A file there is renamed."""
     turn = one_at_a_time(f"file:{os.path.realpath(path)}", "writing this file", LONGEST_WRITE)
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     text = "".join(char if harmless(char) else json.dumps(char)[1:-1] for char in text)
@@ -272,28 +247,27 @@ def put_aside_path(path: str) -> str:
 
 def warn_of_lost_secrets(task: Task[SecretsOptions], subject: str) -> None:
     """Warn of secrets that were requested and never saved, until the entry is removed."""
+    cause = "the run that requested it did not finish, or is still running"
     for record, entry in journal.opened(task.options.base_url, subject).items():
-        cause = "the run that requested it did not finish, or is still running"
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.at))
+        end = f"{record.path} to end this warning"
         if entry.kept_in is not None:
             task.warn(
-                f"{entry.what}, generated on {entry.since}, is in {entry.kept_in}: {cause}. Move that file "
-                f"to a safe place, and remove {record.path} to end this warning"
+                f"{entry.what}, generated on {since}, is in {entry.kept_in}: {cause}. Move that file to a "
+                f"safe place, and remove {end}"
             )
-            continue
-        if entry.id:
-            continue
-        found = unfinished_files(task)
-        look = f" Look into {', '.join(found)} first, which a killed run left." if found else ""
-        task.warn(
-            f"{entry.what} may have been generated on {entry.since} and never kept: {cause}.{look} If nobody "
-            f"has it: {REMEDIES[subject.partition(':')[0]]}. Remove {record.path} to end this warning"
-        )
+        elif not entry.id:
+            found = unfinished_files(task)
+            look = f" Look into {', '.join(found)} first, which a killed run left." if found else ""
+            task.warn(
+                f"{entry.what} may have been generated on {since} and never kept: {cause}.{look} If nobody "
+                f"has it: {REMEDIES[subject.partition(':')[0]]}. Remove {end}"
+            )
 
 
 def unfinished_files(task: Task[SecretsOptions]) -> list[str]:
     """Return the files in the folders of secrets that were never completed."""
-    given = task.options.secrets_dest
-    found = list[str]()
+    given, found = task.options.secrets_dest, list[str]()
     for folder in {records_folder(FOLDER), os.path.dirname(os.path.abspath(given or default_path("any")))}:
         with suppress(OSError):
             names = [name for name in os.listdir(folder) if name.endswith(UNFINISHED)]

@@ -47,10 +47,7 @@ MAX_LOCK_SECONDS = 300.0
 
 
 def records_folder(name: str, state_dir: str | None = None) -> str:
-    """Return the path of a folder inside ``state_dir`` or, if that is not set, the collection's own.
-
-    It may not exist yet. A relative path in the environment starts at the folder of the playbook.
-    """
+    """Return the path of a folder inside ``state_dir`` or, if that is not set, the collection's own."""
     if state_dir:
         return os.path.join(os.path.expanduser(state_dir), name)
     if own := os.environ.get(FOLDER_VARIABLE):
@@ -71,26 +68,18 @@ def state_key(base_url: str | None, subject: str) -> str:
 
 @contextmanager
 def lock_file(path: str, seconds: float) -> Iterator[bool]:
-    """Lock a file against other processes, and create it and its folder if needed.
-
-    Yields whether this had to wait for another process.
-
-    :raises TimeoutError: if another process holds the lock for ``seconds``.
-    :raises OSError: if the file cannot be created.
-    """
+    """Lock a file against other processes, or raise a ``TimeoutError``. Yields whether this had to wait."""
     make_folder_of(path)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    until = time.monotonic() + seconds
-    waited = False
+    until, waited = time.monotonic() + seconds, False
     try:
         while True:
-            try:
+            with suppress(BlockingIOError):
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
-            except BlockingIOError:
-                waited = True
             if time.monotonic() >= until:
                 raise TimeoutError(f"another process has held {path!r} for {seconds:g} seconds")
+            waited = True
             time.sleep(0.05)
         yield waited
     finally:
@@ -99,10 +88,9 @@ def lock_file(path: str, seconds: float) -> Iterator[bool]:
 
 @contextmanager
 def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) -> Iterator[bool]:
-    """Serialize the tasks of this controller that work on a subject. ``what`` tells what the others are at.
+    """Let the tasks of this controller work on a subject in turn. ``what`` tells what the others are at.
 
-    Yields whether this had to wait. If no lock can be created, tasks run in parallel, as those of two
-    controllers do.
+    Yields whether this had to wait. Without a lock they run in parallel, as those of two controllers do.
 
     :raises Invalid: if the others do not finish, before anything is sent.
     """
@@ -124,12 +112,7 @@ def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) ->
 
 @contextmanager
 def atomic_file(path: str, aside: str | None = None) -> Iterator[TextIO]:
-    """Open a file with mode 0600 that replaces ``path`` once it is complete, or never.
-
-    The folder must exist. Line endings are written unchanged.
-
-    :param aside: what a file that is there is renamed to.
-    """
+    """Open a file with mode 0600 that replaces ``path``, once complete, or renames that to ``aside``."""
     folder, name = os.path.split(os.path.abspath(path))
     # Created with mode 0600. Its name says what it was to become, in case a run is killed.
     handle, temporary = tempfile.mkstemp(UNFINISHED, f".{name[:LONGEST_PREFIX]}.", folder)
@@ -164,7 +147,7 @@ LONGEST_WRITE = 60.0
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """A kind of records: where they are, what each holds, and what messages say of one."""
+    """A kind of records."""
 
     folder: str
     content: type[T]
@@ -196,10 +179,7 @@ class Record(Generic[T]):
     path: str
 
     def read(self) -> T:
-        """Return what the record holds.
-
-        :raises Invalid: naming the file, if it cannot be read or is damaged.
-        """
+        """Return what it holds. Raises :class:`Invalid` with its file, if it cannot be read or is damaged."""
         try:
             with open(self.path, encoding="utf-8") as file:
                 found: T = adapter_of(self.kind.content).validate_python(json.load(file))
@@ -213,16 +193,13 @@ class Record(Generic[T]):
             raise self.unreadable(why) from None
 
     def unreadable(self, why: str | None) -> Invalid:
-        """Return the error for a record that cannot be read. It names the file."""
+        """Return the error for one that cannot be read."""
         return Invalid(
             f"{self.kind.what} is in {self.path!r}, which cannot be read: {why}. {self.kind.mending}"
         )
 
     def write(self, content: T) -> None:
-        """Replace what the record holds. One that holds nothing has no file.
-
-        :raises Invalid: if it cannot be written.
-        """
+        """Replace what it holds, or raise :class:`Invalid`. One that holds nothing has no file."""
         try:
             if content == self.kind.content():
                 self.remove()
@@ -234,10 +211,7 @@ class Record(Generic[T]):
             raise self._unkept(error) from None
 
     def edit(self, change: Callable[[T], T]) -> None:
-        """Replace what the record holds by what ``change`` makes of it. Nobody else edits it meanwhile.
-
-        :raises Invalid: if it cannot be read or written.
-        """
+        """Replace what it holds by what ``change`` makes of it. Nobody else edits it meanwhile."""
         try:
             with self.held(LONGEST_WRITE) as content:
                 self.write(change(content))
@@ -246,12 +220,7 @@ class Record(Generic[T]):
 
     @contextmanager
     def held(self, seconds: float) -> Iterator[T]:
-        """Yield what the record holds, and keep all others that hold or edit it waiting meanwhile.
-
-        :raises TimeoutError: if another one holds it for ``seconds``.
-        :raises OSError: if the lock cannot be made.
-        :raises Invalid: if it cannot be read.
-        """
+        """Yield what it holds, and keep others that hold or edit it waiting, or raise an ``OSError``."""
         with lock_file(f"{self.path}.lock", seconds):
             yield self.read()
 

@@ -16,10 +16,7 @@ class Invalid(HostedError):
 
 
 class NoSuchItem(HostedError):
-    """Something that the user named is not there, whichever way that was found out.
-
-    A call that is answered with 404 raises ``NotFoundResponse``.
-    """
+    """Something that the user named is not there. A call answered with 404 is a ``NotFoundResponse``."""
 
 
 class Ambiguous(HostedError):

@@ -11,25 +11,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from .task_errors import Invalid
 
 
-def time_zone(name: str | None) -> tzinfo | None:
-    """Return the time zone with this name; ``None``, for local time, if none is given.
-
-    :raises Invalid: if it is unknown.
-    """
-    if name is None:
-        return None
+def zone_named(name: str) -> tzinfo:
+    """Return the time zone with this name. UTC needs no time zone database."""
     try:
-        return ZoneInfo(name)
+        return UTC if name == "UTC" else ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise Invalid(f"time_zone {name!r} is not known here; give a name such as Europe/Paris") from None
-
-
-def zone_named(name: str) -> tzinfo:
-    """Return the time zone with this name. UTC needs no time zone database.
-
-    :raises Invalid: if it is unknown.
-    """
-    return UTC if name == "UTC" else time_zone(name) or UTC
 
 
 def current_time() -> datetime:

@@ -41,10 +41,7 @@ def as_yaml(data: Any) -> str:
 
 
 def represent_text(dumper: Any, text: str) -> Any:
-    """Return a text as YAML. One that looks like a template is marked, so that it reads back as it is.
-
-    So does one that turns around what is read, or has one of YAML's rarer line breaks: it is escaped.
-    """
+    """Return a text as YAML that reads back as it is: templates are marked, odd characters escaped."""
     style = None if all(map(is_plain, text)) else '"'
     if is_template(text):
         return dumper.represent_scalar(UNSAFE_TAG, text, style=style or "'")

@@ -18,15 +18,15 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.environ
     ENVIRONMENT,
     in_turn,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
-    prints_of,
-    record_of,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     StateDirOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
+    PENDING,
+    prints_of,
+    record_of,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import records_folder
 from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server

@@ -74,7 +74,7 @@ def test_a_conflict_counts_as_done_when_the_key_is_there(client: FakeClient) -> 
     plan, task = planned(client, name="laptop", public_key=LINE)
     runner.apply_plan(plan, task)
     assert plan.result["fingerprint"] == FINGERPRINT and plan.result["id"]
-    assert not task.effects.changed and plan.before == plan.after
+    assert not task.effects.actions and plan.before == plan.after
 
 
 def test_a_key_that_cannot_be_compared_and_is_this_one_makes_way_for_no_other(client: FakeClient) -> None:

@@ -34,7 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     StateFile,
     open_state,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import owner_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import owner_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Record
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._events import source as event_source

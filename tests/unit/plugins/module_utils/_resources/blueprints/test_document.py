@@ -59,10 +59,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     ServiceOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.effects import Effects
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Composition,
+    Effects,
     Plan,
     Resource,
     Step,

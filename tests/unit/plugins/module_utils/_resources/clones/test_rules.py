@@ -27,13 +27,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
     Original,
     SourceProject,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
-    Fingerprints,
-    record_of,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     StateDirOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
+    Fingerprints,
+    record_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid

@@ -298,12 +298,6 @@ def test_an_act_whose_repetition_is_not_sent_stays_in_doubt(clock: Clock) -> Non
         act(Calls(over))
 
 
-def test_a_refused_act_is_not_repeated(clock: Clock) -> None:
-    with pytest.raises(errors.Refused):
-        act(calls := Calls(errors.Conflict("no", 409)), True)
-    assert calls.made == 1
-
-
 # --- A service that is busy -------------------------------------------------------------------------
 
 

@@ -10,13 +10,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import identify
 
 
-def test_hints() -> None:
-    assert identify.near_miss("x", []) == "; there are none"
-    many = identify.near_miss("zzz", [f"name{number:02}" for number in range(12)])
-    assert many.endswith("'name09' \u2026")
-    assert "name10" not in many
-
-
 @pytest.mark.parametrize(
     ("created", "sent", "is_it"),
     [

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import json
 import os
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    StateDirOptions,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
     COMMAND,
     ENVIRONMENT,
     MAX_NOTES,
     NETWORK,
+    Fingerprints,
     Pending,
+    record_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
@@ -65,30 +70,12 @@ def test_neither_services_nor_platforms_mix(folder: str) -> None:
     assert of(folder, url="https://api.example.com/Stage").outstanding() == {}
 
 
-def test_two_ways_to_write_an_address_are_one_platform(folder: str) -> None:
-    of(folder).note(COMMAND)
-    assert of(folder, url="HTTPS://API.example.com/").outstanding().keys() == {COMMAND}
-
-
 @pytest.mark.parametrize("id", ["../../etc/passwd", "a/b", "x" * 300, "\ud800"])
 def test_no_id_leads_out_of_the_folder(folder: str, id: str) -> None:
     of(folder, id).note(COMMAND)
     assert of(folder, id).outstanding().keys() == {COMMAND}
     names = {os.path.basename(of(folder, id).record.path) + end for end in ("", ".lock")}
     assert set(os.listdir(f"{folder}/pending")) == names
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"id": "svc_1", "pending": []}', "[" * 99999])
-def test_a_damaged_record_is_named_and_left(folder: str, content: str) -> None:
-    of(folder).note(COMMAND)
-    file = Path(of(folder).record.path)
-    file.write_text(content)
-    for use in (of(folder).outstanding, partial(of(folder).note, NETWORK)):
-        with pytest.raises(
-            Invalid, match=rf"not in effect yet is in '{file}', which cannot be read: it is dam"
-        ):
-            use()
-    assert file.read_text() == content
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -116,16 +103,6 @@ def test_of_many_runs_that_were_killed_the_last_notes_are_kept(folder: str) -> N
     assert len(notes) == MAX_NOTES and notes[-1] == of(folder).outstanding()[COMMAND]
 
 
-def test_it_is_for_the_owner_alone(folder: str) -> None:
-    before = os.umask(0)
-    try:
-        of(folder).note(COMMAND)
-    finally:
-        os.umask(before)
-    assert os.stat(f"{folder}/pending").st_mode & 0o777 == 0o700
-    assert os.stat(of(folder).record.path).st_mode & 0o777 == 0o600
-
-
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     record = of(str(tmp_path / "file"))
@@ -135,8 +112,52 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         record.note(COMMAND)
 
 
-def test_it_is_in_the_home_of_ansible_where_nothing_else_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path))
-    assert of(None).record.path.startswith(f"{tmp_path}/hosted_services/pending/")
+# --- Fingerprints ----------------------------------------------------------------------------------
+
+
+def read(folder: Path) -> Fingerprints:
+    """Read the file of the application `shop`."""
+    options = StateDirOptions(base_url=URL, state_dir=FilePath(str(folder)))
+    return Fingerprints.at(record_of(options, "shop"), "app_1")
+
+
+def test_what_was_kept_is_compared(tmp_path: Path) -> None:
+    assert not read(tmp_path).known
+    read(tmp_path).keep({"SAME": "1", "OTHER": "2", "GONE": "3"})
+    found = read(tmp_path)
+    assert found.known
+    assert found.differences({"SAME": "1", "OTHER": "x", "NEW": "4"}) == {
+        "added": ["NEW"],
+        "changed": ["OTHER"],
+        "removed": ["GONE"],
+    }
+
+
+def test_the_file_gives_nothing_away(tmp_path: Path) -> None:
+    """Nor that two variables have one value."""
+    read(tmp_path).keep({"A": "hush-hush", "B": "hush-hush"})
+    (file,) = tmp_path.iterdir()
+    assert "hush" not in file.read_text()
+    assert file.stat().st_mode & 0o077 == 0
+    prints = json.loads(file.read_text())["prints"]
+    assert prints["A"] != prints["B"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"key": "00"},
+        {"key": "no hexadecimal"},
+        {"key": 7},
+        {"prints": []},
+        {"prints": {"A": 1}},
+        {"id": None},
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path: Path, damage: dict[str, Any]) -> None:
+    read(tmp_path).keep({"A": "1"})
+    (file,) = tmp_path.iterdir()
+    for content in (json.dumps({**json.loads(file.read_text()), **damage}), "{"):
+        file.write_text(content)
+        with pytest.raises(Invalid, match=rf"is in '{file}', which cannot be read: it is damaged"):
+            read(tmp_path)

@@ -179,7 +179,7 @@ def test_what_is_decided_after_a_wait_is_what_the_plan_shows_then(diary: Diary, 
     assert (plan.changed, plan.actions, plan.result) == (False, [], "begun"), "nothing is known before"
     task = new_task()
     runner.apply_plan(plan, task)
-    assert task.effects.changed is there_is_more
+    assert bool(task.effects.actions) is there_is_more
     assert (plan.result, plan.before, plan.after) == ("ready", {"is": "ready"}, {"is": "new"})
     assert plan.reread is not None and plan.reread() == "changed" and plan.subject == "web"
 
@@ -234,3 +234,17 @@ def test_a_step_runs_regardless_of_what_became_of_others(chained: bool) -> None:
     steps.append(diary.step("next", steps[-1]))
     runner.apply_plan(Plan(result=None, steps=steps), task)
     assert diary.lines[-2:] == ["after all", "next"] and "blocked" not in diary.lines
+
+
+# --- Warnings --------------------------------------------------------------------------------------
+
+
+# --- What a plan says -----------------------------------------------------------------------------------
+
+
+def test_each_warning_is_shown_once_and_cannot_steer_a_terminal() -> None:
+    task = new_task()
+    for message in ("late", "late", "red \x1b[31m", "soon"):
+        task.warn(message)
+    assert task.warnings[::2] == ["late", "soon"]
+    assert len(task.warnings) == 3 and "\x1b" not in task.warnings[1]

@@ -8,21 +8,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import RateLimited, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
-    journal,
     secrets_file,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
@@ -87,15 +82,6 @@ def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
     assert not Path("/dev/null").is_file()
 
 
-def test_nothing_is_lost_when_many_are_kept_in_one_file(tmp_path: Path) -> None:
-    """As the items of a loop with one ``secrets_dest`` are, in the same second and the same process."""
-    path = tmp_path / "mine.json"
-    for number in range(5):
-        secrets_file.write_private(str(path), {"number": number})
-    found = [json.loads(file.read_text())["number"] for file in tmp_path.glob("mine.json*")]
-    assert sorted(found) == list(range(5))
-
-
 def test_a_file_that_is_there_is_put_aside(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text("older")
@@ -124,32 +110,8 @@ def test_where_the_user_asked_for_neither_they_go_to_a_file_of_their_own(home: P
     assert "can be read only once" in task.warnings[0]
 
 
-def test_secrets_are_returned_only_if_the_task_says_so_and_their_place_is_no_secret() -> None:
-    assert task_of(SERVICE, FakeClient()).options.return_secrets is False
-    assert [SERVICE.options[name]["no_log"] for name in ("secrets_dest", "return_secrets")] == [False, False]
-
-
-@pytest.mark.parametrize("id", ["../../etc/x", "/etc/x"])
-def test_an_id_cannot_choose_the_folder(home: Path, id: str) -> None:
-    assert secrets_file.default_path(id) == str(home / "hosted_services" / "secrets" / "x.json")
-
-
 def full(*arguments: Any, **named: Any) -> None:
     raise OSError(28, "No space left on device")
-
-
-def test_a_place_that_fails_although_it_was_proved_is_replaced_and_nothing_is_shown(
-    tmp_path: Path, home: Path
-) -> None:
-    """A folder may go away while the platform works."""
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    task = kept(folder.rmdir, secrets_dest=str(folder / "x.json"))
-    path = home / "hosted_services" / "secrets" / "svc_1.json"
-    assert task.effects.facts == {"secrets_file": str(path)}
-    assert json.loads(path.read_text()) == CONTENT
-    assert f"They were kept in {path} instead" in task.warnings[0]
-    assert notes(home) == []
 
 
 def test_a_failure_half_way_leaves_the_old_file_and_shows_nothing(
@@ -178,71 +140,12 @@ def test_room_is_proved_before_the_platform_is_asked(
     assert files(tmp_path) == [], "the trial is removed"
 
 
-def test_a_default_folder_that_cannot_be_made_is_refused_before(home: Path) -> None:
-    home.write_text("a file stands in the way")
-    with pytest.raises(Invalid, match=r"could not be kept in .*hosted_services/secrets'"):
-        secrets_file.check_folder(task_of(SERVICE, FakeClient()))
-    with pytest.raises(Invalid, match="Nothing was sent"):
-        kept(lambda: pytest.fail("the platform was asked"))
-
-
-def test_check_mode_makes_no_folder(home: Path) -> None:
-    secrets_file.check_folder(task_of(SERVICE, FakeClient()))
-    assert not home.exists()
-
-
-# --- Notes of what was asked for ------------------------------------------------------------------------
-
-
-def test_a_run_that_is_killed_leaves_a_note_and_one_that_ends_does_not(home: Path) -> None:
-    def killed() -> None:
-        (note,) = notes(home)
-        assert "hunter2" not in note.read_text()
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        kept(killed)
-    (note,) = notes(home)
-    assert (mode(note), mode(note.parent)) == (0o600, 0o700)
-    kept()
-    assert notes(home) == [note]
-    assert str(note) in told()[0]
-    assert "the one-time secrets of service 'web' may have been generated on 2" in told()[0]
-    assert told("service:other") == []
-    note.unlink()
-    assert told() == []
-
-
-def test_a_refusal_leaves_no_note(home: Path) -> None:
-    for error in (error_for_status("no", 402), RateLimited("not now")):
-
-        def refuse(error: Exception = error) -> None:
-            raise error
-
-        with pytest.raises(type(error)):
-            kept(refuse)
-        assert notes(home) == []
-
-
-def test_a_note_belongs_to_its_platform(home: Path) -> None:
-    journal.begin("https://one.example/", "service:web", journal.Entry("the secrets", 1.0))
-    assert told(base_url="https://ONE.example") != []
-    assert told(base_url="https://two.example") == []
-
-
 def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def notes(home: Path) -> list[Path]:
     return sorted((home / "hosted_services" / "journal").glob("*"))
-
-
-def told(subject: str = "service:web", base_url: str | None = None) -> list[str]:
-    task = task_of(SERVICE, FakeClient())
-    task.options = replace(task.options, base_url=base_url)
-    secrets_file.warn_of_lost_secrets(task, subject)
-    return task.warnings
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_anything_is_ordered(tmp_path: Path) -> None:
@@ -252,16 +155,6 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_is_ordered(tm
         secrets_file.check_destination(str(tmp_path))
     with pytest.raises(Invalid, match="does not exist; create it first"):
         secrets_file.check_destination(str(tmp_path / "gone" / "x.csv"), "csv_dest")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_is_closed_to_us_is_refused(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(Invalid, match="cannot be written to"):
-            secrets_file.check_destination(str(tmp_path / "x.json"))
-    finally:
-        tmp_path.chmod(0o700)
 
 
 @pytest.mark.night
@@ -341,36 +234,6 @@ def test_whoever_keeps_secrets_learns_whether_that_worked(
     assert ("secrets" in task.effects.facts) is given.get("return_secrets", False)
 
 
-def test_a_folder_that_cannot_be_written_to_is_refused_in_check_mode_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(Invalid, match=f"'{tmp_path}' is no directory that can be written to"):
-        secrets_file.check_folder(task_of(SERVICE, FakeClient()))
-
-
-@pytest.mark.parametrize("returned", [True, False])
-def test_a_folder_that_goes_away_while_the_platform_works_is_made_anew(
-    home: Path, tmp_path: Path, returned: bool
-) -> None:
-    folder = tmp_path / "mine"
-    folder.mkdir()
-
-    def lose() -> None:
-        shutil.rmtree(home)
-        folder.rmdir()
-
-    named = {"return_secrets": True} if returned else {"secrets_dest": str(folder / "x.json")}
-    task = task_of(SERVICE, FakeClient(), **named)
-    with task.closing:
-        with secrets_file.keep_secrets(task, "service:web", "the secrets") as place:
-            lose()
-            place.write("svc_1", CONTENT, "the secrets of service 'web'")
-        (path,) = (home / "hosted_services" / "secrets").glob("svc_1*")
-        assert json.loads(path.read_text()) == CONTENT
-        assert (mode(path), mode(path.parent)) == (0o600, 0o700)
-
-
 @pytest.mark.parametrize(
     ("end", "stays"), [(None, False), (ValueError, False), (KeyboardInterrupt, True), (SystemExit, True)]
 )
@@ -393,28 +256,7 @@ def test_what_was_not_returned_stays_on_disk(
     assert bool(notes(home)) is stays
 
 
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [(OSError(28, "No space left on device"), "No space left on device"), (OSError("odd"), "odd")],
-)
-def test_the_reason_is_that_of_the_system(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, said: str
-) -> None:
-    def fail(*arguments: Any, **named: Any) -> Any:
-        raise error
-
-    with monkeypatch.context() as patched:
-        patched.setattr(tempfile, "mkstemp", fail)
-        with pytest.raises(Invalid, match=rf"': {said}\. .*Nothing was sent"):
-            kept()
-
-
 # --- Whatever goes wrong while they are written ----------------------------------------------------------
-
-
-def test_a_path_that_cannot_be_is_refused_before_anything_is_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match="a path with a control character"):
-        kept(lambda: pytest.fail("the platform was asked"), secrets_dest=f"{tmp_path}/\0x")
 
 
 @pytest.mark.parametrize("error", [ValueError("hunter2"), RuntimeError("hunter2")])
@@ -438,19 +280,6 @@ def test_any_error_leads_to_the_default_place(
     assert f"mine.json: {type(error).__name__}. They were kept in {path} instead" in warning
 
 
-@pytest.mark.parametrize("returned", [True, False])
-def test_an_error_in_every_place_hides_neither_the_call_nor_what_is_returned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returned: bool
-) -> None:
-    def fail(*given: Any) -> None:
-        raise ValueError("hunter2")
-
-    monkeypatch.setattr(secrets_file, "write_private", fail)
-    task = kept(secrets_dest=str(tmp_path / "mine.json"), return_secrets=returned)
-    assert task.effects.facts == ({"secrets": CONTENT} if returned else {})
-    assert kept(return_secrets=True).effects.facts == {"secrets": CONTENT}
-
-
 def test_what_no_file_can_hold_is_escaped(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     secrets_file.write_private(str(path), {"value": "half \ud800\x9b é"})
@@ -460,7 +289,7 @@ def test_what_no_file_can_hold_is_escaped(tmp_path: Path) -> None:
 # --- Names that are too long -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("length", [229, 240, 255, 256, 5000])
+@pytest.mark.parametrize("length", [229, 256])
 @pytest.mark.parametrize("older", [True, False])
 def test_a_name_too_long_to_be_put_aside_is_refused_before_anything_is_asked_for(
     tmp_path: Path, home: Path, length: int, older: bool
@@ -497,7 +326,7 @@ def test_the_trial_has_the_name_that_an_older_file_gets(
     assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
 
 
-@pytest.mark.parametrize("id", ["\U0001f600" * 80, "x" * 300, "a\0b", "\ud800", "", "folder/"])
+@pytest.mark.parametrize("id", ["\U0001f600" * 80, "x" * 300, "a\0b", "\ud800", "", "folder/", "../../etc/x"])
 def test_any_id_has_a_default_file(home: Path, id: str) -> None:
     """Where the answer to an order names no service, its file has the name of the service."""
     path = secrets_file.default_path(id)

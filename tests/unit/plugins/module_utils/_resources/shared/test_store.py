@@ -51,16 +51,22 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
     relocation_record,
     run_memory,
+    secrets_file,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
-    ENVIRONMENTS,
-    Prints,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import OWNERS
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.journal import ENTRIES, Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Commitment
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.owners import OWNERS
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import PENDING
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Kind
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
+    ENVIRONMENTS,
+    PENDING,
+    Prints,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
+    PLAYBOOK_FOLDER,
+    Kind,
+    records_folder,
+    state_key,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
     SLEEP,
@@ -205,3 +211,50 @@ def test_a_record_in_a_home_of_somebody_else_is_not_needed_beside_one_in_state_d
     unreadable(tmp_path / "home" / "hosted_services" / PENDING.folder)
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(tmp_path / "state")}
     assert plain.run(ENVIRONMENT, **wish)["changed"]
+
+
+# --- Folders, files and keys -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("home", "folder"),
+    [("/srv/a", "/srv/a"), ("~/a", "/home/me/a"), ("", "/home/me/.ansible"), (None, "/home/me/.ansible")],
+)
+def test_it_is_in_the_home_of_ansible(home: str | None, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.delenv("ANSIBLE_HOME", raising=False)
+    if home is not None:
+        monkeypatch.setenv("ANSIBLE_HOME", home)
+    assert records_folder("x") == f"{folder}/hosted_services/x"
+    assert secrets_file.default_path("svc_1") == f"{folder}/hosted_services/secrets/svc_1.json"
+
+
+@pytest.mark.parametrize(
+    ("own", "folder"),
+    [("/srv/b", "/srv/b"), ("~/b", "/home/me/b"), ("b", "/plays/b"), ("", "/srv/a/hosted_services")],
+)
+def test_the_environment_names_another_folder(own: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"HOME": "/home/me", "ANSIBLE_HOME": "/srv/a", PLAYBOOK_FOLDER: "/plays"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", own)
+    assert records_folder("x") == f"{folder}/x"
+    assert secrets_file.default_path("svc_1") == f"{folder}/secrets/svc_1.json"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://api.example.com", "HTTPS://API.example.com/"),
+        ("https://api.example.com", "https://api.example.com:443"),
+        ("http://localhost:8080", "http://127.0.0.1:8080"),
+    ],
+)
+def test_one_platform_has_one_key_however_its_address_is_written(one: str, other: str) -> None:
+    assert state_key(one, "x") == state_key(other, "x")
+
+
+@pytest.mark.parametrize(
+    "other", ["http://api.example.com", "https://api.example.com:444", "https://api.example.com/v2"]
+)
+def test_two_platforms_have_two_keys(other: str) -> None:
+    assert state_key("https://api.example.com", "x") != state_key(other, "x")

@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runs import Run, start_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.run_memory import (
+    Run,
+    start_of,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
 )
@@ -26,14 +29,6 @@ def test_a_run_goes_on_as_long_as_its_process_and_its_folder(tmp_path: Path) -> 
         assert not Run(process.pid, str(tmp_path / "gone")).goes_on(), "another process got its number"
         process.kill()
     assert not run.goes_on()
-
-
-def test_a_task_belongs_to_the_run_that_started_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(RUN_FOLDER, raising=False)
-    assert Run.of_task() is None
-    monkeypatch.setenv(RUN_FOLDER, "/tmp/run")
-    own = os.getppid()
-    assert Run.of_task() == Run(own, "/tmp/run", start_of(own))
 
 
 def test_a_task_whose_run_was_killed_belongs_to_that_run(monkeypatch: pytest.MonkeyPatch) -> None:
