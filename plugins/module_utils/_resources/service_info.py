@@ -147,8 +147,6 @@ def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
     """Return the start of the current hour, day, week and month, as timestamps in UTC.
 
     The platform leaves the choice to the caller because of time zones (Journals). Weeks begin on Monday.
-
-    :raises Invalid: for an unknown time zone.
     """
     now = datetime.now(time_zone(zone_name))
     hour = now.replace(minute=0, second=0, microsecond=0)

@@ -23,8 +23,8 @@ from .services.many_services import (
     warn_of_nothing,
     work_on,
 )
-from .services.rates import rates_of
 from .services.start_order import Order, explicit_references, read_order
+from .services.view import rates_of
 from .shared.account import Account
 from .shared.currency import currency_of
 from .shared.identify import find_service, with_name

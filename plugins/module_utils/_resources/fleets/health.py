@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from ..._api.models import Service
 from ..._api.probes import probe_tcp, probe_url
 from ..._api.values import ContainerState
-from ..services.view import with_diagnostics
+from ..services.view import wait_for
 from ..shared.identify import label
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
-from ..shared.waiting import wait_until
 from .options import HealthyOptions, ProbeOptions
 
 LOOKS = 2
@@ -33,16 +32,9 @@ class Health:
     """How often in a row the container was seen stopped."""
 
     def wait(self) -> None:
-        """Wait until the service is healthy.
-
-        :raises WaitEnded: if it is not within ``wait_timeout``, or stops.
-        """
+        """Wait until the service is healthy."""
         goal = f"the health of {label(self.service)}"
-        with_diagnostics(
-            self.task,
-            self.service.id,
-            lambda: wait_until(self.task, self.problem, self.is_healthy, str, goal),
-        )
+        wait_for(self.task, self.service.id, self.problem, self.is_healthy, str, goal=goal)
 
     def problem(self) -> str | None:
         """Return what is wrong with the service; ``None`` if it is healthy."""

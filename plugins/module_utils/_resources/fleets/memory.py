@@ -77,10 +77,7 @@ class Memory:
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, name: str) -> Memory:
-        """Return the memory of a fleet on a platform, read from its file.
-
-        :raises Invalid: if it is damaged.
-        """
+        """Return the memory of a fleet on a platform, read from its file."""
         return cls(FLEETS.of(base_url, name, state_dir))
 
     def is_stale(self) -> bool:
@@ -88,10 +85,7 @@ class Memory:
         return self.file.read() != self.record
 
     def write(self) -> None:
-        """Replace the file by the record. Hold the lock where threads may change it.
-
-        :raises Invalid: if it cannot be written.
-        """
+        """Replace the file by the record. Hold the lock where threads may change it."""
         self.file.write(self.record)
 
     def note_begun(self, id: str, *, runs: bool) -> None:

@@ -70,10 +70,7 @@ class Rollout:
         return not self.closed and not self.not_begun
 
     def enter(self, id: str) -> None:
-        """Let a service begin.
-
-        :raises NotBegun: if one that comes before it failed, or too many others did.
-        """
+        """Let a service begin."""
         for other in self.before.get(id, ()):
             blocker = self.in_turn.get(other)
             if blocker is not None and blocker.error is not None:

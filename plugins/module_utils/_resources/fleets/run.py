@@ -76,10 +76,7 @@ class FleetRun:
             self.members[id].metrics = metrics.get(id)
 
     def read(self, job: ServiceJob) -> Member | None:
-        """Read one service; ``None`` if the operation makes no sense for it.
-
-        :raises Invalid: for a service that was named, and takes no power signals.
-        """
+        """Read one service; ``None`` if the operation makes no sense for it."""
         if job.id is None:  # in check mode: it is to be made
             return None
         service = read_job(job)
@@ -113,10 +110,7 @@ class FleetRun:
         work_on(self.task, [member.job for member in self.members.values()], BLANK, plan_one)
 
     def read_order(self) -> None:
-        """Find out which services come before which.
-
-        :raises HostedError: if ``start_after`` names what is not in the fleet, or not one service alone.
-        """
+        """Find out which services come before which."""
         references = explicit_references(
             self.task.options.start_after, lambda names: self.named(names, "start_after")
         )
@@ -134,10 +128,7 @@ class FleetRun:
             raise error.prepend(f"{option}: ") from None
 
     def checks_of(self) -> dict[str, list[HealthCheckOptions]]:
-        """Return the health checks of each service, by its id.
-
-        :raises HostedError: if one names a service that is not in the fleet.
-        """
+        """Return the health checks of each service, by its id."""
         found: dict[str, list[HealthCheckOptions]] = {id: [] for id in self.members}
         for check in self.task.options.health_checks:
             ids = self.named(check.services, "health_checks") if check.services else list(found)
@@ -280,10 +271,7 @@ class FleetRun:
         )
 
     def begin(self, member: Member) -> Sequence[Step]:
-        """Return what is to be done with a service now that its turn has come.
-
-        :raises NotBegun: if it may not begin.
-        """
+        """Return what is to be done with a service now that its turn has come."""
         self.rollout.enter(member.id)
         job, state = member.job, self.task.options.state
         member.look_again()
@@ -324,8 +312,6 @@ def plan_batches(
 
     ``before`` holds for each service those whose batches come before its own. Others than ``ids`` in it do
     not matter.
-
-    :raises ValueError: if services come before each other.
     """
     batches: list[list[str]] = []
     left = list(ids)

@@ -77,10 +77,7 @@ class Listing:
 
 
 def from_cache(kept: Any) -> Listing | None:
-    """Return the listing that a cache holds; ``None`` if it holds none.
-
-    :raises AttributeError: or TypeError, if it holds something else.
-    """
+    """Return the listing that a cache holds; ``None`` if it holds none."""
     if kept is None:
         return None
     listing = Listing(**kept)
@@ -92,14 +89,7 @@ def from_cache(kept: Any) -> Listing | None:
 
 
 def read_listing(account: Account, wanted: ServiceQuery, reread: bool = False) -> Listing:
-    """Read the services that match ``wanted``, with as many calls in parallel as possible.
-
-    :param reread: whether to read again what is remembered from an earlier run.
-    :raises NoSuchItem: if a project does not exist.
-    :raises Ambiguous: if ``projects`` has what is the id of one project and the name of another.
-    :raises HostedError: if a call fails. Failures for a single service's SFTP access or settings are
-        warnings.
-    """
+    """Read the services that match ``wanted``, with as many calls in parallel as possible."""
     projects = account.projects()
     named: dict[str, Project] = {}
     for one in wanted.projects:  # a missing one is an error, because its hosts would go unnoticed
@@ -186,10 +176,7 @@ def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
 def inventory_record(
     service: ServiceSummary, project_id: str | None, projects: dict[str, str], as_spelled: bool = False
 ) -> dict[str, Any]:
-    """Return a service for the inventory or an export. The list shows the full rate only, in any status.
-
-    :param as_spelled: whether its name keeps what controls a terminal: an export has to find it again.
-    """
+    """Return a service for the inventory or an export. The list shows the full rate only, in any status."""
     known: dict[str, Any] = shown_fields(service)
     millicents = known.pop("monthly_millicents")
     return {
@@ -273,8 +260,6 @@ def add_sftp(
     It is remembered until the status of its service changes, or for ``max_age`` seconds; with 0, it is not,
     nor that there is none: that may be refused for a moment only. What was read before all further requests
     are refused (429) is remembered, so that the next run gets on.
-
-    :param reread: whether to read everything from the platform once more.
     """
     name = f"sftp-{account.client.account_key}.json"
     record, now = Record(ACCESSES, os.path.join(records_folder(ACCESSES.folder), name)), time.time()
@@ -328,10 +313,7 @@ def add_part(
     part: str,
     read: Callable[[Account, str], Any],
 ) -> None:
-    """Put ``part`` into each of the services. One warning names those for which that fails.
-
-    :raises HostedError: for what would go wrong with every other service too.
-    """
+    """Put ``part`` into each of the services. One warning names those for which that fails."""
     answers = account.each(services, lambda own, service: read_or_error(read, own, service["id"]))
     for service, answer in zip(services, answers, strict=True):
         service[part] = answer
@@ -353,10 +335,7 @@ def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: s
 
 
 def read_or_error(read: Callable[[Account, str], T], account: Account, id: str) -> T | HostedError | None:
-    """Read something of one service. Return ``None`` where it offers none (Errors), or what went wrong.
-
-    :raises HostedError: for what would go wrong with every other service too.
-    """
+    """Read something of one service. Return ``None`` where it offers none (Errors), or what went wrong."""
     try:
         return read(account, id)
     except TokenRejected:

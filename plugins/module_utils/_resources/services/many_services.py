@@ -116,10 +116,7 @@ class ServiceJob(Branch):
         }
 
     def offers(self, service: Service, capability: str, what: str) -> bool:
-        """Tell whether the service has the capability; skip it if not.
-
-        :raises Invalid: if it was named.
-        """
+        """Tell whether the service has the capability; skip it if not."""
         try:
             check_service_offers(service, capability, f"has no {what}")
         except Invalid as error:
@@ -156,9 +153,6 @@ def select_jobs(task: Task[ManyServicesOptions], though_gone: bool = False) -> l
 
     A name that cannot be resolved becomes a job with an error, so that the other services are still
     processed.
-
-    :param though_gone: skip a name that nothing has.
-    :raises NoSuchItem: if there is no such project.
     """
     options = task.options
     check_max_parallel(options.max_parallel)
@@ -243,10 +237,7 @@ def warn_of_nothing(task: Task[ManyServicesOptions], offers: str = "") -> None:
 
 
 def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
-    """Plan for every selected service, and return the union of the plans.
-
-    :raises SomeFailed: if some failed and nothing is left to do, or nothing may be done.
-    """
+    """Plan for every selected service, and return the union of the plans."""
     try:
         jobs = select_jobs(task, operation.though_gone)
     except NoSuchItem:  # in a project that is not there, none may be enough
@@ -343,10 +334,7 @@ def plan_job(job: ServiceJob, operation: Operation) -> None:
 
 
 def read_job(job: ServiceJob) -> Service:
-    """Read the service of a job in full, and skip it if it has left the project that brought it along.
-
-    :raises Invalid: if it was named by its id, but is not in the project or family that the task names.
-    """
+    """Read the service of a job in full, and skip it if it has left the project that brought it along."""
     if not isinstance(job.service, Service):  # one that is to be made comes in this form
         job.service = job.task.account.existing_service(str(job.id))
     if job.by_name and job.wanted == job.id:

@@ -97,8 +97,3 @@ class ServiceOptions(OrderOptions, CommitmentOptions, WaitOptions, StateDirOptio
     private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
     known_hosts: FilePath | None = None
     allow_duplicate_name: bool = False
-
-    @property
-    def wanted_name(self) -> str:
-        """The name to look for, or to order by. Ansible lets no task through without an id that lacks it."""
-        return self.name or ""

@@ -46,9 +46,6 @@ def select_services(
 
     ``services`` are ids or names, all of which must exist: as in the modules, an id takes precedence, and
     names are looked up within ``project`` and ``family``. ``name`` are patterns, as in an inventory.
-
-    :raises Invalid: if the result has no services, or too little data for a criterion.
-    :raises NoSuchItem: if a service, or a project of a result of projects, does not exist.
     """
     home = ServiceQuery(
         projects=criterion_values("project", project), families=criterion_values("family", family)
@@ -69,10 +66,7 @@ def select_services(
 
 
 def criterion_values(option: str, value: Any) -> tuple[str, ...]:
-    """Return a criterion as strings; an omitted one has none.
-
-    :raises Invalid: for other types, null and an empty list: these would match everything.
-    """
+    """Return a criterion as strings; an omitted one has none."""
     if value is NOT_GIVEN:
         return ()
     if value is None:

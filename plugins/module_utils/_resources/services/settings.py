@@ -24,7 +24,7 @@ from ..shared.account import Account
 from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.change import Change, Shown, Unseen, call_once
 from ..shared.currency import format_price
-from ..shared.money import Commitment, CommitmentKind, Cost, format_amount
+from ..shared.money import Commitment, CommitmentKind, Cost, format_amount, rate_from
 from ..shared.options import WaitOptions
 from ..shared.pending import NETWORK, Pending, write_recorded
 from ..shared.plan import Step, Task
@@ -32,13 +32,17 @@ from ..shared.store import one_at_a_time, state_key
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for
 from .options import MaxMonthlyOptions, ServiceOptions
-from .rates import Rates, rates_of, rates_of_size, risen_rate
 from .view import (
     STATE_NEEDED,
+    Rates,
     View,
     await_container,
     billed_rate,
     check_in_service,
+    is_never_deployed,
+    millicents_of,
+    rates_of,
+    rates_of_size,
     read_settings,
     read_state,
     runs,
@@ -131,19 +135,13 @@ class Setting:
     of_product: bool = False
     """Whether it means something for its product alone."""
 
-    def shown(self, service: Any, settings: Any) -> Any:
-        """Return its value by what the platform shows, as models or data; ``None`` if it shows none."""
-        value = found_at(self.at, service, settings)
-        return value.as_size() if isinstance(value, Dimensions) else value
-
-
-def found_at(path: str, service: Any, settings: Any) -> Any:
-    """Return what is at a path of a service or its settings; ``None`` if there is nothing."""
-    names = path.split(".")
-    found = settings if names[0] == "settings" else service
-    for name in names[1:] if names[0] == "settings" else names:
-        found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
-    return found
+    def shown(self, service: Any, settings: Any, at: str = "") -> Any:
+        """Return its value, or what is ``at`` another place, in models or data; ``None`` for what is not."""
+        first, *names = (at or self.at).split(".")
+        found = settings if first == "settings" else service
+        for name in names if first == "settings" else [first, *names]:
+            found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
+        return found.as_size() if isinstance(found, Dimensions) else found
 
 
 # --- Reading and planning ---------------------------------------------------------------------------
@@ -153,6 +151,8 @@ def observe(task: Task[ServiceOptions], id: str, service: Service | None = None)
     """Read a service, unless that was just done, and whatever else the task's options need."""
     service, options = service or task.account.existing_service(id), task.options
     view = View(service, pending=Pending.of(task, id).until_start())
+    if service.status == ServiceStatus.PROVISIONING:
+        view.being_created = options.state != "present" or not is_never_deployed(task, service)
     # Those for another size are read where the size differs.
     asked = (each for each in SETTINGS if each.at.startswith("settings."))
     if service.status not in NO_SETTINGS and any(getattr(options, each.name) is not None for each in asked):
@@ -165,7 +165,8 @@ def observe(task: Task[ServiceOptions], id: str, service: Service | None = None)
 
 def plan_settings(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Plan the settings that differ, in the order of the table."""
-    check_immutable(task, view, just_ordered=changes.just_ordered)
+    if differing := differing_fact(task.options, view.service):
+        raise immutable(view, differing, changes.just_ordered)
     for setting in SETTINGS:
         own = setting.wanted
         wanted = own(task, view, changes) if own else getattr(task.options, setting.name)
@@ -181,35 +182,38 @@ def plan_settings(task: Task[ServiceOptions], view: View, changes: ServiceChange
 def plan_setting(
     task: Task[ServiceOptions], view: View, setting: Setting, wanted: Any, changes: ServiceChanges
 ) -> None:
-    """Plan a change of one setting."""
+    """Plan a change of one setting. If it waits for a start, that is remembered before it is written."""
     if setting.check:
         setting.check(task, view, wanted, changes)
     if setting.section:
         check_editable(task, view, setting, changes)
     commits = setting.effects(task, view, wanted, changes) if setting.effects else None
-    waits = setting.effect == NEXT_START and state_for_setting(task, view) != ContainerState.STOPPED
-    if waits:
-        changes.pending.add(setting.kind or setting.name)
     if not setting.at.startswith("settings."):
         changes.result[setting.at] = wanted or None
     changes.written[setting.name] = wanted
     told = setting.told(task, wanted, changes) if setting.told else wanted
     said = setting.say(view, told) if setting.say else f"set the {setting.label} of {view.label}"
-    changes.add(
-        said,
-        partial(write, task, view, setting, wanted, waits=waits, said=said, commitment=commits),
-        commits,
-        **{setting.name: told},
+    id = view.service.id
+    change = Change(
+        what=f"the change to {said}",
+        route=setting.route,
+        ids={"id": id},
+        body=setting.body(wanted),
+        shown=setting.shown_by(id, wanted),
+        commitment=commits,
     )
+    send: Callable[[], object] = partial(setting.send, task, view, change)
+    if setting.effect == NEXT_START and state_for_setting(task, view) != ContainerState.STOPPED:
+        kind = setting.kind or setting.name
+        changes.pending.add(kind)
+        send = partial(write_recorded, task, id, kind, send)
+    changes.add(said, send, commits, **{setting.name: told})
 
 
 def check_editable(task: Task[Any], view: View, setting: Setting, changes: ServiceChanges) -> None:
-    """Check that a service has a setting, and that it can be changed.
-
-    :raises Invalid: if not, with the reason that the platform gives.
-    """
+    """Check that a service has a setting, and that it can be changed; if not, tell the platform's reason."""
     view.settings = view.settings or read_settings(task, view.service)
-    section = found_at(f"settings.{setting.section}", None, view.settings)
+    section = getattr(view.settings, setting.section or "", None)
     if section is None:
         raise Invalid(f"{view.label} does not offer a {setting.label}")
     if section.editable is False and not changes.resumes:  # a suspended one is locked until it is resumed
@@ -222,33 +226,6 @@ def state_for_setting(task: Task, view: View) -> str | None:
     if view.service.status != ServiceStatus.ACTIVE:
         return None
     return view.state if view.state is not None else read_state(task, view.service.id)
-
-
-def write(
-    task: Task[Any],
-    view: View,
-    setting: Setting,
-    wanted: Any,
-    *,
-    waits: bool,
-    said: str,
-    commitment: Commitment | None,
-) -> None:
-    """Write a setting, and remember before that it waits for a start, if it does."""
-    id = view.service.id
-    change = Change(
-        what=f"the change to {said}",
-        route=setting.route,
-        ids={"id": id},
-        body=setting.body(wanted),
-        shown=setting.shown_by(id, wanted),
-        commitment=commitment,
-    )
-    send = partial(setting.send, task, view, change)
-    if waits:
-        write_recorded(task, id, setting.kind or setting.name, send)
-    else:
-        send()
 
 
 def not_shown(view: View, changes: ServiceChanges) -> dict[str, Any]:
@@ -274,7 +251,7 @@ def carried(service: Any, settings: Any, *, other_product: bool = False) -> dict
         if not setting.carried or (other_product and setting.of_product):
             continue
         value = setting.shown(service, settings)
-        original = found_at(setting.original, service, settings) if setting.original else None
+        original = setting.shown(service, settings, setting.original) if setting.original else None
         whole = not isinstance(value, Mapping) or None not in value.values()
         found[setting.name] = value if whole and value not in ("", original) else None
     return found
@@ -288,47 +265,38 @@ def later_settings(options: ServiceOptions) -> dict[str, Any]:
 
 # --- What no route can change -----------------------------------------------------------------------
 
+IMMUTABLE: dict[str, Callable[[Any], list[str | None]]] = {
+    "product": lambda service: [service.product.slug] if service.product else [],
+    "runtime": lambda service: [service.runtime.id, service.runtime.slug] if service.runtime else [],
+    "host": lambda service: [service.host.id, service.host.label] if service.host else [],
+    "family": lambda service: [service.family],
+}
+"""The options that no route can change, with all names by which a service shows its value."""
 
-def check_immutable(task: Task[ServiceOptions], view: View, *, just_ordered: bool) -> None:
-    """Check that the task does not change the product, edition, node or family: no route can.
+
+def differing_fact(options: ServiceOptions, service: Service | ServiceSummary) -> tuple[str, str, str] | None:
+    """Return the first fact of a service that a task wants otherwise: its name, and both values."""
+    for name, values in IMMUTABLE.items():
+        wanted, known = getattr(options, name), values(service)
+        shown = next(filter(None, known), None)
+        if wanted is not None and shown is not None and wanted not in known:
+            return name, shown, wanted
+    return None
+
+
+def immutable(view: View, differing: tuple[str, str, str], just_ordered: bool = False) -> Invalid:
+    """Return the error for a fact that differs.
 
     The family of a product is known only once a service of it exists, so an order is not refused for it.
-
-    :raises Invalid: with both values, and what was done.
     """
-    differing = differing_fact(task.options, view.service)
-    if differing is None:
-        return
     name, actual, wanted = differing
-    raise Invalid(
+    return Invalid(
         f"it has {name} {actual!r}, not {wanted!r}. Set {name} to {actual!r} in the task to keep it, "
         "or delete it by its id with state: absent"
         if just_ordered
         else f"{view.label} has {name} {actual!r}, not {wanted!r}; the platform cannot change it, "
         "and nothing was done. Correct the task, or order a new service"
     )
-
-
-IMMUTABLE = {
-    "product": ("product.slug",),
-    "runtime": ("runtime.id", "runtime.slug"),
-    "host": ("host.id", "host.label"),
-    "family": ("family",),
-}
-"""The options that no route can change, and where a service shows them, by each of their names."""
-
-
-def differing_fact(options: ServiceOptions, service: Service | ServiceSummary) -> tuple[str, str, str] | None:
-    """Return the first fact of a service that no route can change and that a task wants otherwise.
-
-    That is its name, the value that the service shows, and the one that is wanted.
-    """
-    for name, paths in IMMUTABLE.items():
-        wanted, known = getattr(options, name), [found_at(path, service, None) for path in paths]
-        shown = next(filter(None, known), None)
-        if wanted is not None and shown is not None and wanted not in known:
-            return name, shown, wanted
-    return None
 
 
 # --- Price limits -----------------------------------------------------------------------------------
@@ -356,10 +324,7 @@ def commitment_of(
 
 
 def check_max_monthly(task: Task[MaxMonthlyOptions], monthly: Decimal | None, what: str) -> None:
-    """Check a monthly price against ``max_monthly``.
-
-    :raises Invalid: if it is higher or unknown.
-    """
+    """Check a monthly price against ``max_monthly``."""
     most = task.options.max_monthly
     if most is None:
         return
@@ -383,12 +348,12 @@ def check_max_monthly(task: Task[MaxMonthlyOptions], monthly: Decimal | None, wh
 def wanted_size(task: Task[Any], view: View, changes: ServiceChanges) -> dict[str, Any] | None:
     """Return the size that the task asks for, by its parts or by a preset; other parts stay as they are.
 
-    :raises Invalid: if no quote shows the size of a preset, which then cannot be compared (Order fields).
+    Where no quote shows the size of a preset, it cannot be compared (Order fields).
     """
     service, preset = view.service, task.options.preset
     if task.options.dimensions is not None:
-        given = task.options.dimensions.as_dict()
-        return {**size_of(view), **{name: value for name, value in given.items() if value is not None}}
+        given = {name: value for name, value in vars(task.options.dimensions).items() if value is not None}
+        return {**(service.dimensions or Dimensions()).as_size(), **given}
     if preset is None or changes.just_ordered:
         return None
     body = {
@@ -411,16 +376,13 @@ def wanted_size(task: Task[Any], view: View, changes: ServiceChanges) -> dict[st
     )
 
 
-def size_of(view: View) -> dict[str, Any]:
+def size_of(service: Service) -> dict[str, Any]:
     """Return the size that a service has."""
-    return (view.service.dimensions or Dimensions()).as_size()
+    return (service.dimensions or Dimensions()).as_size()
 
 
 def check_resizable(task: Task[Any], view: View, wanted: Any, changes: ServiceChanges) -> None:
-    """Refuse what the platform refuses to resize (Service status).
-
-    :raises Invalid: saying why.
-    """
+    """Refuse what the platform refuses to resize (Service status)."""
     service = view.service
     if service.pricing and service.pricing.is_free:
         raise Invalid(f"{view.label} is free, and a free service cannot be resized")
@@ -431,26 +393,26 @@ def check_resizable(task: Task[Any], view: View, wanted: Any, changes: ServiceCh
 def resizing(task: Task[Any], view: View, wanted: dict[str, Any], changes: ServiceChanges) -> Commitment:
     """Check a size against the bounds of the node, and return what it costs at the node's rates.
 
-    :raises Invalid: if the size is out of the bounds, or costs more than ``max_monthly``.
+    Where these rates do not explain the present price, that may be a discount, which stays, or a price of
+    earlier rates, which ends with a new size (Settings, rule 4). Then a smaller size may cost more.
     """
-    service, scale = view.service, cast(Scale, found_at("settings.scale", None, view.settings))
+    scale = cast(Scale, view.settings and view.settings.scale)
     check_scale(view, scale, wanted)
-    known, before = size_of(view), rates_of(service).full
-    changes.rates = rates_of_size(service, scale, wanted)
-    full = changes.rates.full
+    known, before = size_of(view.service), rates_of(view.service).full
+    changes.rates = rates_of_size(view.service, scale, wanted)
+    most = full = changes.rates.full
     check_max_monthly(task, full, f"the new size of {view.label}")
     shrinks = all(known[name] is not None and wanted[name] <= known[name] for name in known)
-    most = risen_rate(scale, wanted, before) if shrinks and full is None else full
+    if shrinks and full is None:
+        rate = rate_from(millicents_of(scale, wanted))
+        most = rate if rate is not None and before is not None and rate > before else None
     moved = changes.home if "project" in changes.written else None
     commits = commitment_of(view, "new size", most, before, moved)
     return replace(commits, shrinks=shrinks, is_ceiling=full is None)
 
 
 def check_scale(view: View, scale: Scale, wanted: dict[str, Any]) -> None:
-    """Check the rules of a resize: within the node's bounds, and no smaller disk (Settings, rule 4).
-
-    :raises Invalid: with the value and the bounds.
-    """
+    """Check the rules of a resize: within the node's bounds, and no smaller disk (Settings, rule 4)."""
     unknown = sorted(name for name, value in wanted.items() if value is None)
     if unknown:
         raise Invalid(
@@ -474,18 +436,14 @@ def check_scale(view: View, scale: Scale, wanted: dict[str, Any]) -> None:
 
 
 def set_scale(task: Task[Any], view: View, change: Change) -> None:
-    """Set a size, unless the size has changed since the plan.
-
-    :raises Invalid: if another task or user has changed it.
-    """
+    """Set a size, unless another task or user has changed it since the plan."""
     id, planned = view.service.id, view.service.dimensions
     with one_at_a_time(f"size:{state_key(task.options.base_url, id)}", f"changing the size of {view.label}"):
         now = task.account.service(id)
         if now is not None and now.dimensions != planned:
-            other = describe_size(size_of(View(now)))
             raise Invalid(
-                f"the size of {view.label} was changed to {other} while this task ran, so this "
-                "task did not change it. Run this again to start from that size"
+                f"the size of {view.label} was changed to {describe_size(size_of(now))} while this task ran, "
+                "so this task did not change it. Run this again to start from that size"
             )
         call_once(task, change)
 
@@ -535,7 +493,6 @@ class IsPublic:
     public: bool
 
     def found(self, account: Account) -> bool:
-        """Tell whether its settings show that."""
         network = account.settings(self.id).network
         return network is not None and network.is_public == self.public
 
@@ -571,10 +528,7 @@ def set_network(task: Task[Any], view: View, change: Change) -> None:
 
 
 def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
-    """Wait until a container runs again after a network change.
-
-    :raises WaitEnded: if it stays stopped: it did not come back, whatever the platform responded.
-    """
+    """Wait until a container runs again after a network change."""
     up = time.monotonic()
 
     def is_up(state: str | None) -> bool:
@@ -635,7 +589,7 @@ SETTINGS = [
         effects=resizing,
         billed=True,
         say=lambda view, wanted: (
-            f"scale {view.label} from {describe_size(size_of(view))} to {describe_size(wanted)}"
+            f"scale {view.label} from {describe_size(size_of(view.service))} to {describe_size(wanted)}"
         ),
         route=r.SCALE,
         body=lambda size: Dimensions(**size).as_body(),

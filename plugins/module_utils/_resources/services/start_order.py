@@ -73,10 +73,7 @@ def reachable(id: str, references: References) -> set[str]:
 def explicit_references(
     start_after: Mapping[str, Any], find: Callable[[Sequence[str]], Sequence[str]]
 ) -> dict[str, set[str]]:
-    """Return which services need which by ``start_after``. ``find`` returns the ids of names.
-
-    :raises Invalid: if a value is not a list of services.
-    """
+    """Return which services need which by ``start_after``. ``find`` returns the ids of names."""
     found: dict[str, set[str]] = {}
     for name, others in start_after.items():
         after = [others] if isinstance(others, str) else others

@@ -46,7 +46,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Access,
     Accesses,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.offers import OFFERS, Offers
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.removal import OFFERS, Offers
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.power import ASLEEP, Asleep
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
     relocation_record,
