@@ -220,7 +220,7 @@ def await_ready(task: Task[ServiceOptions], view: View, *, is_new: bool = False)
         view = observe(task, view.service.id, ready)
     elif view.service.status in ENDED and (task.options.wait or view.service.status == ServiceStatus.FAILED):
         check_not_terminal(view.service)
-    if is_new and waits and power.is_state_unknown(task, view):
+    if is_new and waits and view.state_unknown:
         power.wait_for_known_state(task, view)
         view = observe(task, view.service.id)
     return view
@@ -442,7 +442,7 @@ def go_on(task: Task[ServiceOptions], ordering: Ordering, plan: Plan) -> Sequenc
         return later.steps
     try:
         view = await_ordered(task, ordering)
-        if view.being_created or power.is_state_unknown(task, view):
+        if view.being_created or view.state_unknown:
             doubt = f"whether {view.label} runs is not known yet"
             doubt = f"{view.label} is still being created" if view.being_created else doubt
             task.warn(f"{doubt}, and wait is false: its settings and state were not set")

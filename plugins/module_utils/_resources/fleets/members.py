@@ -1,28 +1,226 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One service of a fleet: how it is, what is to be done with it, and the plan for that."""
+"""One service of a fleet: what is asked of it, what is remembered of it, how it is, and the plan for that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
 
 from ..._api.models import Metrics, Service
 from ..._api.values import ContainerState, Family, ServiceStatus
-from ..services.many_services import ServiceJob
+from ..applications.lookup import check_tag
+from ..services.many_services import ManyServicesOptions, ServiceJob
+from ..services.options import CommitmentOptions, Size
 from ..services.power import wait_while_stopping
 from ..shared.currency import currency_of
 from ..shared.effects import Effects
 from ..shared.money import Cost
+from ..shared.options import StateDirOptions, names_given, option, required
 from ..shared.pending import COMMAND, Pending
 from ..shared.plan import Plan, Resource, Task, plan_with
+from ..shared.runs import Run
+from ..shared.store import Kind, Record
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import current_time
 from ..shared.waiting import poll_for
-from .memory import Memory
-from .options import FleetOptions
+from .health import LONGEST, HealthyOptions, ProbeOptions, check_probe
+
+SHARE = re.compile(r"(\d{1,6})(%?)")
+
+# --- What is asked ------------------------------------------------------------------------------------
+
+
+def share_of(total: int, text: str, name: str, *, least: int) -> int:
+    """Return the number that an option holds, or the part of a total in percent, rounded down."""
+    found = SHARE.fullmatch(text.strip())
+    amount, percent = (int(found[1]), bool(found[2])) if found else (-1, False)
+    if amount < least or (percent and amount > 100):
+        raise Invalid(
+            f"{name} is {text!r}; it must be a number of {least} or more, or a percentage such as 25%"
+        )
+    return total * amount // 100 if percent else amount
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthCheckOptions(ProbeOptions):
+    """How to look whether services respond, all of them or some."""
+
+    services: list[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetOptions(ManyServicesOptions, CommitmentOptions, HealthyOptions, StateDirOptions):
+    """The options of module fleet."""
+
+    name: str = required(selects=True)
+    state: Literal["started", "stopped", "restarted", "updated"] = required()
+    batch_size: list[str] = option(["25%"], selects=True)
+    canary: bool = False
+    pause: float = 0.0
+    max_failures: str = option("0", selects=True)
+    health_checks: list[HealthCheckOptions] = option([])
+    start_after: dict[str, Any] = option({})
+    only_what_ran: bool = True
+    resume: bool = False
+    tag: str | None = option(None, selects=True)
+    command: str | None = None
+    dimensions: Size | None = None
+    start_over: bool = False
+
+    def sizes(self, total: int) -> list[int]:
+        """Return the sizes of the batches; the last one holds for all further ones."""
+        return [max(1, share_of(total, size, "batch_size", least=1)) for size in self.batch_size]
+
+    def bound(self, total: int) -> int:
+        """Return how many services may fail."""
+        return share_of(total, self.max_failures, "max_failures", least=0)
+
+    @property
+    def what(self) -> str:
+        """What is to be done, as a key: a later run goes on only with the same."""
+        size = self.dimensions.as_dict() if self.dimensions else None
+        text = json.dumps([self.tag, self.command, size])
+        return f"{self.state} {hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
+
+
+def check_options(options: FleetOptions) -> None:
+    """Check the options that have limits, or contradict each other."""
+    options.sizes(0)  # which checks them
+    options.bound(0)
+    if not options.wait:
+        raise Invalid("a batch begins when the one before it is done, so wait must be true")
+    for name in ("pause", "healthy_for"):
+        seconds = getattr(options, name)
+        if not 0 <= seconds <= LONGEST:
+            raise Invalid(f"{name} is {seconds}; it must be 0 to {LONGEST:g} seconds")
+    if options.resume and options.state != "started":
+        raise Invalid(f"resume goes with state: started alone, and state is {options.state}")
+    check_update(options)
+    for check in options.health_checks:
+        if check.services is not None and not check.services:
+            raise Invalid(
+                "services of health_checks is an empty list; name services, or leave it out for all"
+            )
+        check_probe(check)
+
+
+def check_update(options: FleetOptions) -> None:
+    """Check what an update consists of, and that no other state is given any of it."""
+    given = names_given(tag=options.tag, command=options.command, dimensions=options.dimensions)
+    if options.state != "updated":
+        if given:
+            raise Invalid(f"{' and '.join(given)} go with state: updated alone, and state is {options.state}")
+        return
+    if not given:
+        raise Invalid("state: updated does not say what to update; set tag, command or dimensions")
+    if options.tag is not None:
+        check_tag(options.tag)
+        if len(given) > 1:
+            raise Invalid(f"{' and '.join(given)} cannot be updated at once; use a task for each")
+    if options.dimensions is not None and not any(options.dimensions.as_dict().values()):
+        raise Invalid("dimensions is empty; give at least one of its parts, or leave it out")
+
+
+# --- What is remembered -------------------------------------------------------------------------------
+
+
+@dataclass
+class FleetRecord:
+    """What is remembered of a fleet. Services are known by their ids."""
+
+    ran: dict[str, bool] = field(default_factory=dict)
+    """Whether each service ran before the fleet stopped it."""
+    back: set[str] = field(default_factory=set)
+    """The services that were started again since, or that the fleet did not stop after all."""
+    what: str | None = None
+    """What the last run was to do; ``None`` if it came to its end."""
+    since: datetime | None = None
+    """When that was begun."""
+    begun: dict[str, datetime] = field(default_factory=dict)
+    """The services that were begun, and when."""
+    up: set[str] = field(default_factory=set)
+    """Those that ran when they were begun."""
+    done: set[str] = field(default_factory=set)
+    """Those that are done and healthy."""
+    holder: Run | None = None
+    """The run that stopped the fleet and has not started it again; ``None`` if that is not known or over."""
+
+    def ran_before(self, id: str) -> bool | None:
+        """Tell whether a service ran before it was stopped; ``None`` if that is not known or over."""
+        return None if id in self.back else self.ran.get(id)
+
+    def note_stop(self, id: str, runs: bool) -> None:
+        """Note whether a service runs, before it is stopped. What stands still already keeps its note."""
+        if runs or id in self.back or id not in self.ran:
+            self.ran[id] = runs
+        self.back.discard(id)
+
+    def begin(self, what: str, start_over: bool) -> None:
+        """Go on with what an earlier run was at, or begin anew if that was something else."""
+        if self.what == what and not start_over:
+            return
+        self.what, self.since, self.begun, self.up, self.done = what, current_time(), {}, set(), set()
+
+    def end(self, left_down: Collection[str] = ()) -> None:
+        """Note that the run is over, but for services that it left down: the next one starts those."""
+        if not left_down:
+            self.what = self.since = None
+        self.begun = {id: at for id, at in self.begun.items() if id in left_down}
+        self.up &= set(left_down)
+        self.done = set()
+
+
+FLEETS = Kind("fleets", FleetRecord, "what the fleet remembers")
+
+
+@dataclass
+class Memory:
+    """The file that holds the record of a fleet. Threads share it."""
+
+    file: Record[FleetRecord]
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    record: FleetRecord = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.record = self.file.read()
+
+    def goes_on(self, options: FleetOptions) -> bool:
+        """Tell whether a task goes on with the run that this tells of."""
+        return self.record.what == options.what and not options.start_over
+
+    def write(self) -> None:
+        """Replace the file by the record. Hold the lock where threads may change that."""
+        self.file.write(self.record)
+
+    def note_begun(self, id: str, *, runs: bool) -> None:
+        """Remember that a service is about to be changed, unless an earlier run began it and is not done."""
+        with self.lock:
+            record = self.record
+            if id not in record.begun or id in record.done:
+                record.begun[id] = current_time()
+                record.done.discard(id)
+                record.up.discard(id)
+                record.up |= {id} if runs else set()
+                self.write()
+
+    def note_done(self, id: str, *, back: bool) -> None:
+        """Remember that a service is done; ``back`` tells whether it was started after a stop."""
+        with self.lock:
+            self.record.done.add(id)
+            if back:
+                self.record.back.add(id)
+            self.write()
+
+
+# --- A member -----------------------------------------------------------------------------------------
 
 Verdict = tuple[bool, str | None]
 """Whether to work on a service, or why nothing is done although it is not as the task asks for."""
@@ -31,8 +229,7 @@ NOTHING: Verdict = (False, None)
 IS_SUSPENDED: Verdict = (False, "it is suspended")
 
 
-@dataclass(frozen=True)
-class Modules:
+class Modules(NamedTuple):
     """The modules that know how to change a service."""
 
     service: Resource[Any]
@@ -89,8 +286,7 @@ class Member:
     @property
     def goes_on(self) -> bool:
         """Whether the task goes on with the run that the memory tells of."""
-        options = self.job.task.options
-        return self.memory.record.what == options.what and not options.start_over
+        return self.memory.goes_on(self.job.task.options)
 
     def look_again(self) -> None:
         """Read the service and its container again, because time has passed since the plan was made."""
@@ -139,7 +335,6 @@ class Member:
         return ACT
 
     def judge_start(self) -> Verdict:
-        """Return whether to start the service."""
         record = self.memory.record
         ran = record.ran_before(self.id)
         if not self.job.task.options.only_what_ran:

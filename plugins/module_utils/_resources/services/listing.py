@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the services of the account for an inventory, with their projects and other requested data.
+"""Reads the services of the account for an inventory, and selects services in such results by the same rules.
 
 The list form of a service does not show its project (Resources and their fields), so this also reads the
 projects' own lists.
@@ -13,11 +13,11 @@ import os
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ..._api.errors import (
     CallOutcomeUnknown,
@@ -27,11 +27,11 @@ from ..._api.errors import (
     TokenRejected,
     UnexpectedAnswer,
 )
-from ..._api.models import Model, Project, ServiceSummary, Settings, SftpAccess
-from ..._api.text import first_of
-from ..._api.values import WITH_SETTINGS, ServiceStatus
+from ..._api.models import Model, Project, ServiceSummary, SftpAccess
+from ..._api.text import describe_type, first_of
+from ..._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
 from ..shared.account import Account
-from ..shared.identify import Identifiable, near_miss, with_id_or_name
+from ..shared.identify import Identifiable, find_service, near_miss, with_id_or_name
 from ..shared.money import format_amount, rate_from
 from ..shared.names import fits
 from ..shared.store import Kind, Record, records_folder
@@ -137,37 +137,28 @@ class Access:
     at: float
 
 
-@dataclass(frozen=True)
-class Accesses:
-    """The access of each service of an account."""
-
-    services: Mapping[str, Access] = field(default_factory=dict)
-
-
-ACCESSES = Kind("inventory", Accesses, "the SFTP access of services", hint=True)
+Accesses = dict[str, Access]
+ACCESSES = Kind[Accesses]("inventory", Accesses, "the SFTP access of services", hint=True)
 
 
 # --- Which services -------------------------------------------------------------------------------------
 
 
 def matches(service: Identifiable, wanted: ServiceQuery) -> bool:
-    """Tell whether a service matches the filters. One being deleted matches only if its status is named."""
+    """Tell whether a service matches the filters, of ``names`` one, and none that begins with ``!``.
+
+    One being deleted matches only if its status is named.
+    """
     if service.status in ServiceStatus.DELETING_OR_DELETED and service.status not in wanted.statuses:
         return False
+    without = [pattern[1:] for pattern in wanted.names if pattern.startswith("!")]
+    within = [pattern for pattern in wanted.names if not pattern.startswith("!")]
     return (
         (not wanted.families or service.family in wanted.families)
         and (not wanted.statuses or service.status in wanted.statuses)
-        and matches_patterns(service.name, wanted.names)
+        and not any(fits(service.name, pattern) for pattern in without)
+        and (not within or any(fits(service.name, pattern) for pattern in within))
     )
-
-
-def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
-    """Tell whether a name matches a pattern, and none that begins with ``!``."""
-    without = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
-    within = [pattern for pattern in patterns if not pattern.startswith("!")]
-    if any(fits(name, pattern) for pattern in without):
-        return False
-    return not within or any(fits(name, pattern) for pattern in within)
 
 
 # --- What is said of each ---------------------------------------------------------------------------
@@ -237,19 +228,14 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
         able = [service for service in created if service["family"] in WITH_SETTINGS]
 
         def read(own: Account, id: str) -> Any:
-            return shown_settings(own.settings(id), wanted.commands)
+            shown = shown_fields(own.settings(id))
+            if shown["deploy"] and not wanted.commands:
+                del shown["deploy"]["command"]
+            return shown
 
         add_part(account, listing, able, "settings", read)
     if wanted.sftp:
         add_sftp(account, listing, created, wanted.sftp_max_age, reread)
-
-
-def shown_settings(settings: Settings, command: bool) -> dict[str, Any]:
-    """Return settings as data, with the launch command or without."""
-    shown: dict[str, Any] = shown_fields(settings)
-    if shown["deploy"] and not command:
-        del shown["deploy"]["command"]
-    return shown
 
 
 def add_sftp(
@@ -263,7 +249,7 @@ def add_sftp(
     """
     name = f"sftp-{account.client.account_key}.json"
     record, now = Record(ACCESSES, os.path.join(records_folder(ACCESSES.folder), name)), time.time()
-    kept = record.read().services if max_age > 0 else {}
+    kept = record.read() if max_age > 0 else {}
     # One of the future comes from a clock that was set back.
     known = {id: each for id, each in kept.items() if 0 <= now - each.at < max_age}
     left, found = list[dict[str, Any]](), dict[str, Any]()
@@ -275,8 +261,11 @@ def add_sftp(
             left.append(service)
 
     def access(own: Account, id: str) -> Any:
-        sftp = sftp_if_any(own, id)
-        found[id] = sftp and checked_access(sftp)
+        if sftp := sftp_if_any(own, id):
+            host, user = printable_only(sftp.host), printable_only(sftp.username)
+            if not HOST.fullmatch(host) or user.startswith("-"):  # which SSH would take for options
+                raise UnexpectedAnswer(f"the platform names {host!r} as host and {user!r} as user")
+        found[id] = {"host": host, "port": sftp.port, "user": user} if sftp else None
         return found[id]
 
     try:
@@ -286,7 +275,7 @@ def add_sftp(
         known |= {id: Access(statuses[id], each, time.time()) for id, each in found.items()}
         if found and max_age > 0:
             try:
-                record.write(Accesses({id: each for id, each in known.items() if each.access}))
+                record.write({id: each for id, each in known.items() if each.access})
             except Invalid as error:
                 listing.warnings.append(error.message)
 
@@ -296,14 +285,6 @@ def sftp_if_any(account: Account, id: str) -> SftpAccess | None:
     with suppress(NotFoundResponse):
         return account.sftp(id)
     return None
-
-
-def checked_access(sftp: SftpAccess) -> dict[str, Any]:
-    """Return the SFTP host, port and user, after rejecting values that SSH would take for options."""
-    host, user = printable_only(sftp.host), printable_only(sftp.username)
-    if not HOST.fullmatch(host) or user.startswith("-"):
-        raise UnexpectedAnswer(f"the platform names {host!r} as host and {user!r} as user")
-    return {"host": host, "port": sftp.port, "user": user}
 
 
 def add_part(
@@ -344,3 +325,134 @@ def read_or_error(read: Callable[[Account, str], T], account: Account, id: str) 
         return None if error.may_mean_not_offered else error
     except (CallOutcomeUnknown, UnexpectedAnswer) as error:
         return error
+
+
+# --- Services in results ------------------------------------------------------------------------------
+
+NOT_GIVEN: Final = object()
+"""Stands for a criterion that is left out. Null is one that was given and holds nothing."""
+SOURCES = "the result of service_info, or of project_info with include: [services]"
+
+
+@dataclass(frozen=True)
+class ServiceEntry:
+    """A service in a result. Empty fields are unknown."""
+
+    record: Mapping[str, Any] = field(repr=False)
+    id: str
+    name: str
+    family: str
+    status: str
+    projects: tuple[str, ...] = ()
+    """Id and name of its project, as far as they are told."""
+
+
+def select_services(
+    result: Any,
+    *,
+    services: Any = NOT_GIVEN,
+    project: Any = NOT_GIVEN,
+    family: Any = NOT_GIVEN,
+    status: Any = NOT_GIVEN,
+    name: Any = NOT_GIVEN,
+) -> list[Any]:
+    """Return the services of a result that match all criteria, each a string or a list of strings.
+
+    ``services`` are ids or names, all of which must exist: as in the modules, an id takes precedence, and
+    names are looked up within ``project`` and ``family``. ``name`` are patterns, as in an inventory.
+    """
+    home = ServiceQuery(
+        projects=criterion_values("project", project), families=criterion_values("family", family)
+    )
+    rest = ServiceQuery(statuses=criterion_values("status", status), names=criterion_values("name", name))
+    for each in home.families:
+        if each not in FAMILIES:  # a misspelled one would match nothing
+            raise Invalid(f"unknown family {each!r}{near_miss(each, FAMILIES)}")
+    everything = list(parse_entries(result))
+    check_known(everything, home, rest)
+    check_projects(result, everything, home.projects)
+    of_family = [entry for entry in everything if not home.families or entry.family in home.families]
+    found = [e for e in of_family if not home.projects or not set(e.projects).isdisjoint(home.projects)]
+    if services is not NOT_GIVEN:
+        chosen = [find_service(everything, found, one) for one in criterion_values("services", services)]
+        found = list({entry.id: entry for entry in chosen}.values())
+    return [entry.record for entry in found if matches(entry, rest)]
+
+
+def criterion_values(option: str, value: Any) -> tuple[str, ...]:
+    """Return a criterion as strings; an omitted one has none."""
+    if value is NOT_GIVEN:
+        return ()
+    if value is None:
+        raise Invalid(f"{option} is null; give it a value, or leave it out")
+    found = [value] if isinstance(value, str) else value
+    if not isinstance(found, Sequence) or not all(isinstance(one, str) and one.strip() for one in found):
+        raise Invalid(f"{option} must be a string or a list of strings, none of them empty")
+    if not found and option != "services":
+        raise Invalid(f"{option} is an empty list; give it a value, or leave it out")
+    return tuple(str(one) for one in found)
+
+
+def parse_entries(result: Any) -> Iterator[ServiceEntry]:
+    """Yield the services in a result of services, of projects with services, or a plain list."""
+    if isinstance(result, Mapping) and isinstance(result.get("projects"), Sequence):
+        for project in result["projects"]:
+            services = project.get("services")
+            if not isinstance(services, Sequence):
+                raise Invalid(
+                    f"project {project.get('name')!r} comes without its services; read it with include: "
+                    "[services]"
+                )
+            home = tuple(str(project[key]) for key in ("id", "name") if project.get(key))
+            yield from (parse_entry(service, home) for service in services)
+        return
+    found = result.get("services") if isinstance(result, Mapping) else result
+    if isinstance(found, str) or not isinstance(found, Sequence):
+        raise Invalid(
+            f"there are no services in {describe_type(result)}; give {SOURCES}, or a list of services"
+        )
+    yield from (parse_entry(service) for service in found)
+
+
+def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
+    """Return a service of a result, or a fact of the inventory."""
+    if not isinstance(service, Mapping) or not (service.get("id") or service.get("service_id")):
+        raise Invalid(f"{describe_type(service)} in the list is no service: it has no id. Give {SOURCES}")
+    details = service.get("details")
+    full = details if isinstance(details, Mapping) else service
+    told = [full.get("project_id"), service.get("project")]
+    return ServiceEntry(
+        service,
+        str(service.get("id") or service["service_id"]),
+        str(service.get("name") or service.get("service") or ""),
+        str(service.get("family") or ""),
+        str(service.get("status") or ""),
+        home or tuple(str(one) for one in told if one),
+    )
+
+
+def check_known(everything: Sequence[ServiceEntry], home: ServiceQuery, rest: ServiceQuery) -> None:
+    """Check that the result has the data that the criteria need, so that no service is left out silently."""
+    for entry in everything:
+        who = f"service {entry.name!r} ({entry.id})"
+        if home.projects and not entry.projects:
+            raise Invalid(
+                f"the result does not show the project of {who}. Read it with service_info and include: "
+                "[details], and give the id of the project; or with project_info and include: [services]"
+            )
+        family, status = ("family", home.families, entry.family), ("status", rest.statuses, entry.status)
+        for what, asked, told in (family, status):
+            if asked and not told:
+                raise Invalid(f"the result does not show the {what} of {who}; give {SOURCES}")
+
+
+def check_projects(result: Any, everything: Sequence[ServiceEntry], projects: Sequence[str]) -> None:
+    """Check that the result has all named projects. Not every result includes their names."""
+    told = [project for entry in everything for project in entry.projects]
+    listed = (result.get("projects") if isinstance(result, Mapping) else None) or ()
+    names = [str(project["name"]) for project in listed if project.get("name")]
+    told += [*names, *(str(project["id"]) for project in listed if project.get("id"))]
+    for project in projects:  # one without services is known as well
+        if told and project not in told:
+            hint = near_miss(project, names, set(told).difference(names))
+            raise NoSuchItem(f"the result tells of no project {project!r}{hint}")

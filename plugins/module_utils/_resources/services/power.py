@@ -241,12 +241,6 @@ def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Se
     changes.add(f"{signal} {view.label}", lambda: send_signal(task, view, signal, goal), state=goal)
 
 
-def is_state_unknown(task: Task[ServiceOptions], view: View) -> bool:
-    """Tell whether the step to the desired state cannot be determined, because the state is unknown."""
-    needed = task.options.state in SIGNAL
-    return needed and view.service.status == ServiceStatus.ACTIVE and view.state not in ContainerState.KNOWN
-
-
 def plan_wait(task: Task[ServiceOptions], view: View, goal: str, changes: ServiceChanges) -> None:
     """Plan the wait for a state that a container is on its way to. One that restarts is stopped after it."""
     what = f"wait until {view.label} is {goal}"

@@ -160,6 +160,8 @@ def observe(task: Task[ServiceOptions], id: str, service: Service | None = None)
     if options.state in STATE_NEEDED.get(service.status, ()):
         metrics = task.account.metrics_of(id)
         view.state = metrics.state if metrics else None
+        is_known = view.state in ContainerState.KNOWN
+        view.state_unknown = service.status == ServiceStatus.ACTIVE and not is_known
     return view
 
 

@@ -56,6 +56,8 @@ class View:
     pending: tuple[str, ...] = ()
     being_created: bool = False
     """Whether it becomes ACTIVE by itself."""
+    state_unknown: bool = False
+    """Whether the step to the wanted state cannot be determined, because the state is not known."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the service for results, including the container's state."""
