@@ -46,7 +46,6 @@ class HealthyOptions(WaitOptions):
 
 
 def check_probe(check: ProbeOptions) -> None:
-    """Check how one health check looks."""
     if (check.url is None) != check.tcp:
         raise Invalid("an entry of health_checks needs either url or tcp: true")
     if check.url is not None and urlsplit(check.url).scheme not in ("http", "https"):
@@ -85,13 +84,11 @@ class Health:
         return next(filter(None, map(self.probe, self.checks)), None)
 
     def is_healthy(self, problem: str | None) -> bool:
-        """Tell whether the wait is over."""
         if self.stopped >= LOOKS:
             raise WaitEnded(f"{label(self.service)} stopped again after it was started")
         return problem is None
 
     def probe(self, check: ProbeOptions) -> str | None:
-        """Return what is wrong by one check."""
         address = self.service.address
         if not address and (check.url is None or "{address}" in check.url):
             return "it has no address"

@@ -21,7 +21,6 @@ from ..services.many_services import ManyServicesOptions, ServiceJob
 from ..services.options import CommitmentOptions, Size
 from ..services.power import wait_while_stopping
 from ..shared.currency import currency_of
-from ..shared.effects import Effects
 from ..shared.money import Cost
 from ..shared.options import StateDirOptions, names_given, option, required
 from ..shared.pending import COMMAND, Pending
@@ -197,7 +196,6 @@ class Memory:
         return self.record.what == options.what and not options.start_over
 
     def write(self) -> None:
-        """Replace the file by the record. Hold the lock where threads may change that."""
         self.file.write(self.record)
 
     def note_begun(self, id: str, *, runs: bool) -> None:
@@ -250,12 +248,10 @@ class Member:
 
     @property
     def id(self) -> str:
-        """The id of the service."""
         return self.service.id
 
     @property
     def state(self) -> str | None:
-        """The state of the container; ``None`` if it is not known."""
         return None if self.metrics is None else self.metrics.state
 
     @property
@@ -272,8 +268,8 @@ class Member:
     @property
     def cut_off(self) -> bool:
         """Whether an earlier run began it and did not come to its end."""
-        record = self.memory.record
-        return self.goes_on and self.id in record.begun and self.id not in record.done
+        record, goes_on = self.memory.record, self.memory.goes_on(self.job.task.options)
+        return goes_on and self.id in record.begun and self.id not in record.done
 
     @property
     def unfinished(self) -> bool:
@@ -283,20 +279,20 @@ class Member:
             return False
         return self.cut_off or (options.state == "started" and bool(self.memory.record.ran_before(self.id)))
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether the task goes on with the run that the memory tells of."""
-        return self.memory.goes_on(self.job.task.options)
-
     def look_again(self) -> None:
         """Read the service and its container again, because time has passed since the plan was made."""
-        task = self.job.task
-        self.service = self.job.service = task.account.existing_service(self.id)
-        self.read_metrics()
+        account = self.job.task.account
+        self.service = self.job.service = account.existing_service(self.id)
+        self.metrics = account.metrics_of(self.id)
 
-    def await_end_of_stop(self) -> None:
-        """Wait while the container stops: it may be restarting or being suspended, so look again after it."""
+    def look_in_turn(self) -> None:
+        """Look again, at the end of what is under way.
+
+        What stops may be restarting or being suspended, and a restart that an earlier run may have sent is
+        not sent twice, so it gets the time to show.
+        """
         task = self.job.task
+        self.look_again()
         if task.options.wait and self.state == ContainerState.STOPPING:
             wait_while_stopping(task, self.id)
             self.look_again()
@@ -304,9 +300,12 @@ class Member:
             with self.memory.lock:
                 self.memory.record.note_stop(self.id, True)
 
-    def read_metrics(self) -> None:
-        """Read how the container is now."""
-        self.metrics = self.job.task.account.metrics_of(self.id)
+        def shows() -> bool:
+            self.look_again()
+            return self.shows_restart()
+
+        if task.options.state == "restarted" and self.unfinished:
+            poll_for(shows)
 
     def decide(self) -> None:
         """Decide what to do with the service, by how it was last read."""
@@ -319,7 +318,6 @@ class Member:
         self.verdict = self.judge()
 
     def judge(self) -> Verdict:
-        """Return what to do with a service whose state is known, or that is suspended."""
         options = self.job.task.options
         if self.service.status == ServiceStatus.SUSPENDED and not options.resume:
             return IS_SUSPENDED
@@ -327,7 +325,8 @@ class Member:
             return self.judge_start()
         if options.state == "stopped":
             return NOTHING if self.state == ContainerState.STOPPED else ACT
-        if options.state == "restarted" and self.goes_on and self.id in self.memory.record.done:
+        is_done = self.memory.goes_on(options) and self.id in self.memory.record.done
+        if options.state == "restarted" and is_done:
             return NOTHING  # its plan would restart it again; that of an update knows what is in effect
         may_run = self.runs or self.state == ContainerState.STOPPING  # a restart begins with a stop
         if not may_run and not self.cut_off and (options.state == "restarted" or options.tag is not None):
@@ -347,8 +346,6 @@ class Member:
             return False, "it ran since then, and it was not the fleet that stopped it"
         return False, "it is not known to have run before the fleet was stopped"
 
-    # --- Planning -----------------------------------------------------------------------------------
-
     def make_plan(self, task: Task[FleetOptions]) -> Plan:
         """Return the plan for the service. One that was suspended since it was read is left alone."""
         if self.verdict != ACT:
@@ -365,13 +362,6 @@ class Member:
             return Plan(plan.result)
         return plan
 
-    def foresee(self) -> Plan:
-        """Return the plan as far as it is known before the turn of the service comes."""
-        task = self.job.task
-        if task.check_mode:
-            return self.make_plan(task)
-        return self.make_plan(replace(task, check_mode=True, warnings=[], effects=Effects()))
-
     def shows_restart(self) -> bool:
         """Tell whether a restart that an earlier run began shows, be it that it is under way."""
         begun = self.memory.record.begun.get(self.id)
@@ -379,16 +369,6 @@ class Member:
             return begun is not None
         uptime = self.metrics.uptime_seconds  # in whole seconds
         return uptime is not None and uptime <= (current_time() - begun).total_seconds() + 1
-
-    def await_restart(self) -> None:
-        """Wait briefly until a restart that an earlier run may have sent shows, as it is not sent twice."""
-
-        def shows() -> bool:
-            self.look_again()
-            return self.shows_restart()
-
-        if self.job.task.options.state == "restarted" and self.unfinished:
-            poll_for(shows)
 
     def plan_update(self, task: Task[FleetOptions]) -> Plan:
         """Return the plan for a new release, or for another command and size."""
@@ -418,8 +398,6 @@ class Member:
         arguments |= {"max_monthly": task.options.max_monthly, "resume": task.options.resume}
         return plan_with(task, self.modules.service, arguments)
 
-    # --- Results ------------------------------------------------------------------------------------
-
     def facts(self, shown: Any, cost: Cost | None, moves: Any) -> dict[str, Any]:
         """Return what the result tells of the service. ``shown`` is the result of its plan."""
         told: Mapping[str, Any] = shown if isinstance(shown, Mapping) else {}
@@ -437,7 +415,7 @@ class Member:
         if plan is None:
             return
         shown = plan.reread() if plan.reread and effects.actions else plan.result
-        self.read_metrics()
+        self.metrics = self.job.task.account.metrics_of(self.id)
         shown = {**shown, "state": self.state} if isinstance(shown, dict) else shown
         cost = effects.cost(plan.cost) if plan.cost else None
         self.job.result = self.facts(shown, cost, [*effects.moves, *effects.unsure_moves])
@@ -450,5 +428,4 @@ def status_of(shown: Any) -> Any:
 
 
 def command_of(state: Mapping[str, Any] | str) -> Any:
-    """Return the launch command in the state that a plan shows."""
     return state.get("command") if isinstance(state, Mapping) else None

@@ -28,6 +28,7 @@ from ..services.many_services import (
     work_on,
 )
 from ..shared.currency import currency_of
+from ..shared.effects import Effects
 from ..shared.identify import find_service
 from ..shared.money import format_amount, to_decimal
 from ..shared.plan import Expansion, Plan, Step, Task
@@ -58,6 +59,7 @@ class FleetRun:
     before: dict[str, set[str]] = field(default_factory=dict)
     """The services that come before each, by id."""
     batches: Sequence[Sequence[str]] = ()
+    checks: dict[str, list[HealthCheckOptions]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         options = self.task.options
@@ -108,7 +110,7 @@ class FleetRun:
     # --- Deciding -------------------------------------------------------------------------------------
 
     def decide(self) -> None:
-        """Decide on every service, and plan for it."""
+        """Decide on every service, and plan for it as far as that is known before its turn comes."""
         self.read_order()
         options, record = self.task.options, self.memory.record
         asks = options.state == "started" and options.only_what_ran
@@ -121,9 +123,11 @@ class FleetRun:
             )
 
         def plan_one(job: ServiceJob) -> None:
-            member = self.members[str(job.id)]
+            member, task = self.members[str(job.id)], job.task
             member.decide()
-            plan = job.plan = member.foresee()
+            if not task.check_mode:  # what there is to say is said in its turn
+                task = replace(task, check_mode=True, warnings=[], effects=Effects())
+            plan = job.plan = member.make_plan(task)
             job.result = member.facts(plan.result, plan.cost if plan.moves else None, plan.moves)
 
         work_on(self.task, [member.job for member in self.members.values()], BLANK, plan_one)
@@ -134,9 +138,11 @@ class FleetRun:
             self.task.options.start_after, lambda names: self.named(names, "start_after")
         )
         order = read_order(self.task, [member.service for member in self.members.values()], references)
-        stops = self.task.options.state == "stopped"
-        needs = {id: set(others) for id, others in order.needs.items()}
-        self.before = turned_around(needs) if stops else needs
+        needs = order.needs
+        if self.task.options.state == "stopped":  # what needs another one stops before that
+            self.before = {id: {other for other in needs if id in needs[other]} for id in needs}
+        else:
+            self.before = {id: set(others) for id, others in needs.items()}
 
     def named(self, names: Sequence[str], option: str) -> list[str]:
         """Return the ids of services of the fleet, by their ids or names."""
@@ -146,20 +152,10 @@ class FleetRun:
         except HostedError as error:
             raise error.prepend(f"{option}: ") from None
 
-    def checks_of(self) -> dict[str, list[HealthCheckOptions]]:
-        """Return the health checks of each service, by its id."""
-        found: dict[str, list[HealthCheckOptions]] = {id: [] for id in self.members}
-        for check in self.task.options.health_checks:
-            ids = self.named(check.services, "health_checks") if check.services else list(found)
-            for id in ids:
-                found[id].append(check)
-        return found
-
     # --- Who may begin --------------------------------------------------------------------------------
 
     @property
     def in_turn(self) -> dict[str, ServiceJob]:
-        """The jobs that are not skipped, by the ids of their services."""
         return {job.id or job.wanted: job for job in self.jobs if not job.skipped}
 
     @property
@@ -169,17 +165,14 @@ class FleetRun:
 
     @property
     def failed(self) -> list[ServiceJob]:
-        """The services that failed, without those that were not begun."""
         return [one for one in self.jobs if one.error and not isinstance(one.error, NotBegun)]
 
     @property
     def not_begun(self) -> list[ServiceJob]:
-        """The services that were not let in."""
         return [one for one in self.jobs if isinstance(one.error, NotBegun)]
 
     @property
     def passed(self) -> bool:
-        """Whether all services were let in, and no more failed than may."""
         return len(self.failed) <= self.allowed and not self.not_begun
 
     def enter(self, id: str) -> None:
@@ -198,7 +191,9 @@ class FleetRun:
     def as_plan(self) -> Plan:
         """Return the plan for all services, in batches."""
         options = self.task.options
-        self.checks = self.checks_of()
+        for check in options.health_checks:
+            for id in self.named(check.services, "health_checks") if check.services else self.members:
+                self.checks.setdefault(id, []).append(check)
         acting = [id for id in self.members if self.members[id].acts]
         sizes = batch_sizes(options.sizes(len(self.in_turn)), options.canary)
         batches = self.batches = plan_batches(acting, self.before, sizes)
@@ -208,7 +203,7 @@ class FleetRun:
         plan = Plan(
             result=self.entries(ServiceJob.planned),
             before={job.label: job.plan.before for job in self.jobs if job.plan},
-            after={job.label: self.after(job) for job in self.jobs if job.plan},
+            after={job.label: self.after(job, job.plan) for job in self.jobs if job.plan},
             failure=self.failure,
             max_parallel=options.max_parallel,
             subject=name_services(self.jobs),
@@ -218,12 +213,10 @@ class FleetRun:
             plan.steps = self.with_end(self.steps_of(batches), plan)
         return plan
 
-    def after(self, job: ServiceJob) -> dict[str, Any]:
-        """Return how a service is afterwards, for the diff, and in which batch it is worked on."""
+    def after(self, job: ServiceJob, plan: Plan) -> dict[str, Any]:
         member = self.members.get(str(job.id))
         batch = {"batch": member.batch} if member and member.acts else {}
-        after = job.plan.after if job.plan else {}
-        return {**(after if isinstance(after, Mapping) else {}), **batch}
+        return {**(plan.after if isinstance(plan.after, Mapping) else {}), **batch}
 
     def steps_of(self, batches: Sequence[Sequence[str]]) -> list[Step]:
         """Return the steps of all batches: each begins once the one before it has ended, however it did."""
@@ -231,17 +224,16 @@ class FleetRun:
         steps = [barrier]
         for number, batch in enumerate(batches, start=1):
             own = [replace(self.step_of(id), needs=(barrier,)) for id in batch]
-            pause = partial(self.pause, f"after batch {number} of {len(batches)}")
-            end = pause if number < len(batches) else lambda: None
+            end = partial(self.pause, number)
             barrier = Step(f"end batch {number}", end, needs=own, regardless=True, changes=False)
             steps += [*own, barrier]
         return steps
 
-    def pause(self, when: str) -> None:
-        """Pause before the next batch, if it may begin."""
-        seconds = self.task.options.pause
-        if seconds and len(self.failed) <= self.allowed:
-            self.task.progress(f"pausing for {seconds:g} s {when}")
+    def pause(self, number: int) -> None:
+        """Pause before the next batch, if there is one and it may begin."""
+        seconds, last = self.task.options.pause, len(self.batches)
+        if seconds and number < last and len(self.failed) <= self.allowed:
+            self.task.progress(f"pausing for {seconds:g} s after batch {number} of {last}")
             time.sleep(seconds)
 
     def with_end(self, steps: list[Step], plan: Plan) -> list[Step]:
@@ -257,20 +249,16 @@ class FleetRun:
             # failed within the bound, and starts those that were left down. Of what else was done, their
             # health is looked at again.
             if self.passed and (state == "restarted" or not self.failed):
-                record.end(self.left_down())
+                failed = [each for each in self.members.values() if each.job in self.failed]
+                for each in failed:  # a restart may have failed to bring it up again
+                    with suppress(HostedError):
+                        each.look_again()
+                record.end([each.id for each in failed if not each.runs])
                 record.holder = None if state == "started" else record.holder
             self.memory.write()
 
         end = Step("note the end of the run", finish, needs=list(steps), regardless=True, changes=False)
         return [*steps, end]
-
-    def left_down(self) -> list[str]:
-        """Return the services that a restart failed to bring up again, as far as that is known."""
-        failed = [each for each in self.members.values() if each.job in self.failed]
-        for each in failed:
-            with suppress(HostedError):
-                each.read_metrics()
-        return [each.id for each in failed if not each.runs]
 
     def has_to_remember(self) -> bool:
         """Tell whether something is to be remembered, although nothing is to be done."""
@@ -330,9 +318,7 @@ class FleetRun:
         """Return what is to be done with a service now that its turn has come."""
         self.enter(member.id)
         job, state = member.job, self.task.options.state
-        member.look_again()
-        member.await_end_of_stop()
-        member.await_restart()
+        member.look_in_turn()
         member.decide()
         plan = job.plan = member.make_plan(job.task)
         if member.verdict != ACT:
@@ -341,7 +327,7 @@ class FleetRun:
         note = partial(self.memory.note_begun, member.id, runs=member.runs)
         steps = [Step("remember that it is begun", note, changes=False)]
         steps += [*plan.steps]
-        health = Health(replace(job.task), member.service, self.checks[member.id])
+        health = Health(replace(job.task), member.service, self.checks.get(member.id, ()))
         # An update leaves a service stopped that was.
         up = state != "updated" or member.runs or member.id in self.memory.record.up
         if state != "stopped" and (plan.changed or member.unfinished) and up:
@@ -350,10 +336,9 @@ class FleetRun:
         steps.append(Step("remember that it is done", done, changes=False))
         return [*steps, Step(f"read {job.label} again", member.reread, changes=False)]
 
-    # --- Services -------------------------------------------------------------------------------------
+    # --- Results --------------------------------------------------------------------------------------
 
     def entries(self, actions_of: Callable[[ServiceJob], list[str]]) -> list[dict[str, Any]]:
-        """Return the entry of every service in the result, in the order of the selection."""
         return [self.entry(job, actions_of(job)) for job in self.jobs]
 
     def entry(self, job: ServiceJob, actions: Sequence[str]) -> dict[str, Any]:
@@ -375,8 +360,6 @@ class FleetRun:
             "outcome": outcome,
         }
 
-    # --- The whole ------------------------------------------------------------------------------------
-
     def tell(self) -> None:
         """Put into the result what there is to say of the fleet as a whole."""
         entries = self.entries(self.actions_of)
@@ -397,7 +380,6 @@ class FleetRun:
         }
 
     def cost(self, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-        """Return how the price of all services changes; ``None`` if it does not."""
         costs = [entry["cost"] for entry in entries if entry.get("cost")]
         if not costs:
             return None
@@ -408,8 +390,6 @@ class FleetRun:
         }
         unpriced = [cost["service"] for cost in costs if cost not in known]
         return {**sums, "currency": currency_of(self.task), "unpriced": unpriced}
-
-    # --- Errors ---------------------------------------------------------------------------------------
 
     def failure(self) -> HostedError | None:
         """Return the error of the run; ``None`` if no more services failed than may."""
@@ -472,12 +452,3 @@ def plan_batches(
         batches.append(batch)
         left = [id for id in left if id not in batch]
     return batches
-
-
-def turned_around(needs: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
-    """Return for each service those that need it: these stop before it."""
-    found: dict[str, set[str]] = {id: set() for id in needs}
-    for id, others in needs.items():
-        for other in others:
-            found.setdefault(other, set()).add(id)
-    return found

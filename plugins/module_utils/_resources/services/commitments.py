@@ -29,7 +29,7 @@ from ..shared.budget import (
     PROJECTS,
     RUN,
     THE_BUDGET,
-    THE_LIMIT,
+    VARIABLE,
     BudgetExceeded,
     Guard,
     read_budget,
@@ -57,7 +57,10 @@ FACTS = {
     "adds": "this task would add",
     "added_by_run": "this run has added",
 }
-"""What a refusal tells of its figures."""
+THE_LIMIT = (
+    f"the limit: the option budget, the variable {VARIABLE} and {ENVIRONMENT} in the environment all hold, "
+    "and of each kind the lowest counts"
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,6 @@ class Notes:
         self.run = run_record(OF_RUN, f"{state_key(None, self.subject)}.json")
 
     def turn(self) -> AbstractContextManager[bool]:
-        """Keep all other commitments of this controller waiting."""
         return lock_file(os.path.join(records_folder(LOCKS), state_key(None, self.subject)), LOCK_SECONDS)
 
     def open(self) -> Opened:
@@ -100,9 +102,7 @@ class Notes:
         """Note what this run has added, also with a commitment, which is not only predicted any more."""
         if self.run:
             with self.run.held(LOCK_SECONDS) as run:
-                others = tuple(each for each in run.predicted if each.key != made.key)
-                if added != run.added or others != run.predicted:
-                    self.run.write(OfRun(added, others))
+                self.run.write(OfRun(added, tuple(each for each in run.predicted if each.key != made.key)))
 
 
 # --- What the account has -----------------------------------------------------------------------------
@@ -123,8 +123,7 @@ Holdings = dict[str, Holding]
 def read_holdings(account: Account, projects: Collection[str]) -> Holdings:
     """Return the services of the account, with those of these projects that they are in.
 
-    The list shows the full rate, which is billed, or is going to be, unless a service is suspended, free or
-    failed. The billing overview has one figure for all, whose month and rounding are not shown.
+    The list shows the full rate, which is billed, or is going to be, unless one is suspended, free or failed.
     """
     full = (ServiceStatus.ACTIVE, ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN)
     listed = {each.id: each for each in existing(account.services())}
@@ -153,7 +152,7 @@ def namesakes(holdings: Holdings, made: Commitment) -> tuple[str, ...]:
 
 
 def seen(holdings: Holdings, made: Commitment) -> Holding:
-    """Return a service as it is before a commitment: as the plan saw it, if nothing else shows it."""
+    """Return a service before a commitment: as the plan saw it, if nothing else shows it."""
     return holdings.get(made.key) or Holding(made.name or made.what, made.before)
 
 
@@ -204,7 +203,6 @@ class Limit(NamedTuple):
     projects: frozenset[str]
 
     def counted(self, holdings: Holdings, raised: Collection[str]) -> Holdings:
-        """Return the services that count: for a run, those that it raises now."""
         if self.kind == RUN:
             return {id: each for id, each in holdings.items() if id in raised}
         everywhere = self.kind != PROJECTS
@@ -357,23 +355,20 @@ class BudgetGuard(Guard):
     def expect(self, plan: Plan) -> None:
         """Check what a plan commits. In check mode, what earlier tasks of the run would commit counts."""
         check_mode = self.task.check_mode
-        if not any(check_mode or not made.lowers for made in plan.commitments):
-            return
-        with known_or_refused():
-            notes = Notes(self.task.client)
-            if not check_mode or not notes.run:
-                self._check(plan, notes)
-                return
-            with notes.run.held(LOCK_SECONDS) as run:
-                would = self._check(plan, notes)
-                notes.run.write(replace(run, predicted=(*run.predicted, *would)))
+        if any(check_mode or not made.lowers for made in plan.commitments):
+            with known_or_refused(), ExitStack() as held:
+                notes = Notes(self.task.client)
+                if not check_mode or not notes.run:
+                    self._check(plan, notes)
+                    return
+                run = held.enter_context(notes.run.held(LOCK_SECONDS))
+                notes.run.write(replace(run, predicted=(*run.predicted, *self._check(plan, notes))))
 
     def _check(self, plan: Plan, notes: Notes) -> list[Commitment]:
         """Check what a plan commits together, and return it.
 
         A branch is checked right before its calls: what is refused there leaves the others alone. Check mode
-        ends it there, as the run will. What is to be created may have appeared since the plan was made; then
-        nothing is left to do.
+        ends it there, as the run will. What is to be created may have appeared since the plan was made.
         """
         check_mode = self.task.check_mode
         alone = [step for step in plan.steps if step.branch and not plan.budgeted_whole]
@@ -388,21 +383,21 @@ class BudgetGuard(Guard):
         rates = rates.after([made for made in would if made.id or not namesakes(new, made)])
         needs, stopped = needs_of(plan.steps), set[Step]()
         for step in alone:
-            try:
-                if needs[step].isdisjoint(stopped):
+            if needs[step].isdisjoint(stopped):
+                try:
                     rates = rates.after(step.commits)
                     would += step.commits
                     continue
-            except BudgetExceeded as error:
-                cast(Branch, step.branch).error = error
+                except BudgetExceeded as error:
+                    cast(Branch, step.branch).error = error
             stopped.add(step)
         return would
 
     def _rates(self, notes: Notes, commitments: Sequence[Commitment]) -> tuple[Rates, Opened]:
         """Return what the account costs, with the limits that hold for commitments, and attempts at these.
 
-        These attempts count no more, and the entries of what the platform shows are closed. Where
-        only a limit of the run holds, nothing is read of it.
+        These attempts count no more, and the entries of what is shown are closed. Nothing is read for a limit
+        of the run alone.
         """
         check_mode = self.task.check_mode
         account = self.task.account if check_mode else Account(notes.client, Reads())
@@ -422,7 +417,6 @@ class BudgetGuard(Guard):
         return replace(rates, limits=limits), attempts
 
     def _limits(self, account: Account, notes: Notes, commitments: Sequence[Commitment]) -> Iterator[Limit]:
-        """Yield the limits of all options that hold for commitments; refuse one that would limit nothing."""
         self.names |= {(made.home, made.project_name) for made in commitments if made.project_name}
         homes = {made.home for made in commitments if not made.lowers}
         for option, budget in self.budgets.items() if homes else ():

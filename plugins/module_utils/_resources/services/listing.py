@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from ..._api.errors import (
     CallOutcomeUnknown,
@@ -40,8 +40,6 @@ from .view import billed_rate
 
 MAX_NAMED = 3
 HOST = re.compile(r"[A-Za-z0-9][\w.:-]*")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -209,7 +207,7 @@ def add_rates(account: Account, listing: Listing) -> None:
         full = own.service(id)
         return format_amount(billed_rate(full)) if full else None
 
-    add_part(account, listing, others, "monthly", read)
+    listing.warnings += add_part(account, others, "monthly", read)
 
 
 def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: bool = False) -> None:
@@ -233,7 +231,7 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
                 del shown["deploy"]["command"]
             return shown
 
-        add_part(account, listing, able, "settings", read)
+        listing.warnings += add_part(account, able, "settings", read)
     if wanted.sftp:
         add_sftp(account, listing, created, wanted.sftp_max_age, reread)
 
@@ -269,7 +267,7 @@ def add_sftp(
         return found[id]
 
     try:
-        add_part(account, listing, left, "sftp", access)
+        listing.warnings += add_part(account, left, "sftp", access)
     finally:
         statuses = {service["id"]: service["status"] for service in left}
         known |= {id: Access(statuses[id], each, time.time()) for id, each in found.items()}
@@ -289,42 +287,34 @@ def sftp_if_any(account: Account, id: str) -> SftpAccess | None:
 
 def add_part(
     account: Account,
-    listing: Listing,
     services: Sequence[dict[str, Any]],
     part: str,
     read: Callable[[Account, str], Any],
-) -> None:
-    """Put ``part`` into each of the services. One warning names those for which that fails."""
-    answers = account.each(services, lambda own, service: read_or_error(read, own, service["id"]))
-    for service, answer in zip(services, answers, strict=True):
-        service[part] = answer
-    listing.warnings += replace_errors(services, part, "so their hosts lack it")
+    consequence: str = "so their hosts lack it",
+) -> list[str]:
+    """Put ``part`` into each of the services, nothing where one offers none (Errors) or it cannot be read.
 
+    What would go wrong with every other service too is an error. Return a warning that names the others.
+    """
 
-def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: str) -> list[str]:
-    """Put nothing in place of each ``part`` that could not be read; return a warning that names them."""
-    failed = [service for service in services if isinstance(service[part], HostedError)]
-    if not failed:
-        return []
-    each = [f"{service['name']!r} ({service['id']}): {service[part].message}" for service in failed]
-    named = first_of(each, MAX_NAMED, "; ")
-    for service in failed:
-        service[part] = None
-    count = f"{len(failed)} of {len(services)}"
+    def attempt(own: Account, service: dict[str, Any]) -> Any:
+        try:
+            return read(own, service["id"])
+        except TokenRejected:
+            raise
+        except Refused as error:
+            return None if error.may_mean_not_offered else error
+        except (CallOutcomeUnknown, UnexpectedAnswer) as error:
+            return error
+
+    failed = []
+    for service, answer in zip(services, account.each(services, attempt), strict=True):
+        is_error = isinstance(answer, HostedError)
+        service[part] = None if is_error else answer
+        failed += [f"{service['name']!r} ({service['id']}): {answer.message}"] if is_error else []
     label = "monthly rate" if part == "monthly" else part
-    return [f"the {label} of {count} services could not be read, {consequence}: {named}"]
-
-
-def read_or_error(read: Callable[[Account, str], T], account: Account, id: str) -> T | HostedError | None:
-    """Read something of one service. Return ``None`` where it offers none (Errors), or what went wrong."""
-    try:
-        return read(account, id)
-    except TokenRejected:
-        raise
-    except Refused as error:
-        return None if error.may_mean_not_offered else error
-    except (CallOutcomeUnknown, UnexpectedAnswer) as error:
-        return error
+    count, named = f"{len(failed)} of {len(services)}", first_of(failed, MAX_NAMED, "; ")
+    return [f"the {label} of {count} services could not be read, {consequence}: {named}"] if failed else []
 
 
 # --- Services in results ------------------------------------------------------------------------------

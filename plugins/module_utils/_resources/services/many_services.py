@@ -95,12 +95,10 @@ class ServiceJob(Branch):
 
     @property
     def name(self) -> str:
-        """Its name, or what the task calls it."""
         return self.wanted if self.service is None else self.service.name
 
     @property
     def label(self) -> str:
-        """The name and id, for messages."""
         return f"service {self.wanted!r}" if self.service is None else label(self.service)
 
     def entry(self, actions: Sequence[str]) -> dict[str, Any]:
@@ -127,11 +125,9 @@ class ServiceJob(Branch):
         return not self.skipped
 
     def planned(self) -> list[str]:
-        """Return the planned changes, one sentence each."""
         return self.plan.actions if self.plan else []
 
     def done(self) -> list[str]:
-        """Return the changes made, one sentence each."""
         return self.task.effects.actions
 
     def steps(self) -> Sequence[Step]:
@@ -186,7 +182,6 @@ def select_jobs(task: Task[ManyServicesOptions], though_gone: bool = False) -> l
 
 
 def own_task(task: Task[ManyServicesOptions]) -> Task[ManyServicesOptions]:
-    """Return the task for one service, with effects of its own."""
     return replace(task, effects=task.effects.branch())
 
 
@@ -302,7 +297,6 @@ def plan_jobs(
 
 
 def name_services(jobs: Sequence[ServiceJob]) -> str:
-    """Return the names of the first services that something is planned for, and how many more there are."""
     names = [job.name for job in jobs if job.plan]
     return f"of {first_of(names, NAMED_SERVICES)}" if names else ""
 
@@ -387,7 +381,6 @@ class Order:
         return sorted(sorted(group) for group in groups if len(group) > 1)
 
     def starting(self, ids: Iterable[str]) -> list[str]:
-        """Return services in the order in which they start."""
         return sorted(ids, key=lambda id: (len(self.needs.get(id, ())), id))
 
 

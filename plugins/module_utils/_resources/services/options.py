@@ -27,7 +27,6 @@ class Size:
     storage_gb: int | None = None
 
     def as_dict(self) -> dict[str, int | None]:
-        """Return the parts by their names, as requests, results and diffs hold them."""
         # dataclasses.asdict copies deeply, which takes ten times as long.
         return {"cpu_cores": self.cpu_cores, "ram_gb": self.ram_gb, "storage_gb": self.storage_gb}
 

@@ -285,7 +285,6 @@ class Arrived:
     known: frozenset[str]
 
     def found(self, account: Account) -> Sequence[ServiceSummary | Service]:
-        """Return the services."""
         return self.among(account, account.services())
 
     def among(
@@ -441,7 +440,6 @@ class Ordering:
 
     @property
     def commitment(self) -> Commitment:
-        """What the order adds to the running rate."""
         id, name = (self.project.id, self.project.name) if self.project else (None, None)
         rate = self.cost.after
         return Commitment("order", self.what, rate, name=self.name, project=id, project_name=name)
@@ -472,7 +470,6 @@ def ordered_with(task: Task, id: str) -> Prints:
 
 
 def used_once(options: ServiceOptions) -> dict[str, str]:
-    """Return the settings that an order alone uses, as text."""
     given = {"variables": options.variables, "options": options.options}
     return {name: json.dumps(value, sort_keys=True, default=repr) for name, value in given.items() if value}
 

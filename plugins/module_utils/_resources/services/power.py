@@ -143,7 +143,6 @@ def warn_of_resume_cost(task: Task[ServiceOptions], view: View, cost: Cost) -> N
 
 
 def price_change(task: Task[Any], cost: Cost) -> str:
-    """Describe how a change affects the price."""
     before = format_price(task, cost.before) or "an unknown rate"
     return f"its price goes from {before} to {format_price(task, cost.after) or 'an unknown one'} a month"
 
@@ -163,7 +162,6 @@ class InStatus:
     status: str
 
     def found(self, account: Account) -> bool:
-        """Tell whether it does."""
         return account.existing_service(self.id).status == self.status
 
     def wait(self, task: Task[WaitOptions]) -> None:
@@ -268,7 +266,6 @@ class InState:
     states: tuple[str, ...]
 
     def found(self, account: Account) -> bool:
-        """Tell whether it is."""
         metrics = account.metrics_of(self.id)
         return metrics is not None and metrics.state in self.states
 
@@ -278,7 +275,6 @@ class InState:
 
 
 def signalling(view: View, signal: str, effect: Restarted | InState) -> Change:
-    """Return the change that sends a signal."""
     what, ids, body = f"{signal} of {view.label}", {"id": view.service.id}, {"signal": signal}
     return Change(what=what, route=r.POWER, ids=ids, body=body, shown=effect, done=effect)
 
@@ -309,7 +305,6 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
 
 
 def wait_while_stopping(task: Task[WaitOptions], id: str) -> str | None:
-    """Wait until a container is not stopping any more, and return its state."""
     return await_container(task, id, lambda state: state != STOPPING, "the end of a stop")
 
 
@@ -323,7 +318,6 @@ class Restarted:
     seen: bool = False
 
     def found(self, account: Account) -> bool:
-        """Tell whether that was seen. Of one that has only just started it is not."""
         self.seen |= self.ran and shows_start_since(account, self.view.service.id, self.moment)
         return self.seen
 
@@ -368,6 +362,5 @@ def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChan
 
 
 def wait_for_known_state(task: Task[WaitOptions], view: View) -> None:
-    """Wait until the state of a container is known."""
     goal = f"a known state of {view.label}"
     await_container(task, view.service.id, lambda state: state in ContainerState.KNOWN, goal)

@@ -236,7 +236,6 @@ OFFERS = Kind("offers", Offers, "what a service offers", hint=True)
 
 
 def remember_offers(task: Task, service: Service) -> None:
-    """Keep what an ACTIVE service offers. Without a record, only a deletion is refused more often."""
     with suppress(Invalid):
         OFFERS.of(task.options.base_url, service.id).write(Offers(service.capabilities))
 
@@ -267,7 +266,6 @@ class Staying:
     id: str
 
     def found(self, account: Account) -> bool:
-        """Tell whether it is."""
         return account.stays(self.id)
 
 

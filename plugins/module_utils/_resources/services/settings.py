@@ -87,7 +87,6 @@ class ServiceChanges:
     def add(
         self, summary: str, run: Callable[[], Any], commitment: Commitment | None = None, **after: Any
     ) -> None:
-        """Add a step, its effect on the price, and the values that it changes in the diff."""
         self.steps.append(Step(summary, run, commitment=commitment))
         self.after.update(after)
 
@@ -379,7 +378,6 @@ def wanted_size(task: Task[Any], view: View, changes: ServiceChanges) -> dict[st
 
 
 def size_of(service: Service) -> dict[str, Any]:
-    """Return the size that a service has."""
     return (service.dimensions or Dimensions()).as_size()
 
 
@@ -451,7 +449,6 @@ def set_scale(task: Task[Any], view: View, change: Change) -> None:
 
 
 def describe_size(size: dict[str, Any]) -> str:
-    """Describe a size in words."""
     return f"{size['cpu_cores']} vCPU, {size['ram_gb']} GB memory, {size['storage_gb']} GB disk"
 
 
@@ -472,7 +469,6 @@ def moving(task: Task[Any], view: View, wanted: str, changes: ServiceChanges) ->
 
 
 def name_of_project(task: Task[Any], id: str, changes: ServiceChanges) -> str:
-    """Return the name of a project, for a diff."""
     home = changes.home
     return home.name if home and id == (home.id or "") else task.account.project_name(id) or id
 
@@ -481,7 +477,6 @@ def name_of_project(task: Task[Any], id: str, changes: ServiceChanges) -> str:
 
 
 def recreating(task: Task[Any], view: View, wanted: bool, changes: ServiceChanges) -> None:
-    """Warn of what a network change does to what runs."""
     task.warn(f"a network change recreates the container of {view.label}: if it runs, it is restarted")
     if task.options.state == "restarted":  # a restart does not read ports again, a start from stop does
         changes.pending.add(NETWORK)

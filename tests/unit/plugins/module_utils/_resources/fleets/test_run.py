@@ -30,7 +30,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.
     NotBegun,
     batch_sizes,
     plan_batches,
-    turned_around,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
@@ -95,7 +94,8 @@ def test_batches_of_random_fleets(
     fleet: list[str], references: References, sizes: list[int], canary: bool, stops: bool
 ) -> None:
     needs = {id: set(others) for id, others in order_of(fleet, references).needs.items()}
-    before = turned_around(needs) if stops else needs
+    turned = {id: {other for other in needs if id in needs[other]} for id in needs}
+    before = turned if stops else needs
     batches = plan_batches(fleet, before, batch_sizes(sizes, canary))
     assert sorted(itertools.chain(*batches)) == sorted(fleet)
     for batch, most in zip(batches, batch_sizes(sizes, canary), strict=False):
