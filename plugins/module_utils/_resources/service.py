@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -64,19 +64,6 @@ KEEPING_UP = ("present", "started")
 """The states that only order or keep up a service. An order without a project goes to the default one."""
 
 
-@dataclass(frozen=True)
-class Target:
-    """The service that a task selects, or ``None`` as its id if it does not exist, and the named projects.
-
-    ``project`` is the one that the service is in or is ordered in; ``new_project`` moves it to
-    ``destination``.
-    """
-
-    id: str | None
-    project: Project | None = None
-    destination: Project | None = None
-
-
 class ServiceResource(Resource[ServiceOptions]):
     """A service, by id, or by name, project and family."""
 
@@ -93,16 +80,16 @@ class ServiceResource(Resource[ServiceOptions]):
     def plan(self, task: Task[ServiceOptions]) -> Plan:
         """Plan the order, changes, power steps or deletion that lead to the desired state."""
         check_options(task.options)
-        target = identify(task)
+        id, project, destination = identify(task)
         if task.options.state == "absent":
-            return plan_removal(task, target.id, target.project, plan_kept)
-        if target.id is None and target.destination is not None:
-            return nothing_there(task, target.project, target.destination, "to move; nothing was ordered")
-        if target.id is None:
+            return plan_removal(task, id, project, plan_kept)
+        if id is None and destination is not None:
+            return nothing_there(task, project, destination, "to move; nothing was ordered")
+        if id is None:
             warn_of_lost_secrets(task, f"{ORDERED}:{task.options.name}")
-            return plan_order(task, target.project)
-        task.composition.adopting(target.id)
-        view, home = observe(task, target.id), target.destination or target.project
+            return plan_order(task, project)
+        task.composition.adopting(id)
+        view, home = observe(task, id), destination or project
         warn_of_lost_secrets(task, f"{ORDERED}:{view.service.name}")
         if not view.being_created or not task.options.wait or task.check_mode:
             return plan_existing(task, await_ready(task, view), home)
@@ -133,8 +120,11 @@ def check_options(options: ServiceOptions) -> None:
         raise Invalid("new_project moves a service and state: absent deletes it; leave one of them out")
 
 
-def identify(task: Task[ServiceOptions]) -> Target:
-    """Find the service that the task selects, and the projects that it names, or that the play makes."""
+def identify(task: Task[ServiceOptions]) -> tuple[str | None, Project | None, Project | None]:
+    """Return the id of the service that the task selects, if it is there, and the projects that it names.
+
+    The first is the one that it is in or is ordered in, the second the one that ``new_project`` moves it to.
+    """
     options, account = task.options, task.account
     find = account.project if options.state == "absent" else account.project_to_come
     try:
@@ -142,51 +132,50 @@ def identify(task: Task[ServiceOptions]) -> Target:
     except NoSuchItem:
         if options.state != "absent" or (options.id and account.service(options.id)):
             raise
-        return Target(options.id)  # what was in a project that is gone is gone from it too
-    target = Target(options.id, project, find(options.new_project) if options.new_project else None)
+        return options.id, None, None  # what was in a project that is gone is gone from it too
+    destination = find(options.new_project) if options.new_project else None
     if options.id is None:
-        found = find_by_name(task, options.name or "", target)
-        return led(task, replace(target, id=found.id if found else None))
+        found = find_by_name(task, options.name or "", project, destination)
+        return led(task, found.id if found else None, project), project, destination
     service = account.service(options.id) if options.name or options.family or project else None
     if service is not None:  # it may have been moved already
-        homes = [each for each in (project, target.destination) if each] if project else []
+        homes = [each for each in (project, destination) if each] if project else []
         check_id_matches(service, name=options.name, family=options.family, projects=homes)
-    return target
+    return options.id, project, destination
 
 
-def find_by_name(task: Task[ServiceOptions], name: str, target: Target) -> Service | ServiceSummary | None:
-    """Return the service with this name; ``None`` if there is none.
-
-    For a move, this looks in the current project, then in the one that an earlier run moved it to.
-    """
+def find_by_name(
+    task: Task[ServiceOptions], name: str, project: Project | None, destination: Project | None
+) -> Service | ServiceSummary | None:
+    """Return the service with this name: for a move in its project, or where an earlier run moved it to."""
     family, account = task.options.family, task.account
-    named = account.named(name, target.project, family)
-    if target.project is None and task.options.state in KEEPING_UP:
+    named = account.named(name, project, family)
+    if project is None and task.options.state in KEEPING_UP:
         named = account.in_default_project(named)
     found = only_service(named, name, account.location)
-    if target.destination is None or target.project is None:
+    if destination is None or project is None:
         return found
-    moved = only_service(account.named(name, target.destination, family), name, account.location)
+    moved = only_service(account.named(name, destination, family), name, account.location)
     if found and moved and found.id != moved.id:
         raise Ambiguous(
-            f"service {name!r} ({found.id}) cannot be moved by its name: project {target.destination.name!r} "
+            f"service {name!r} ({found.id}) cannot be moved by its name: project {destination.name!r} "
             f"has a service named {name!r} too ({moved.id}). Name the one to move by id",
             ids=[found.id, moved.id],
         )
     return found or moved
 
 
-def led(task: Task[ServiceOptions], target: Target) -> Target:
+def led(task: Task[ServiceOptions], id: str | None, project: Project | None) -> str | None:
     """Return what a relocation put in the place of the service that the task names, which it left over.
 
-    A task with an id means what it says, and so does one that makes a copy.
+    A task that makes a copy means what it says, as one with an id does.
     """
     if task.options.allow_duplicate_name or task.composition.copies:
-        return target
-    project, name = target.project.id if target.project else None, task.options.name or ""
-    found = successor_of(task.options, task.account.stays, target.id, name, project, in_use=True)
+        return id
+    home, name = project.id if project else None, task.options.name or ""
+    found = successor_of(task.options, task.account.stays, id, name, home, in_use=True)
     if found is None:
-        return target
+        return id
     if task.options.state == "absent":
         raise found.refusal
     task.warn(
@@ -195,7 +184,7 @@ def led(task: Task[ServiceOptions], target: Target) -> Target:
     )
     as_ordered: dict[str, Any] = dict.fromkeys(AS_ORDERED)
     task.options = replace(task.options, **as_ordered)
-    return replace(target, id=found.id)
+    return found.id
 
 
 def plan_kept(task: Task[ServiceOptions], view: View) -> Kept:
@@ -210,10 +199,7 @@ def plan_kept(task: Task[ServiceOptions], view: View) -> Kept:
 
 
 def await_ready(task: Task[ServiceOptions], view: View, *, is_new: bool = False) -> View:
-    """Return a service once it is created and, if it is new, once it is known whether it runs.
-
-    Without ``wait``, it is returned as it is. A wait that is in vain is an error.
-    """
+    """Return a service once it is created and, if it is new, once it is known whether it runs."""
     waits = task.options.wait and not task.check_mode
     if view.being_created and waits:
         ready = wait_for_status(task, view.service.id, ServiceStatus.ACTIVE, view.service)
@@ -349,16 +335,17 @@ def nothing_there(
 def plan_foreseen(task: Task[ServiceOptions], project: Project | None) -> Plan:
     """Plan in check mode for a service that an earlier task of the play orders."""
     options = task.options
-    more = {"dimensions": options.dimensions and options.dimensions.as_dict(), "project": options.new_project}
-    later, said = set_later(options, **{name: value for name, value in more.items() if value})
+    size = options.dimensions and options.dimensions.as_dict()
+    later, said = set_later(options, dimensions=size, project=options.new_project)
     steps = [Step(said, lambda: None)] if later else []
     return Plan(result=expected(task, project)[0], steps=steps, after=later, subject=options.name or "")
 
 
 def set_later(options: ServiceOptions, **more: Any) -> tuple[dict[str, Any], str]:
     """Return what a task sets once a service is ordered, which runs by then, and a sentence for that."""
-    running = options.state in ("present", "started", "resumed")
-    later = {**later_settings(options), **({} if running else {"state": options.state}), **more}
+    state = None if options.state in ("present", "started", "resumed") else options.state
+    asked = {**later_settings(options), "state": state, **more}
+    later = {name: value for name, value in asked.items() if value is not None}
     told = ", ".join(f"state: {value}" if name == "state" else name for name, value in later.items())
     return later, f"set {told} for service {options.name!r}"
 

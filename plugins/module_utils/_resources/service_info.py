@@ -105,11 +105,7 @@ def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
 
 
 def warn_of_filters(task: Task[ServiceInfoOptions], services: Sequence[ServiceSummary]) -> None:
-    """Warn of a status or name that is probably misspelled, because nothing matches it.
-
-    The platform may have undocumented statuses, and a service may be looked up to see that it is gone, so
-    neither is an error.
-    """
+    """Warn of a status or name that is probably misspelled, because nothing matches it."""
     status, name = task.options.status, task.options.name
     statuses = {*ServiceStatus.ALL, *(service.status for service in services)}
     if status is not None and status not in statuses:
@@ -138,10 +134,7 @@ def readers_for(options: ServiceInfoOptions) -> dict[str, Callable[[Account, str
 
 
 def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
-    """Return the start of the current hour, day, week and month, as timestamps in UTC.
-
-    The platform leaves the choice to the caller because of time zones (Journals). Weeks begin on Monday.
-    """
+    """Return the start of the current hour, day, week and month, as timestamps in UTC."""
     now = datetime.now(time_zone(zone_name))
     hour = now.replace(minute=0, second=0, microsecond=0)
     day = hour.replace(hour=0)

@@ -436,11 +436,7 @@ def batch_sizes(sizes: Sequence[int], canary: bool) -> Iterator[int]:
 def plan_batches(
     ids: Sequence[str], before: Mapping[str, Collection[str]], sizes: Iterator[int]
 ) -> list[list[str]]:
-    """Return the services in batches, in the order given as far as ``before`` allows.
-
-    ``before`` holds for each service those whose batches come before its own. Others than ``ids`` in it do
-    not matter.
-    """
+    """Return the services in batches, in the order given as far as ``before`` allows."""
     batches: list[list[str]] = []
     left = list(ids)
     while left:

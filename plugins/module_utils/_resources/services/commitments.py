@@ -220,10 +220,7 @@ class Rates:
     limits: Sequence[Limit] = ()
 
     def after(self, commitments: Sequence[Commitment]) -> Rates:
-        """Return the rates once commitments are made, unless that breaks a limit, or may.
-
-        None can spend what another one saves.
-        """
+        """Return the rates once commitments are made, unless that breaks a limit, or may."""
         raising = [made for made in commitments if not made.lowers]
         known = {made.key: seen(self.holdings, made) for made in raising if not made.is_new}
         before = {**self.holdings, **known}
@@ -394,11 +391,7 @@ class BudgetGuard(Guard):
         return would
 
     def _rates(self, notes: Notes, commitments: Sequence[Commitment]) -> tuple[Rates, Opened]:
-        """Return what the account costs, with the limits that hold for commitments, and attempts at these.
-
-        These attempts count no more, and the entries of what is shown are closed. Nothing is read for a limit
-        of the run alone.
-        """
+        """Return what the account costs, with the limits that hold for commitments, and attempts at these."""
         check_mode = self.task.check_mode
         account = self.task.account if check_mode else Account(notes.client, Reads())
         limits, entries, run = list(self._limits(account, notes, commitments)), notes.open(), notes.of_run()

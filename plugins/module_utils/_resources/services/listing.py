@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..._api.errors import (
     CallOutcomeUnknown,
@@ -143,10 +143,7 @@ ACCESSES = Kind[Accesses]("inventory", Accesses, "the SFTP access of services", 
 
 
 def matches(service: Identifiable, wanted: ServiceQuery) -> bool:
-    """Tell whether a service matches the filters, of ``names`` one, and none that begins with ``!``.
-
-    One being deleted matches only if its status is named.
-    """
+    """Tell whether a service matches the filters, of ``names`` one, and none that begins with ``!``."""
     if service.status in ServiceStatus.DELETING_OR_DELETED and service.status not in wanted.statuses:
         return False
     without = [pattern[1:] for pattern in wanted.names if pattern.startswith("!")]
@@ -195,10 +192,7 @@ def printable_only(text: str) -> str:
 
 
 def add_rates(account: Account, listing: Listing) -> None:
-    """Tell what each service costs in a month as it is now, in currency units.
-
-    That is the full rate of an active one (Service, full form). The others are asked themselves.
-    """
+    """Tell what each service costs in a month as it is now, in currency units."""
     for service in listing.services:
         service["monthly"] = service["monthly_full"]
     others = [service for service in listing.services if service["status"] != ServiceStatus.ACTIVE]
@@ -292,10 +286,7 @@ def add_part(
     read: Callable[[Account, str], Any],
     consequence: str = "so their hosts lack it",
 ) -> list[str]:
-    """Put ``part`` into each of the services, nothing where one offers none (Errors) or it cannot be read.
-
-    What would go wrong with every other service too is an error. Return a warning that names the others.
-    """
+    """Put ``part`` into each of the services, nothing where one offers none (Errors) or it cannot be read."""
 
     def attempt(own: Account, service: dict[str, Any]) -> Any:
         try:
@@ -324,17 +315,19 @@ NOT_GIVEN: Final = object()
 SOURCES = "the result of service_info, or of project_info with include: [services]"
 
 
-@dataclass(frozen=True)
-class ServiceEntry:
+class ServiceEntry(NamedTuple):
     """A service in a result. Empty fields are unknown."""
 
-    record: Mapping[str, Any] = field(repr=False)
     id: str
     name: str
     family: str
     status: str
-    projects: tuple[str, ...] = ()
+    projects: tuple[str, ...]
     """Id and name of its project, as far as they are told."""
+    record: Mapping[str, Any]
+
+    def __repr__(self) -> str:  # a record may hold secrets
+        return f"service {self.name!r} ({self.id})"
 
 
 def select_services(
@@ -351,18 +344,28 @@ def select_services(
     ``services`` are ids or names, all of which must exist: as in the modules, an id takes precedence, and
     names are looked up within ``project`` and ``family``. ``name`` are patterns, as in an inventory.
     """
-    home = ServiceQuery(
-        projects=criterion_values("project", project), families=criterion_values("family", family)
-    )
+    projects, families = criterion_values("project", project), criterion_values("family", family)
     rest = ServiceQuery(statuses=criterion_values("status", status), names=criterion_values("name", name))
-    for each in home.families:
+    for each in families:
         if each not in FAMILIES:  # a misspelled one would match nothing
             raise Invalid(f"unknown family {each!r}{near_miss(each, FAMILIES)}")
     everything = list(parse_entries(result))
-    check_known(everything, home, rest)
-    check_projects(result, everything, home.projects)
-    of_family = [entry for entry in everything if not home.families or entry.family in home.families]
-    found = [e for e in of_family if not home.projects or not set(e.projects).isdisjoint(home.projects)]
+    for entry in everything:  # so that none is left out silently
+        if projects and not entry.projects:
+            raise Invalid(
+                f"the result does not show the project of {entry}. Read it with service_info and include: "
+                "[details], and give the id of the project; or with project_info and include: [services]"
+            )
+        if (families and not entry.family) or (rest.statuses and not entry.status):
+            what = "status" if entry.family or not families else "family"
+            raise Invalid(f"the result does not show the {what} of {entry}; give {SOURCES}")
+    check_projects(result, everything, projects)
+    found = [
+        entry
+        for entry in everything
+        if (not families or entry.family in families)
+        and (not projects or not set(entry.projects).isdisjoint(projects))
+    ]
     if services is not NOT_GIVEN:
         chosen = [find_service(everything, found, one) for one in criterion_values("services", services)]
         found = list({entry.id: entry for entry in chosen}.values())
@@ -406,43 +409,23 @@ def parse_entries(result: Any) -> Iterator[ServiceEntry]:
 
 def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
     """Return a service of a result, or a fact of the inventory."""
-    if not isinstance(service, Mapping) or not (service.get("id") or service.get("service_id")):
+    id = isinstance(service, Mapping) and (service.get("id") or service.get("service_id"))
+    if not id:
         raise Invalid(f"{describe_type(service)} in the list is no service: it has no id. Give {SOURCES}")
-    details = service.get("details")
+    details, name = service.get("details"), service.get("name") or service.get("service")
     full = details if isinstance(details, Mapping) else service
-    told = [full.get("project_id"), service.get("project")]
-    return ServiceEntry(
-        service,
-        str(service.get("id") or service["service_id"]),
-        str(service.get("name") or service.get("service") or ""),
-        str(service.get("family") or ""),
-        str(service.get("status") or ""),
-        home or tuple(str(one) for one in told if one),
-    )
-
-
-def check_known(everything: Sequence[ServiceEntry], home: ServiceQuery, rest: ServiceQuery) -> None:
-    """Check that the result has the data that the criteria need, so that no service is left out silently."""
-    for entry in everything:
-        who = f"service {entry.name!r} ({entry.id})"
-        if home.projects and not entry.projects:
-            raise Invalid(
-                f"the result does not show the project of {who}. Read it with service_info and include: "
-                "[details], and give the id of the project; or with project_info and include: [services]"
-            )
-        family, status = ("family", home.families, entry.family), ("status", rest.statuses, entry.status)
-        for what, asked, told in (family, status):
-            if asked and not told:
-                raise Invalid(f"the result does not show the {what} of {who}; give {SOURCES}")
+    told = tuple(str(one) for one in (full.get("project_id"), service.get("project")) if one)
+    family, status = service.get("family"), service.get("status")
+    return ServiceEntry(str(id), str(name or ""), str(family or ""), str(status or ""), home or told, service)
 
 
 def check_projects(result: Any, everything: Sequence[ServiceEntry], projects: Sequence[str]) -> None:
     """Check that the result has all named projects. Not every result includes their names."""
-    told = [project for entry in everything for project in entry.projects]
     listed = (result.get("projects") if isinstance(result, Mapping) else None) or ()
     names = [str(project["name"]) for project in listed if project.get("name")]
-    told += [*names, *(str(project["id"]) for project in listed if project.get("id"))]
-    for project in projects:  # one without services is known as well
+    ids = [str(project["id"]) for project in listed if project.get("id")]  # one may have no services
+    told = {*names, *ids, *(project for entry in everything for project in entry.projects)}
+    for project in projects:
         if told and project not in told:
-            hint = near_miss(project, names, set(told).difference(names))
+            hint = near_miss(project, names, told.difference(names))
             raise NoSuchItem(f"the result tells of no project {project!r}{hint}")

@@ -146,11 +146,7 @@ class ServiceJob(Branch):
 
 
 def select_jobs(task: Task[ManyServicesOptions], though_gone: bool = False) -> list[ServiceJob]:
-    """Return a job for each selected service, in the order of the task.
-
-    A name that cannot be resolved becomes a job with an error, so that the other services are still
-    processed; ``though_gone`` skips it.
-    """
+    """Return a job for each selected service, in the order of the task."""
     options, account = task.options, task.account
     check_max_parallel(options.max_parallel)
     if options.services is None and options.project is None and options.family is None:
@@ -256,10 +252,7 @@ def work_on(
     blank: Mapping[str, Any],
     work: Callable[[ServiceJob], T],
 ) -> list[T]:
-    """Work in parallel on each service that was found; return what comes of those that it succeeds for.
-
-    An error is that of its job. ``blank`` has the keys of a result, and is it until a job has another.
-    """
+    """Work in parallel on each service that was found; return what comes of those that it succeeds for."""
 
     def attempt(client: Client, job: ServiceJob) -> list[T]:
         job.task.client, job.result, job.blank = client, blank, blank
@@ -315,10 +308,7 @@ def plan_job(job: ServiceJob, operation: Operation) -> None:
 
 
 def read_job(job: ServiceJob) -> Service:
-    """Read the service of a job in full, and skip it if it has left the project that brought it along.
-
-    One that was named by its id has to be in the project and family that the task names.
-    """
+    """Read the service of a job in full, and skip it if it has left the project that brought it along."""
     if not isinstance(job.service, Service):  # one that is to be made comes in this form
         job.service = job.task.account.existing_service(str(job.id))
     if job.by_name and job.wanted == job.id:
@@ -362,10 +352,7 @@ def combine_errors(jobs: Sequence[ServiceJob], actions_of: Callable[[ServiceJob]
 
 @dataclass(frozen=True)
 class Order:
-    """Which of the selected services each of them needs, directly or through others.
-
-    Services that need each other have no order between them: ``cycles`` holds those.
-    """
+    """Which of the selected services each of them needs, directly or through others."""
 
     needs: Mapping[str, frozenset[str]] = field(default_factory=dict)
     reaches: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -426,10 +413,7 @@ def explicit_references(
 def read_order(
     task: Task[Any], services: Sequence[Service], references: dict[str, set[str]], projects: bool = True
 ) -> Order:
-    """Return the order of services by ``references`` and, if wanted, those in their projects.
-
-    Warns of services that need each other, and of projects whose references cannot be read.
-    """
+    """Return the order of services by ``references`` and, if wanted, those in their projects."""
     for project in sorted({each.project_id for each in services if each.project_id}) if projects else ():
         try:
             edges = task.account.graph(project).edges or []

@@ -209,11 +209,7 @@ def check_namesakes(
 def check_other_projects(
     task: Task[ServiceOptions], project: Project, alike: Sequence[ServiceSummary]
 ) -> None:
-    """Check whether another project has what the task orders; warn if it may, and refuse if it does.
-
-    That is the default project, or one whose only service of the name has the product and size: the task's
-    project may have been edited.
-    """
+    """Check whether another project has what the task orders; warn if it may, and refuse if it does."""
     account = task.account
     alone = len(with_name(account.services(), task.options.name or "", None)) == 1
     projects = account.projects()
@@ -242,18 +238,14 @@ def check_other_projects(
 def warn_of_one_left_behind(
     task: Task[ServiceOptions], project: Project, service: Service | None, move: str
 ) -> None:
-    """Warn of a service that stays in another project and is billed, if it has the size of the order.
-
-    Not if this run has ordered both.
-    """
+    """Warn of a service that stays in another project and is billed, if it has the size of the order."""
     home = next((each for each in task.account.projects() if service and each.id == service.project_id), None)
     wanted = task.options.dimensions.as_dict() if task.options.dimensions else {}
     if service is None or home is None:
         return
-    if any(getattr(service.dimensions, name, None) != value for name, value in wanted.items()):
-        return
-    if run_id() and ORDERED.of(task.options.base_url, service.id).read().run == run_id():
-        return
+    differs = any(getattr(service.dimensions, name, None) != value for name, value in wanted.items())
+    if differs or (run_id() and ORDERED.of(task.options.base_url, service.id).read().run == run_id()):
+        return  # this run may have ordered both
     way = f". To move that one instead: {move}" if service.family in WITH_SETTINGS else ""
     names = f"name: {home.name!r} and new_name: {project.name!r}"
     rename = "" if project.resource_count else f". To rename the project: hosted.services.project, {names}"
@@ -458,15 +450,12 @@ def missing_service(task: Task[ServiceOptions], name: str) -> str:
     return f"there is no service named {name!r}{here}{f';{hint}' if hint else '.'}"
 
 
-# --- What an order alone uses -------------------------------------------------------------------------
-
-
 def ordered_with(task: Task, id: str) -> Prints:
     """Return what is known of the settings that a service was ordered with."""
+    found = Prints()
     with suppress(Invalid):
         found = ORDERED.of(task.options.base_url, id).read().settings
-        return found if found.id == id else Prints()
-    return Prints()
+    return found if found.id == id else Prints()
 
 
 def used_once(options: ServiceOptions) -> dict[str, str]:

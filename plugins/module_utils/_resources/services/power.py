@@ -213,10 +213,7 @@ def plan_power(task: Task[ServiceOptions], view: View, changes: ServiceChanges) 
 
 
 def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: ServiceChanges) -> None:
-    """Plan the signal that leads from the container's state to the desired one, if one is needed.
-
-    Settings that need a new container get it by a stop and a start.
-    """
+    """Plan the signal that leads from the container's state to the desired one, if one is needed."""
     if view.service.status != ServiceStatus.ACTIVE:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be {wanted}")
     state = view.state

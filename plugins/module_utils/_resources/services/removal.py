@@ -106,10 +106,7 @@ def plan_to_keep(
 
 
 def expected_removal(task: Task[ServiceOptions], project: Project | None) -> Step:
-    """Return what check mode plans for a service that is not there: an earlier task may have ordered it.
-
-    It changes nothing, but what the service would cost counts against no budget from then on.
-    """
+    """Return what check mode plans for a service that is not there: an earlier task may have ordered it."""
     name = task.options.name or ""
     what = f"service {name!r}"
     commitment = Commitment(
@@ -241,10 +238,7 @@ def remember_offers(task: Task, service: Service) -> None:
 
 
 def offered_when_active(task: Task, service: Service) -> Collection[str] | None:
-    """Return what a service offered when it was last ACTIVE, or what another one of its product offers.
-
-    ``None`` if neither is known.
-    """
+    """Return what a service offered when it was last ACTIVE, or what another one of its product offers."""
     kept = OFFERS.of(task.options.base_url, service.id).read().capabilities
     if kept is not None:
         return kept

@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 
 from ..._api import routes as r
 from ..._api.errors import AccessDenied, Refused
-from ..._api.models import Dimensions, Metrics, Project, Scale, Service, ServiceSummary
+from ..._api.models import Dimensions, Project, Scale, Service, ServiceSummary
 from ..._api.routes import Route
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.account import Account
@@ -80,7 +80,6 @@ class ServiceChanges:
     home: Project | None = None
     """The project that the service is to be in, if the task names one."""
     resumes: bool = False
-    """Whether the service is resumed first."""
     just_ordered: bool = False
     """Whether this very task has ordered the service, so that nothing is used yet."""
 
@@ -98,12 +97,10 @@ class Setting:
     name: str
     """The option of module service; the key of a diff and of a blueprint."""
     label: str
-    """What messages call it."""
     at: str
     """Where the platform shows it: in the full form of a service or, after ``settings.``, in its settings."""
     route: Route[Any]
     body: Callable[[Any], Mapping[str, Any]]
-    """Returns what is sent for a value."""
     send: Callable[[Task[Any], View, Change], object] = lambda task, view, change: call_once(task, change)
     """Makes the change, if there is more to it than the call."""
     shown_by: Callable[[str, Any], Shown] = lambda id, wanted: Unseen()
@@ -120,11 +117,9 @@ class Setting:
     effects: Callable[[Task[Any], View, Any, ServiceChanges], Commitment | None] | None = None
     """Warns of what a change does, and returns what it commits."""
     billed: bool = False
-    """Whether it decides on the price."""
     told: Callable[[Task[Any], Any, ServiceChanges], Any] | None = None
-    """Returns a value as a diff shows it, if that is another one."""
+    """Returns a value as a diff shows it, if otherwise."""
     say: Callable[[View, Any], str] | None = None
-    """Returns the sentence of a change to a value as a diff shows it."""
     ordered: bool = False
     """Whether the order says it. The others are set once the service is there."""
     carried: bool = True
@@ -204,7 +199,9 @@ def plan_setting(
         commitment=commits,
     )
     send: Callable[[], object] = partial(setting.send, task, view, change)
-    if setting.effect == NEXT_START and state_for_setting(task, view) != ContainerState.STOPPED:
+    is_active = view.service.status == ServiceStatus.ACTIVE  # a stopped one takes it at its next start
+    state = (view.state or read_state(task, id)) if is_active and setting.effect == NEXT_START else None
+    if setting.effect == NEXT_START and state != ContainerState.STOPPED:
         kind = setting.kind or setting.name
         changes.pending.add(kind)
         send = partial(write_recorded, task, id, kind, send)
@@ -222,13 +219,6 @@ def check_editable(task: Task[Any], view: View, setting: Setting, changes: Servi
         raise Invalid(f"the {setting.label} of {view.label} is locked: {reason}")
 
 
-def state_for_setting(task: Task, view: View) -> str | None:
-    """Return the container's state: a stopped one takes a setting at its next start, and has not to wait."""
-    if view.service.status != ServiceStatus.ACTIVE:
-        return None
-    return view.state if view.state is not None else read_state(task, view.service.id)
-
-
 def not_shown(view: View, changes: ServiceChanges) -> dict[str, Any]:
     """Return what was written and is shown otherwise, as a diff shows it. What is not shown says nothing."""
     wrong = {}
@@ -243,10 +233,7 @@ def not_shown(view: View, changes: ServiceChanges) -> dict[str, Any]:
 
 
 def carried(service: Any, settings: Any, *, other_product: bool = False) -> dict[str, Any]:
-    """Return the settings that make another service like this one, by the options of module service.
-
-    ``service`` and ``settings`` are models or data. What the platform does not show is ``None``.
-    """
+    """Return the settings that make another service like this one, by the options of module service."""
     found = {}
     for setting in SETTINGS:
         if not setting.carried or (other_product and setting.of_product):
@@ -286,10 +273,7 @@ def differing_fact(options: ServiceOptions, service: Service | ServiceSummary) -
 
 
 def immutable(view: View, differing: tuple[str, str, str], just_ordered: bool = False) -> Invalid:
-    """Return the error for a fact that differs.
-
-    The family of a product is known only once a service of it exists, so an order is not refused for it.
-    """
+    """Return the error for a fact that differs."""
     name, actual, wanted = differing
     return Invalid(
         f"it has {name} {actual!r}, not {wanted!r}. Set {name} to {actual!r} in the task to keep it, "
@@ -298,9 +282,6 @@ def immutable(view: View, differing: tuple[str, str, str], just_ordered: bool = 
         else f"{view.label} has {name} {actual!r}, not {wanted!r}; the platform cannot change it, "
         "and nothing was done. Correct the task, or order a new service"
     )
-
-
-# --- Price limits -----------------------------------------------------------------------------------
 
 
 def commitment_of(
@@ -347,10 +328,7 @@ def check_max_monthly(task: Task[MaxMonthlyOptions], monthly: Decimal | None, wh
 
 
 def wanted_size(task: Task[Any], view: View, changes: ServiceChanges) -> dict[str, Any] | None:
-    """Return the size that the task asks for, by its parts or by a preset; other parts stay as they are.
-
-    Where no quote shows the size of a preset, it cannot be compared (Order fields).
-    """
+    """Return the size that the task asks for, by its parts or by a preset; other parts stay as they are."""
     service, preset = view.service, task.options.preset
     if task.options.dimensions is not None:
         given = {name: value for name, value in vars(task.options.dimensions).items() if value is not None}
@@ -452,9 +430,6 @@ def describe_size(size: dict[str, Any]) -> str:
     return f"{size['cpu_cores']} vCPU, {size['ram_gb']} GB memory, {size['storage_gb']} GB disk"
 
 
-# --- The project ------------------------------------------------------------------------------------
-
-
 def moving(task: Task[Any], view: View, wanted: str, changes: ServiceChanges) -> Commitment:
     """Warn of what a move to another project does: its network is another one, and the alias goes along."""
     service, project = view.service, cast(Project, changes.home)
@@ -497,8 +472,8 @@ class IsPublic:
 def set_network(task: Task[Any], view: View, change: Change) -> None:
     """Open or close a service. The effect of a repeated change is unknown, so look before a retry.
 
-    The platform recreates a running container, and a stopped one has the change from its next start on. In
-    all other cases, and if a running one is not seen to be recreated, the change is pending until then.
+    The specification says both that the change recreates the container and that it needs a start from stop
+    (Settings, rule 3; Power). So it is pending until a start, unless a running one is seen to be recreated.
     """
     id, waits = view.service.id, task.options.wait and task.options.state != "restarted"
     first = settled_metrics(task, id, min(task.options.wait_timeout, SETTLE_SECONDS) if waits else 0)
@@ -517,7 +492,15 @@ def set_network(task: Task[Any], view: View, change: Change) -> None:
         make()
         return
     in_effect = write_recorded(task, id, NETWORK, make)
-    if task.options.state == "restarted" or not was_recreated(task, id, first, at):
+    seconds = QUIET_SECONDS if task.options.wait else 0
+    if task.options.state == "restarted":
+        return
+    if not runs(first) or not poll_for(lambda: shows_start_since(task.account, id, at), seconds):
+        task.warn(
+            "the network change was accepted, but nothing showed that the container was recreated for it. "
+            "The change takes effect at its next start; hosted.services.service with state: restarted stops "
+            "and starts it"
+        )
         return
     in_effect()
     if task.options.wait and task.options.state in NON_DISRUPTIVE_STATES:
@@ -525,7 +508,6 @@ def set_network(task: Task[Any], view: View, change: Change) -> None:
 
 
 def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
-    """Wait until a container runs again after a network change."""
     up = time.monotonic()
 
     def is_up(state: str | None) -> bool:
@@ -541,23 +523,6 @@ def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
         return state == ContainerState.RUNNING
 
     await_container(task, view.service.id, is_up, f"{view.label} to run again")
-
-
-def was_recreated(task: Task[WaitOptions], id: str, before: Metrics | None, at: float) -> bool:
-    """Tell whether the container was seen to be recreated, and warn if it was not.
-
-    The specification says both that the change recreates the container and that it needs a start from stop
-    (Settings, rule 3; Power).
-    """
-    seconds = QUIET_SECONDS if task.options.wait else 0
-    if runs(before) and poll_for(lambda: shows_start_since(task.account, id, at), seconds):
-        return True
-    task.warn(
-        "the network change was accepted, but nothing showed that the container was recreated for it. The "
-        "change takes effect at its next start; hosted.services.service with state: restarted stops and "
-        "starts it"
-    )
-    return False
 
 
 # --- The table --------------------------------------------------------------------------------------

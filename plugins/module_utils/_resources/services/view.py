@@ -215,10 +215,7 @@ def expected_pricing(service: Service, rates: Rates, billed: Decimal | None) -> 
 
 
 def note_billed(task: Task[Any], service: Service, announced: Cost, status: str | None) -> None:
-    """Let ``cost`` say what a service is billed in a status where the task failed and that is not as planned.
-
-    Without a price that is shown, the announced one stays.
-    """
+    """Let ``cost`` say what a service is billed in the status in which the task failed."""
     billed = billed_rate(service) if service.status == status else rates_of(service).of(status)
     if billed is not None:
         task.effects.billed = replace(announced, after=billed)
@@ -227,10 +224,7 @@ def note_billed(task: Task[Any], service: Service, announced: Cost, status: str 
 def compare_rate(
     task: Task[MaxMonthlyOptions], what: str, billed: Decimal | None, announced: Cost, advice: str
 ) -> None:
-    """Warn if the platform bills another rate than announced, and put that rate in ``cost``.
-
-    If none was announced, as it was not known, warn of one that is higher than before.
-    """
+    """Warn if the platform bills another rate than announced, and put that rate in ``cost``."""
     before = announced.before
     if billed is None or announced.after == billed:
         return
@@ -253,10 +247,7 @@ def compare_rate(
 def wait_for_status(
     task: Task[WaitOptions], id: str, wanted: str, first: Service | ServiceSummary | None = None
 ) -> Service:
-    """Wait until a service has this status. FAILED and AWAITING_ADMIN end the wait at once.
-
-    ``first`` is the service as it was just read; as a list shows it, in another status.
-    """
+    """Wait until a service has this status. FAILED and AWAITING_ADMIN end the wait at once."""
     read: list[Any] = [first] if first else []
     return wait_for(
         task,
