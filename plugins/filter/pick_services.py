@@ -67,7 +67,7 @@ _value:
 
 from functools import partial
 
-from ..module_utils._resources.services.selection import select_services
+from ..module_utils._resources.services.listing import select_services
 from ..plugin_utils._templating.filters import as_filter
 
 

@@ -17,8 +17,8 @@ from .._api.errors import HostedError, Refused, TokenRejected
 from .._api.models import App, AppQuote, Dimensions, ProjectDetail, ServiceSummary
 from .._api.values import ServiceStatus
 from .applications.lookup import OnAppOptions, check_slug, select_host, select_id
-from .services.namesakes import ORDERING
 from .services.options import CommitmentOptions, Size
+from .services.order import ORDERING
 from .services.settings import check_max_monthly, describe_size
 from .shared.account import Account
 from .shared.change import Change, Outcome, apply

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from .app_deploy import APP_DEPLOY
-from .fleets.members import Modules
-from .fleets.options import FleetOptions, check_options
+from .fleets.members import FleetOptions, Modules, check_options
 from .fleets.run import FleetRun
 from .service import SERVICE
 from .shared.plan import Plan, Resource, Task

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from .._api.models import ServiceSummary, plain
 from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
-from .services.listing import read_or_error, replace_errors, sftp_if_any
+from .services.listing import add_part, sftp_if_any
 from .shared.account import Account
 from .shared.identify import close_name, existing
 from .shared.names import same_name
@@ -63,25 +63,19 @@ class ServiceInfoResource(Resource[ServiceInfoOptions]):
             if getattr(task.options, name) < 1:
                 raise Invalid(f"{name} is {getattr(task.options, name)}; it must be 1 or more")
         services = select_matching(task)
-        readers = readers_for(task.options)
-        ids = [service.id for service in services]
-        metrics = task.account.metrics(ids) if "metrics" in task.options.include else {}
-
-        def describe(account: Account, service: ServiceSummary) -> dict[str, Any]:
-            found = service.as_dict()
-            if metrics:
-                found["metrics"] = plain(metrics[service.id])
-            for part, read in readers.items():
-                able = part != "settings" or service.family in WITH_SETTINGS
-                found[part] = plain(read_or_error(read, account, service.id)) if able else None
-            return found
-
-        if not readers:
-            return Plan(result=[describe(task.account, service) for service in services])
-        result = task.account.each(services, describe)
-        for part in readers:
-            for warning in replace_errors(result, part, "so it is null there"):
+        result = [service.as_dict() for service in services]
+        if "metrics" in task.options.include:
+            metrics = task.account.metrics([service.id for service in services])
+            for found in result:
+                found["metrics"] = plain(metrics[found["id"]])
+        for part, read in readers_for(task.options).items():
+            able = [each for each in result if part != "settings" or each["family"] in WITH_SETTINGS]
+            for found in result:
+                found[part] = None
+            for warning in add_part(task.account, able, part, read, "so it is null there"):
                 task.warn(warning)
+            for found in able:
+                found[part] = plain(found[part])
         return Plan(result=result)
 
 
@@ -110,11 +104,7 @@ def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
 
 
 def warn_of_filters(task: Task[ServiceInfoOptions], services: Sequence[ServiceSummary]) -> None:
-    """Warn of a status or name that is probably misspelled, because nothing matches it.
-
-    The platform may have undocumented statuses, and a service may be looked up to see that it is gone, so
-    neither is an error.
-    """
+    """Warn of a status or name that is probably misspelled, because nothing matches it."""
     status, name = task.options.status, task.options.name
     statuses = {*ServiceStatus.ALL, *(service.status for service in services)}
     if status is not None and status not in statuses:
@@ -143,12 +133,7 @@ def readers_for(options: ServiceInfoOptions) -> dict[str, Callable[[Account, str
 
 
 def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
-    """Return the start of the current hour, day, week and month, as timestamps in UTC.
-
-    The platform leaves the choice to the caller because of time zones (Journals). Weeks begin on Monday.
-
-    :raises Invalid: for an unknown time zone.
-    """
+    """Return the start of the current hour, day, week and month, as timestamps in UTC."""
     now = datetime.now(zone_named(zone_name) if zone_name is not None else None)
     hour = now.replace(minute=0, second=0, microsecond=0)
     day = hour.replace(hour=0)

@@ -15,16 +15,18 @@ from .._api.errors import HostedError
 from .._api.models import Backup, Service
 from .._api.values import BackupStatus, ServiceStatus
 from .services.many_services import (
+    Order,
     ServiceJob,
     combine_errors,
+    explicit_references,
     plan_jobs,
     read_job,
+    read_order,
     select_jobs,
     warn_of_nothing,
     work_on,
 )
-from .services.rates import rates_of
-from .services.start_order import Order, explicit_references, read_order
+from .services.view import rates_of
 from .shared.account import Account
 from .shared.identify import find_service, with_name
 from .shared.money import currency_of

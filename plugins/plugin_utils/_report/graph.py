@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ...module_utils._resources.services.start_order import order_of
+from ...module_utils._resources.services.many_services import order_of
 
 WIDTH, HEIGHT = 232, 56
 """The size of a card."""

@@ -7,19 +7,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from ..._api.models import Service
 from ..._api.probes import probe_tcp, probe_url
 from ..._api.values import ContainerState
-from ..services.view import with_diagnostics
+from ..services.view import wait_for
 from ..shared.identify import label
+from ..shared.options import WaitOptions, option
 from ..shared.plan import Task
-from ..shared.task_errors import WaitEnded
-from ..shared.waiting import wait_until
-from .options import HealthyOptions, ProbeOptions
+from ..shared.task_errors import Invalid, WaitEnded
 
+LONGEST = 24 * 60 * 60.0
 LOOKS = 2
 """How often in a row a container is seen stopped before it counts as crashed: metrics may lag."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeOptions:
+    """How to look whether a service responds: by a URL or a TCP connection."""
+
+    url: str | None = None
+    status: list[int] = option([200])
+    tcp: bool = False
+    timeout: float = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthyOptions(WaitOptions):
+    """For how long a container has to run to be healthy, and how to verify certificates."""
+
+    healthy_for: float = 10.0
+
+    @property
+    def verify(self) -> bool | str:
+        """How to verify the certificates of health checks, in the form of requests."""
+        return self.ca_path or self.validate_certs if self.validate_certs else False
+
+
+def check_probe(check: ProbeOptions) -> None:
+    if (check.url is None) != check.tcp:
+        raise Invalid("an entry of health_checks needs either url or tcp: true")
+    if check.url is not None and urlsplit(check.url).scheme not in ("http", "https"):
+        raise Invalid(f"url of health_checks is {check.url!r}; it must begin with http:// or https://")
+    if not check.status:
+        raise Invalid("status of health_checks is an empty list; name status codes, or leave it out for 200")
+    if not 0 < check.timeout <= LONGEST:
+        raise Invalid(f"timeout of health_checks is {check.timeout}; it must be more than 0 seconds")
 
 
 @dataclass
@@ -33,16 +67,9 @@ class Health:
     """How often in a row the container was seen stopped."""
 
     def wait(self) -> None:
-        """Wait until the service is healthy.
-
-        :raises WaitEnded: if it is not within ``wait_timeout``, or stops.
-        """
+        """Wait until the service is healthy; not for one that stops again."""
         goal = f"the health of {label(self.service)}"
-        with_diagnostics(
-            self.task,
-            self.service.id,
-            lambda: wait_until(self.task, self.problem, self.is_healthy, str, goal),
-        )
+        wait_for(self.task, self.service.id, self.problem, self.is_healthy, str, goal=goal)
 
     def problem(self) -> str | None:
         """Return what is wrong with the service; ``None`` if it is healthy."""
@@ -57,17 +84,15 @@ class Health:
         return next(filter(None, map(self.probe, self.checks)), None)
 
     def is_healthy(self, problem: str | None) -> bool:
-        """Tell whether the wait is over."""
         if self.stopped >= LOOKS:
             raise WaitEnded(f"{label(self.service)} stopped again after it was started")
         return problem is None
 
     def probe(self, check: ProbeOptions) -> str | None:
-        """Return what is wrong by one check."""
         address = self.service.address
-        if check.url is None:
-            return probe_tcp(address, check.timeout) if address else "it has no address"
-        if "{address}" in check.url and not address:
+        if not address and (check.url is None or "{address}" in check.url):
             return "it has no address"
+        if check.url is None:
+            return probe_tcp(str(address), check.timeout)
         url = check.url.replace("{address}", address or "")
         return probe_url(url, check.status, check.timeout, self.task.options.verify)

@@ -1,26 +1,223 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One service of a fleet: how it is, what is to be done with it, and the plan for that."""
+"""One service of a fleet: what is asked of it, what is remembered of it, how it is, and the plan for that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
 
 from ..._api.models import Metrics, Service
 from ..._api.values import ContainerState, Family, ServiceStatus
-from ..services.many_services import ServiceJob
+from ..applications.lookup import check_tag
+from ..services.many_services import ManyServicesOptions, ServiceJob
+from ..services.options import CommitmentOptions, Size
 from ..services.power import wait_while_stopping
 from ..shared.money import Cost, currency_of
+from ..shared.options import StateDirOptions, names_given, option, required
 from ..shared.pending import COMMAND, Pending
-from ..shared.plan import Effects, Plan, Resource, Task, plan_with
+from ..shared.plan import Plan, Resource, Task, plan_with
+from ..shared.run_memory import Run
+from ..shared.store import Kind, Record
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import current_time
 from ..shared.waiting import poll_for
-from .memory import Memory
-from .options import FleetOptions
+from .health import LONGEST, HealthyOptions, ProbeOptions, check_probe
+
+SHARE = re.compile(r"(\d{1,6})(%?)")
+
+# --- What is asked ------------------------------------------------------------------------------------
+
+
+def share_of(total: int, text: str, name: str, *, least: int) -> int:
+    """Return the number that an option holds, or the part of a total in percent, rounded down."""
+    found = SHARE.fullmatch(text.strip())
+    amount, percent = (int(found[1]), bool(found[2])) if found else (-1, False)
+    if amount < least or (percent and amount > 100):
+        raise Invalid(
+            f"{name} is {text!r}; it must be a number of {least} or more, or a percentage such as 25%"
+        )
+    return total * amount // 100 if percent else amount
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthCheckOptions(ProbeOptions):
+    """How to look whether services respond, all of them or some."""
+
+    services: list[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetOptions(ManyServicesOptions, CommitmentOptions, HealthyOptions, StateDirOptions):
+    """The options of module fleet."""
+
+    name: str = required(selects=True)
+    state: Literal["started", "stopped", "restarted", "updated"] = required()
+    batch_size: list[str] = option(["25%"], selects=True)
+    canary: bool = False
+    pause: float = 0.0
+    max_failures: str = option("0", selects=True)
+    health_checks: list[HealthCheckOptions] = option([])
+    start_after: dict[str, Any] = option({})
+    only_what_ran: bool = True
+    resume: bool = False
+    tag: str | None = option(None, selects=True)
+    command: str | None = None
+    dimensions: Size | None = None
+    start_over: bool = False
+
+    def sizes(self, total: int) -> list[int]:
+        """Return the sizes of the batches; the last one holds for all further ones."""
+        return [max(1, share_of(total, size, "batch_size", least=1)) for size in self.batch_size]
+
+    def bound(self, total: int) -> int:
+        """Return how many services may fail."""
+        return share_of(total, self.max_failures, "max_failures", least=0)
+
+    @property
+    def what(self) -> str:
+        """What is to be done, as a key: a later run goes on only with the same."""
+        size = self.dimensions.as_dict() if self.dimensions else None
+        text = json.dumps([self.tag, self.command, size])
+        return f"{self.state} {hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
+
+
+def check_options(options: FleetOptions) -> None:
+    """Check the options that have limits, or contradict each other."""
+    options.sizes(0)  # which checks them
+    options.bound(0)
+    if not options.wait:
+        raise Invalid("a batch begins when the one before it is done, so wait must be true")
+    for name in ("pause", "healthy_for"):
+        seconds = getattr(options, name)
+        if not 0 <= seconds <= LONGEST:
+            raise Invalid(f"{name} is {seconds}; it must be 0 to {LONGEST:g} seconds")
+    if options.resume and options.state != "started":
+        raise Invalid(f"resume goes with state: started alone, and state is {options.state}")
+    check_update(options)
+    for check in options.health_checks:
+        if check.services is not None and not check.services:
+            raise Invalid(
+                "services of health_checks is an empty list; name services, or leave it out for all"
+            )
+        check_probe(check)
+
+
+def check_update(options: FleetOptions) -> None:
+    """Check what an update consists of, and that no other state is given any of it."""
+    given = names_given(tag=options.tag, command=options.command, dimensions=options.dimensions)
+    if options.state != "updated":
+        if given:
+            raise Invalid(f"{' and '.join(given)} go with state: updated alone, and state is {options.state}")
+        return
+    if not given:
+        raise Invalid("state: updated does not say what to update; set tag, command or dimensions")
+    if options.tag is not None:
+        check_tag(options.tag)
+        if len(given) > 1:
+            raise Invalid(f"{' and '.join(given)} cannot be updated at once; use a task for each")
+    if options.dimensions is not None and not any(options.dimensions.as_dict().values()):
+        raise Invalid("dimensions is empty; give at least one of its parts, or leave it out")
+
+
+# --- What is remembered -------------------------------------------------------------------------------
+
+
+@dataclass
+class FleetRecord:
+    """What is remembered of a fleet. Services are known by their ids."""
+
+    ran: dict[str, bool] = field(default_factory=dict)
+    """Whether each service ran before the fleet stopped it."""
+    back: set[str] = field(default_factory=set)
+    """The services that were started again since, or that the fleet did not stop after all."""
+    what: str | None = None
+    """What the last run was to do; ``None`` if it came to its end."""
+    since: datetime | None = None
+    """When that was begun."""
+    begun: dict[str, datetime] = field(default_factory=dict)
+    """The services that were begun, and when."""
+    up: set[str] = field(default_factory=set)
+    """Those that ran when they were begun."""
+    done: set[str] = field(default_factory=set)
+    """Those that are done and healthy."""
+    holder: Run | None = None
+    """The run that stopped the fleet and has not started it again; ``None`` if that is not known or over."""
+
+    def ran_before(self, id: str) -> bool | None:
+        """Tell whether a service ran before it was stopped; ``None`` if that is not known or over."""
+        return None if id in self.back else self.ran.get(id)
+
+    def note_stop(self, id: str, runs: bool) -> None:
+        """Note whether a service runs, before it is stopped. What stands still already keeps its note."""
+        if runs or id in self.back or id not in self.ran:
+            self.ran[id] = runs
+        self.back.discard(id)
+
+    def begin(self, what: str, start_over: bool) -> None:
+        """Go on with what an earlier run was at, or begin anew if that was something else."""
+        if self.what == what and not start_over:
+            return
+        self.what, self.since, self.begun, self.up, self.done = what, current_time(), {}, set(), set()
+
+    def end(self, left_down: Collection[str] = ()) -> None:
+        """Note that the run is over, but for services that it left down: the next one starts those."""
+        if not left_down:
+            self.what = self.since = None
+        self.begun = {id: at for id, at in self.begun.items() if id in left_down}
+        self.up &= set(left_down)
+        self.done = set()
+
+
+FLEETS = Kind("fleets", FleetRecord, "what the fleet remembers")
+
+
+@dataclass
+class Memory:
+    """The file that holds the record of a fleet. Threads share it."""
+
+    file: Record[FleetRecord]
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    record: FleetRecord = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.record = self.file.read()
+
+    def goes_on(self, options: FleetOptions) -> bool:
+        """Tell whether a task goes on with the run that this tells of."""
+        return self.record.what == options.what and not options.start_over
+
+    def write(self) -> None:
+        self.file.write(self.record)
+
+    def note_begun(self, id: str, *, runs: bool) -> None:
+        """Remember that a service is about to be changed, unless an earlier run began it and is not done."""
+        with self.lock:
+            record = self.record
+            if id not in record.begun or id in record.done:
+                record.begun[id] = current_time()
+                record.done.discard(id)
+                record.up.discard(id)
+                record.up |= {id} if runs else set()
+                self.write()
+
+    def note_done(self, id: str, *, back: bool) -> None:
+        """Remember that a service is done; ``back`` tells whether it was started after a stop."""
+        with self.lock:
+            self.record.done.add(id)
+            if back:
+                self.record.back.add(id)
+            self.write()
+
+
+# --- A member -----------------------------------------------------------------------------------------
 
 Verdict = tuple[bool, str | None]
 """Whether to work on a service, or why nothing is done although it is not as the task asks for."""
@@ -29,8 +226,7 @@ NOTHING: Verdict = (False, None)
 IS_SUSPENDED: Verdict = (False, "it is suspended")
 
 
-@dataclass(frozen=True)
-class Modules:
+class Modules(NamedTuple):
     """The modules that know how to change a service."""
 
     service: Resource[Any]
@@ -51,12 +247,10 @@ class Member:
 
     @property
     def id(self) -> str:
-        """The id of the service."""
         return self.service.id
 
     @property
     def state(self) -> str | None:
-        """The state of the container; ``None`` if it is not known."""
         return None if self.metrics is None else self.metrics.state
 
     @property
@@ -73,8 +267,8 @@ class Member:
     @property
     def cut_off(self) -> bool:
         """Whether an earlier run began it and did not come to its end."""
-        record = self.memory.record
-        return self.goes_on and self.id in record.begun and self.id not in record.done
+        record, goes_on = self.memory.record, self.memory.goes_on(self.job.task.options)
+        return goes_on and self.id in record.begun and self.id not in record.done
 
     @property
     def unfinished(self) -> bool:
@@ -84,21 +278,20 @@ class Member:
             return False
         return self.cut_off or (options.state == "started" and bool(self.memory.record.ran_before(self.id)))
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether the task goes on with the run that the memory tells of."""
-        options = self.job.task.options
-        return self.memory.record.what == options.what and not options.start_over
-
     def look_again(self) -> None:
         """Read the service and its container again, because time has passed since the plan was made."""
-        task = self.job.task
-        self.service = self.job.service = task.account.existing_service(self.id)
-        self.read_metrics()
+        account = self.job.task.account
+        self.service = self.job.service = account.existing_service(self.id)
+        self.metrics = account.metrics_of(self.id)
 
-    def await_end_of_stop(self) -> None:
-        """Wait while the container stops: it may be restarting or being suspended, so look again after it."""
+    def look_in_turn(self) -> None:
+        """Look again, at the end of what is under way.
+
+        What stops may be restarting or being suspended, and a restart that an earlier run may have sent is
+        not sent twice, so it gets the time to show.
+        """
         task = self.job.task
+        self.look_again()
         if task.options.wait and self.state == ContainerState.STOPPING:
             wait_while_stopping(task, self.id)
             self.look_again()
@@ -106,9 +299,12 @@ class Member:
             with self.memory.lock:
                 self.memory.record.note_stop(self.id, True)
 
-    def read_metrics(self) -> None:
-        """Read how the container is now."""
-        self.metrics = self.job.task.account.metrics_of(self.id)
+        def shows() -> bool:
+            self.look_again()
+            return self.shows_restart()
+
+        if task.options.state == "restarted" and self.unfinished:
+            poll_for(shows)
 
     def decide(self) -> None:
         """Decide what to do with the service, by how it was last read."""
@@ -121,7 +317,6 @@ class Member:
         self.verdict = self.judge()
 
     def judge(self) -> Verdict:
-        """Return what to do with a service whose state is known, or that is suspended."""
         options = self.job.task.options
         if self.service.status == ServiceStatus.SUSPENDED and not options.resume:
             return IS_SUSPENDED
@@ -129,7 +324,8 @@ class Member:
             return self.judge_start()
         if options.state == "stopped":
             return NOTHING if self.state == ContainerState.STOPPED else ACT
-        if options.state == "restarted" and self.goes_on and self.id in self.memory.record.done:
+        is_done = self.memory.goes_on(options) and self.id in self.memory.record.done
+        if options.state == "restarted" and is_done:
             return NOTHING  # its plan would restart it again; that of an update knows what is in effect
         may_run = self.runs or self.state == ContainerState.STOPPING  # a restart begins with a stop
         if not may_run and not self.cut_off and (options.state == "restarted" or options.tag is not None):
@@ -137,7 +333,6 @@ class Member:
         return ACT
 
     def judge_start(self) -> Verdict:
-        """Return whether to start the service."""
         record = self.memory.record
         ran = record.ran_before(self.id)
         if not self.job.task.options.only_what_ran:
@@ -149,8 +344,6 @@ class Member:
         if self.id in record.back:
             return False, "it ran since then, and it was not the fleet that stopped it"
         return False, "it is not known to have run before the fleet was stopped"
-
-    # --- Planning -----------------------------------------------------------------------------------
 
     def make_plan(self, task: Task[FleetOptions]) -> Plan:
         """Return the plan for the service. One that was suspended since it was read is left alone."""
@@ -168,13 +361,6 @@ class Member:
             return Plan(plan.result)
         return plan
 
-    def foresee(self) -> Plan:
-        """Return the plan as far as it is known before the turn of the service comes."""
-        task = self.job.task
-        if task.check_mode:
-            return self.make_plan(task)
-        return self.make_plan(replace(task, check_mode=True, warnings=[], effects=Effects()))
-
     def shows_restart(self) -> bool:
         """Tell whether a restart that an earlier run began shows, be it that it is under way."""
         begun = self.memory.record.begun.get(self.id)
@@ -182,16 +368,6 @@ class Member:
             return begun is not None
         uptime = self.metrics.uptime_seconds  # in whole seconds
         return uptime is not None and uptime <= (current_time() - begun).total_seconds() + 1
-
-    def await_restart(self) -> None:
-        """Wait briefly until a restart that an earlier run may have sent shows, as it is not sent twice."""
-
-        def shows() -> bool:
-            self.look_again()
-            return self.shows_restart()
-
-        if self.job.task.options.state == "restarted" and self.unfinished:
-            poll_for(shows)
 
     def plan_update(self, task: Task[FleetOptions]) -> Plan:
         """Return the plan for a new release, or for another command and size."""
@@ -221,8 +397,6 @@ class Member:
         arguments |= {"max_monthly": task.options.max_monthly, "resume": task.options.resume}
         return plan_with(task, self.modules.service, arguments)
 
-    # --- Results ------------------------------------------------------------------------------------
-
     def facts(self, shown: Any, cost: Cost | None, moves: Any) -> dict[str, Any]:
         """Return what the result tells of the service. ``shown`` is the result of its plan."""
         told: Mapping[str, Any] = shown if isinstance(shown, Mapping) else {}
@@ -240,7 +414,7 @@ class Member:
         if plan is None:
             return
         shown = plan.reread() if plan.reread and effects.actions else plan.result
-        self.read_metrics()
+        self.metrics = self.job.task.account.metrics_of(self.id)
         shown = {**shown, "state": self.state} if isinstance(shown, dict) else shown
         cost = effects.cost(plan.cost) if plan.cost else None
         self.job.result = self.facts(shown, cost, [*effects.moves, *effects.unsure_moves])
@@ -253,5 +427,4 @@ def status_of(shown: Any) -> Any:
 
 
 def command_of(state: Mapping[str, Any] | str) -> Any:
-    """Return the launch command in the state that a plan shows."""
     return state.get("command") if isinstance(state, Mapping) else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..clones.options import check_dictionaries
-from ..fleets.options import LONGEST, HealthyOptions, ProbeOptions, check_probe
+from ..fleets.health import LONGEST, HealthyOptions, ProbeOptions, check_probe
 from ..services.on_service import OneServiceOptions
 from ..services.options import CommitmentOptions, OrderOptions
 from ..shared.options import FilePath, StateDirOptions, option, required

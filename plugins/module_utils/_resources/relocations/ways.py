@@ -18,9 +18,8 @@ from ..._api.models import Service
 from ..._api.platform_clock import CLOCKS_DIFFER
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
-from ..services.rates import Rates, rates_of
 from ..services.settings import SETTINGS, carried, check_max_monthly
-from ..services.view import billed_rate, read_state
+from ..services.view import Rates, billed_rate, rates_of, read_state
 from ..shared.identify import label
 from ..shared.money import Cost, format_amount
 from ..shared.plan import Plan, Resource, Step, Task, plan_with

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import partial, reduce
-from typing import Any, NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple, cast
 
 from ..._api.client import Client
 from ..._api.errors import AccessDenied, HostedError
@@ -25,19 +25,18 @@ from ..._api.values import ServiceStatus
 from ..shared import journal
 from ..shared.account import Account, Reads
 from ..shared.budget import (
-    ACCOUNT,
     ENVIRONMENT,
     PROJECTS,
     RUN,
     THE_BUDGET,
-    THE_LIMIT,
+    VARIABLE,
     BudgetExceeded,
     Guard,
     read_budget,
 )
 from ..shared.connecting import account_of
 from ..shared.identify import as_sentence, existing, near_miss, oldest_projects
-from ..shared.journal import Entry
+from ..shared.journal import Entry, Opened
 from ..shared.money import Commitment, format_amount, format_price, rate_from
 from ..shared.names import same_name
 from ..shared.plan import Branch, Plan, Step, Task
@@ -57,11 +56,10 @@ FACTS = {
     "adds": "this task would add",
     "added_by_run": "this run has added",
 }
-"""What a refusal tells of its figures."""
-SCOPES = {ACCOUNT: "the account", RUN: "this run"}
-
-
-# --- What is noted ------------------------------------------------------------------------------------
+THE_LIMIT = (
+    f"the limit: the option budget, the variable {VARIABLE} and {ENVIRONMENT} in the environment all hold, "
+    "and of each kind the lowest counts"
+)
 
 
 @dataclass(frozen=True)
@@ -76,18 +74,6 @@ class OfRun:
 OF_RUN = Kind("", OfRun, "the record of what this run commits", "Begin a new run")
 
 
-class Open(NamedTuple):
-    """A commitment that the platform may not show yet, and its entry in the journal."""
-
-    record: Record[Entry]
-    entry: Entry
-    made: Commitment
-
-    def is_attempt_at(self, made: Commitment) -> bool:
-        """Tell whether it is an attempt at a commitment whose outcome is open."""
-        return not self.entry.done and self.made.attempt == made.attempt
-
-
 class Notes:
     """What this controller, and this run of it, have committed on the account of a client."""
 
@@ -97,33 +83,25 @@ class Notes:
         self.run = run_record(OF_RUN, f"{state_key(None, self.subject)}.json")
 
     def turn(self) -> AbstractContextManager[bool]:
-        """Keep all other commitments of this controller waiting."""
         return lock_file(os.path.join(records_folder(LOCKS), state_key(None, self.subject)), LOCK_SECONDS)
 
-    def open(self) -> list[Open]:
-        """Return what the platform may not show yet. What has counted for long enough is closed.
-
-        :raises Invalid: naming the file of an entry that cannot be read.
-        """
-        found = list[Open]()
-        for record, entry in journal.opened(None, self.subject).items():
+    def open(self) -> Opened:
+        """Return what the platform may not show yet. What has counted for long enough is closed."""
+        found = journal.opened(None, self.subject)
+        for record, entry in list(found.items()):
             if time.time() - entry.at > (DONE_SECONDS if entry.done else OPEN_SECONDS):
                 record.remove()
-            elif entry.commitment:
-                found.append(Open(record, entry, entry.commitment))
+                del found[record]
         return found
 
     def of_run(self) -> OfRun:
-        """Return what is noted of this run."""
         return self.run.read() if self.run else OfRun()
 
     def add(self, added: Mapping[str, Decimal], made: Commitment) -> None:
         """Note what this run has added, also with a commitment, which is not only predicted any more."""
         if self.run:
             with self.run.held(LOCK_SECONDS) as run:
-                others = tuple(each for each in run.predicted if each.key != made.key)
-                if added != run.added or others != run.predicted:
-                    self.run.write(OfRun(added, others))
+                self.run.write(OfRun(added, tuple(each for each in run.predicted if each.key != made.key)))
 
 
 # --- What the account has -----------------------------------------------------------------------------
@@ -138,13 +116,13 @@ class Holding(NamedTuple):
 
 
 Holdings = dict[str, Holding]
+"""Services by their ids."""
 
 
 def read_holdings(account: Account, projects: Collection[str]) -> Holdings:
-    """Return the services of the account by id, with those of these projects that they are in.
+    """Return the services of the account, with those of these projects that they are in.
 
-    The list shows the full rate, which is billed, or is going to be, unless a service is suspended, free or
-    failed. The billing overview has one figure for all, whose month and rounding are not shown.
+    The list shows the full rate, which is billed, or is going to be, unless one is suspended, free or failed.
     """
     full = (ServiceStatus.ACTIVE, ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN)
     listed = {each.id: each for each in existing(account.services())}
@@ -165,17 +143,15 @@ def read_holdings(account: Account, projects: Collection[str]) -> Holdings:
 
 
 def rate_of(holdings: Holdings) -> Decimal:
-    """Return the monthly rate of services, as far as it is known."""
     return sum((each.monthly or NOTHING for each in holdings.values()), NOTHING)
 
 
 def namesakes(holdings: Holdings, made: Commitment) -> tuple[str, ...]:
-    """Return the ids of the services that are called as what is made."""
     return tuple(id for id, each in holdings.items() if same_name(each.name, made.name))
 
 
 def seen(holdings: Holdings, made: Commitment) -> Holding:
-    """Return a service as it is before a commitment: as the plan saw it, if nothing else shows it."""
+    """Return a service before a commitment: as the plan saw it, if nothing else shows it."""
     return holdings.get(made.key) or Holding(made.name or made.what, made.before)
 
 
@@ -191,43 +167,41 @@ def with_commitment(holdings: Holdings, made: Commitment, key: str = "") -> Hold
     return {**holdings, key or made.key: Holding(now.name, now.monthly if stays else made.monthly, projects)}
 
 
-def with_open(listed: Holdings, entries: Iterable[Open]) -> tuple[Holdings, list[Open]]:
+def with_open(listed: Holdings, entries: Opened) -> tuple[Holdings, list[Record[Entry]]]:
     """Return the holdings with what the platform does not show yet, and the entries of what it shows."""
-    holdings, shown, taken = listed, list[Open](), set[str]()
-    for each in entries:
-        made, now = each.made, listed.get(each.made.key)
-        came = set(namesakes(listed, made)).difference(each.entry.known, taken) if made.is_new else set()
-        if came and made.kind == "order":  # a slug is that of one application, a name may be of several
-            taken.add(min(came))
-        if came or (not made.is_new and (now is None or is_shown(made, now))):
-            shown.append(each)
+    holdings, shown, taken = listed, list[Record[Entry]](), set[str]()
+    for record, entry in entries.items():
+        made = cast(Commitment, entry.commitment)
+        now = listed.get(made.key)
+        if made.is_new:
+            came = set(namesakes(listed, made)).difference(entry.known, taken)
+            if came and made.kind == "order":  # a slug is that of one application, a name may be of several
+                taken.add(min(came))
+            is_shown = bool(came)
+        elif now is None or made.kind == "move":
+            is_shown = now is None or made.home in now.projects
+        else:
+            is_shown = made.monthly is not None and now.monthly is not None and now.monthly >= made.monthly
+        if is_shown:
+            shown.append(record)
         else:  # what is new counts beside all else that is on its way
-            holdings = with_commitment(holdings, made, made.id or each.record.path)
+            holdings = with_commitment(holdings, made, made.id or record.path)
     return holdings, shown
-
-
-def is_shown(made: Commitment, now: Holding) -> bool:
-    """Tell whether the platform shows a new rate or project."""
-    if made.kind == "move":
-        return made.home in now.projects
-    return made.monthly is not None and now.monthly is not None and now.monthly >= made.monthly
 
 
 # --- Whether it fits ----------------------------------------------------------------------------------
 
 
 class Limit(NamedTuple):
-    """The most that is allowed, by which option, and for what."""
+    """The most that is allowed, by which option, and for what: of a project, for what is in one of these."""
 
     option: str
     kind: str
     scope: str
     most: Decimal
     projects: frozenset[str]
-    """The ids of the projects whose services count, if it is of a project."""
 
     def counted(self, holdings: Holdings, raised: Collection[str]) -> Holdings:
-        """Return the services that count: for a run, those that it raises now."""
         if self.kind == RUN:
             return {id: each for id, each in holdings.items() if id in raised}
         everywhere = self.kind != PROJECTS
@@ -236,81 +210,70 @@ class Limit(NamedTuple):
 
 @dataclass(frozen=True)
 class Rates:
-    """What an account costs, and what a run has added to that."""
+    """What an account costs, as the platform shows it and with what is not shown yet, and a run has added."""
 
+    task: Task[Any]
     listed: Holdings
-    """What the platform shows."""
     holdings: Holdings
-    """That with what is not shown yet."""
     added: Decimal
-    price: Callable[[Decimal], str | None]
     limits: Sequence[Limit] = ()
 
     def after(self, commitments: Sequence[Commitment]) -> Rates:
-        """Return the rates once commitments are made. None can spend what another one saves.
-
-        :raises BudgetExceeded: if they break a limit, or may, as a rate is not known.
-        """
+        """Return the rates once commitments are made, unless that breaks a limit, or may."""
         raising = [made for made in commitments if not made.lowers]
         known = {made.key: seen(self.holdings, made) for made in raising if not made.is_new}
         before = {**self.holdings, **known}
         then = reduce(with_commitment, raising, before)
         for limit in self.limits:
-            self._compare(limit, before, then, raising)
+            self._compare(limit, before, then, {made.key: made for made in raising})
         added = self.added + max(rate_of(then) - rate_of(before), NOTHING)
         return replace(self, holdings=reduce(with_commitment, commitments, self.holdings), added=added)
 
-    def _compare(self, limit: Limit, before: Holdings, then: Holdings, raising: Sequence[Commitment]) -> None:
-        """Raise an error with all figures, if a limit is broken or may be."""
-        raised, of_run = {made.key: made for made in raising}, limit.kind == RUN
-        was, now = limit.counted(before, raised), limit.counted(then, raised)
+    def _compare(
+        self, limit: Limit, before: Holdings, then: Holdings, raised: Mapping[str, Commitment]
+    ) -> None:
+        was, now = rate_of(limit.counted(before, raised)), limit.counted(then, raised)
         unpriced = [f"{each.name!r} ({id})" for id, each in now.items() if each.monthly is None]
-        is_known = all(now[key].monthly is not None for key in raised if key in now)
-        running, adds = self.added if of_run else rate_of(was), rate_of(now) - rate_of(was)
-        reserved = NOTHING if of_run else running - rate_of(limit.counted(self.listed, raised))
+        is_known, of_run = (
+            all(now[key].monthly is not None for key in raised if key in now),
+            limit.kind == RUN,
+        )
+        running, adds = self.added if of_run else was, rate_of(now) - was
         over = running + adds - limit.most
         if (is_known and adds <= 0) or (over <= 0 and not unpriced):
             return
         figures = {
             "limit": limit.most,
             "running": None if of_run else running,
-            "reserved": reserved,
+            "reserved": NOTHING if of_run else running - rate_of(limit.counted(self.listed, raised)),
             "added_by_run": self.added,
             "adds": adds if is_known else None,
             "over": None if unpriced else over,
         }
-        amounts = {name: self.price(each) for name, each in figures.items() if each is not None}
-        told = {"adds": "an unknown amount", **amounts}
-        if reserved <= 0:
-            del told["reserved"]
         made = next(made for key, made in raised.items() if key in now)
+        amounts = {name: format_amount(each) for name, each in figures.items()}
         raise BudgetExceeded(
-            f"the {made.kind} of {made.what} is refused by {limit.option}, {reasons(limit, told, unpriced)}",
-            budget={
-                **{name: format_amount(each) for name, each in figures.items()},
-                "scope": limit.scope,
-                "unpriced": unpriced,
-            },
+            f"the {made.kind} of {made.what} is refused by {limit.option}, "
+            f"{self._reasons(limit, figures, unpriced)}",
+            budget={**amounts, "scope": limit.scope, "unpriced": unpriced},
         )
 
-
-def reasons(limit: Limit, told: Mapping[str, str | None], unpriced: Sequence[str]) -> str:
-    """Return all figures as a sentence, and what to do."""
-    facts = [f"{text} {told[name]}" for name, text in FACTS.items() if name in told]
-    sentence = (
-        f"{limit.option} of {limit.scope} is {told['limit']} a month, {', '.join(facts)}. Nothing was sent"
-    )
-    if unpriced:
-        named = ", ".join(unpriced[:5])
-        return (
-            f"as a price is not known: {sentence}. The platform does not show the rate of "
-            f"{named}. Run this again when it does, or without budget"
-        )
-    less = "Suspend, delete or shrink something" if "running" in told else "Order less"
-    return (
-        f"{told['over']} over it: {sentence}. {less}, or raise "
-        f"{THE_LIMIT if limit.option == THE_BUDGET else limit.option}"
-    )
+    def _reasons(self, limit: Limit, figures: dict[str, Decimal | None], unpriced: Sequence[str]) -> str:
+        """Return all figures as a sentence, and what to do."""
+        told = {name: format_price(self.task, each) for name, each in figures.items() if each is not None}
+        told.setdefault("adds", "an unknown amount")
+        if (figures["reserved"] or NOTHING) <= 0:
+            del told["reserved"]
+        facts = ", ".join(f"{text} {told[name]}" for name, text in FACTS.items() if name in told)
+        said = f"{limit.option} of {limit.scope} is {told['limit']} a month, {facts}. Nothing was sent"
+        if unpriced:
+            return (
+                f"as a price is not known: {said}. The platform does not show the rate of "
+                f"{', '.join(unpriced[:5])}. Run this again when it does, or without budget"
+            )
+        less = "Suspend, delete or shrink something" if "running" in told else "Order less"
+        raised = THE_LIMIT if limit.option == THE_BUDGET else limit.option
+        return f"{told['over']} over it: {said}. {less}, or raise {raised}"
 
 
 # --- The guard ----------------------------------------------------------------------------------------
@@ -330,11 +293,9 @@ class BudgetGuard(Guard):
 
     @contextmanager
     def committing(self, client: Client, made: Commitment) -> Iterator[None]:
-        """Let a call through that may raise the price, if what it commits fits.
+        """Let a call through that may raise the price, if what it commits fits; otherwise nothing is sent.
 
         If it is refused, an earlier attempt is in doubt again: that may be why.
-
-        :raises BudgetExceeded: if it does not fit, before anything is sent.
         """
         if not self.budgets or made.lowers:
             yield
@@ -346,9 +307,9 @@ class BudgetGuard(Guard):
                 rates, attempts = self._rates(notes, [made])
                 before = notes.of_run().added
                 adds = rates.after([made]).added - rates.added
-                earlier = attempts[0] if attempts else None
+                earlier, was = next(iter(attempts.items()), (None, Entry()))
                 entry = Entry(made.what, time.time(), commitment=made, known=namesakes(rates.listed, made))
-                record = journal.begin(None, notes.subject, entry, earlier.record if earlier else None)
+                record = journal.begin(None, notes.subject, entry, earlier)
             try:
                 with known_or_refused():
                     notes.add({**before, record.path: adds}, made)
@@ -356,7 +317,7 @@ class BudgetGuard(Guard):
             except HostedError as error:
                 if error.nothing_done:
                     with self._noting(made, "failed"):
-                        record.write(earlier.entry if earlier else Entry())
+                        record.write(was)
                         notes.add(before, made)
                 raise
             with self._noting(made, "is done"):
@@ -368,12 +329,11 @@ class BudgetGuard(Guard):
         Of what costs more, an entry whose response was lost is no attempt any more: it was carried out.
         """
         with self._noting(commitment, "is done"):
-            notes = Notes(self.task.client)
-            for each in notes.open():
-                if commitment.lowers and commitment.ends(each.made):
-                    each.record.remove()
-                elif each.is_attempt_at(commitment):
-                    each.record.write(replace(each.entry, done=True))
+            for record, entry in Notes(self.task.client).open().items():
+                if commitment.lowers and entry.commitment and commitment.ends(entry.commitment):
+                    record.remove()
+                elif is_attempt(entry, [commitment]):
+                    record.write(replace(entry, done=True))
 
     @contextmanager
     def _noting(self, made: Commitment, outcome: str) -> Iterator[None]:
@@ -389,84 +349,66 @@ class BudgetGuard(Guard):
             )
 
     def expect(self, plan: Plan) -> None:
-        """Check what a plan commits. In check mode, what earlier tasks of the run would commit counts.
-
-        :raises BudgetExceeded: if it does not fit.
-        """
+        """Check what a plan commits. In check mode, what earlier tasks of the run would commit counts."""
         check_mode = self.task.check_mode
-        if not any(check_mode or not made.lowers for made in plan.commitments):
-            return
-        with known_or_refused():
-            notes = Notes(self.task.client)
-            if check_mode and notes.run:
-                with notes.run.held(LOCK_SECONDS) as run:
-                    would = self._check(plan, notes)
-                    notes.run.write(replace(run, predicted=(*run.predicted, *would)))
-            else:
-                self._check(plan, notes)
+        if any(check_mode or not made.lowers for made in plan.commitments):
+            with known_or_refused(), ExitStack() as held:
+                notes = Notes(self.task.client)
+                if not check_mode or not notes.run:
+                    self._check(plan, notes)
+                    return
+                run = held.enter_context(notes.run.held(LOCK_SECONDS))
+                notes.run.write(replace(run, predicted=(*run.predicted, *self._check(plan, notes))))
 
     def _check(self, plan: Plan, notes: Notes) -> list[Commitment]:
         """Check what a plan commits together, and return it.
 
         A branch is checked right before its calls: what is refused there leaves the others alone. Check mode
-        ends it there, as the run will. What is to be created may have appeared since the plan was made; then
-        nothing is left to do.
+        ends it there, as the run will. What is to be created may have appeared since the plan was made.
         """
-        check_mode, branches = self.task.check_mode, list[tuple[Step, Branch]]()
-        would = list[Commitment]()
-        for step in plan.steps:
-            if step.branch is None or plan.budgeted_whole:
-                would += [made for made in step.commits if check_mode or not made.lowers]
-            elif check_mode:
-                branches.append((step, step.branch))
-        if not would and not branches:
+        check_mode = self.task.check_mode
+        alone = [step for step in plan.steps if step.branch and not plan.budgeted_whole]
+        whole = [made for step in plan.steps if step not in alone for made in step.commits]
+        would, alone = [made for made in whole if check_mode or not made.lowers], alone if check_mode else []
+        if not would and not alone:
             return []
         with nullcontext() if check_mode else notes.turn():
-            commitments = [*would, *(made for step, _branch in branches for made in step.commits)]
-            rates, _attempts = self._rates(notes, commitments)
+            rates, __ = self._rates(notes, [*would, *(made for step in alone for made in step.commits)])
         planned = {each.id for each in self.task.account.services()} if rates.listed else set()
         new = {id: each for id, each in rates.listed.items() if id not in planned}
         rates = rates.after([made for made in would if made.id or not namesakes(new, made)])
-        needs, stopped = needs_of(plan.steps) if branches else {}, set[Step]()
-        for step, branch in branches:
-            try:
-                if needs[step].isdisjoint(stopped):
+        needs, stopped = needs_of(plan.steps), set[Step]()
+        for step in alone:
+            if needs[step].isdisjoint(stopped):
+                try:
                     rates = rates.after(step.commits)
                     would += step.commits
                     continue
-            except BudgetExceeded as error:
-                branch.error = error
+                except BudgetExceeded as error:
+                    cast(Branch, step.branch).error = error
             stopped.add(step)
         return would
 
-    def _rates(self, notes: Notes, commitments: Sequence[Commitment]) -> tuple[Rates, Sequence[Open]]:
-        """Return what the account costs, with the limits that hold for commitments, and attempts at these.
-
-        These attempts count no more, and the entries of what the platform shows are closed. Where
-        only a limit of the run holds, nothing is read of it.
-        """
+    def _rates(self, notes: Notes, commitments: Sequence[Commitment]) -> tuple[Rates, Opened]:
+        """Return what the account costs, with the limits that hold for commitments, and attempts at these."""
         check_mode = self.task.check_mode
         account = self.task.account if check_mode else Account(notes.client, Reads())
         limits, entries, run = list(self._limits(account, notes, commitments)), notes.open(), notes.of_run()
-        attempts = [each for each in entries if any(map(each.is_attempt_at, commitments))]
-        listed, holdings, shown = Holdings(), Holdings(), list[Open]()
+        attempts = {each: entries.pop(each) for each in [*entries] if is_attempt(entries[each], commitments)}
+        listed, holdings, shown = Holdings(), Holdings(), list[Record[Entry]]()
         if any(limit.kind != RUN for limit in limits):
             listed = read_holdings(account, {id for limit in limits for id in limit.projects})
-            holdings, shown = with_open(listed, [each for each in entries if each not in attempts])
-        for each in shown if not check_mode else ():
-            each.record.remove()
-        again = {each.record.path for each in attempts}
+            holdings, shown = with_open(listed, entries)
+        for record in shown if not check_mode else ():
+            record.remove()
+        again = {record.path for record in attempts}
         added = sum((adds for path, adds in run.added.items() if path not in again), NOTHING)
-        rates = Rates(listed, holdings, added, partial(format_price, self.task))
+        rates = Rates(self.task, listed, holdings, added)
         for made in run.predicted if check_mode else ():
             rates = rates.after([made])
         return replace(rates, limits=limits), attempts
 
     def _limits(self, account: Account, notes: Notes, commitments: Sequence[Commitment]) -> Iterator[Limit]:
-        """Yield the limits of all options that hold for commitments.
-
-        :raises BudgetExceeded: for one that would limit nothing.
-        """
         self.names |= {(made.home, made.project_name) for made in commitments if made.project_name}
         homes = {made.home for made in commitments if not made.lowers}
         for option, budget in self.budgets.items() if homes else ():
@@ -477,15 +419,14 @@ class BudgetGuard(Guard):
                         "known on this machine. Nothing was sent. Leave delegate_to out, and wait for its end"
                     )
                 ids = self._ids_of(project, account.projects()) if kind == PROJECTS else frozenset[str]()
+                scope = {RUN: "this run", PROJECTS: f"project {project!r}"}.get(kind, "the account")
                 if kind != PROJECTS or ids & homes:
-                    yield Limit(option, kind, SCOPES.get(kind, f"project {project!r}"), most, ids)
+                    yield Limit(option, kind, scope, most, ids)
 
     def _ids_of(self, wanted: str, projects: Sequence[Project]) -> frozenset[str]:
         """Return the ids of the projects that a limit names: by the id, the name, or that of the plan.
 
         Where it is the id of one and the name of another, the limit holds for both of them together.
-
-        :raises BudgetExceeded: if there is none, which would limit nothing. Check mode warns.
         """
         self.names |= {(each.id, each.name) for each in projects}
         known = [*self.names]  # to which parts that are planned in their turn add
@@ -501,12 +442,15 @@ class BudgetGuard(Guard):
         return frozenset(found | joined)
 
 
+def is_attempt(entry: Entry, commitments: Sequence[Commitment]) -> bool:
+    """Tell whether an entry is of an attempt at a commitment whose outcome is open."""
+    made = entry.commitment
+    return not entry.done and any(made and made.attempt == each.attempt for each in commitments)
+
+
 @contextmanager
 def known_or_refused() -> Iterator[None]:
-    """Refuse what cannot be shown to fit.
-
-    :raises BudgetExceeded: if the account cannot be read, or an entry not be locked, read or written.
-    """
+    """Refuse what cannot be shown to fit, as the account or an entry cannot be read, locked or written."""
     try:
         yield
     except (HostedError, OSError) as error:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the services of the account for an inventory, with their projects and other requested data.
+"""Reads the services of the account for an inventory, and selects services in such results by the same rules.
 
 The list form of a service does not show its project (Resources and their fields), so this also reads the
 projects' own lists.
@@ -13,11 +13,11 @@ import os
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Final, NamedTuple
 
 from ..._api.errors import (
     CallOutcomeUnknown,
@@ -27,11 +27,11 @@ from ..._api.errors import (
     TokenRejected,
     UnexpectedAnswer,
 )
-from ..._api.models import Model, Project, ServiceSummary, Settings, SftpAccess
-from ..._api.text import first_of
-from ..._api.values import WITH_SETTINGS, ServiceStatus
+from ..._api.models import Model, Project, ServiceSummary, SftpAccess
+from ..._api.text import describe_type, first_of
+from ..._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
 from ..shared.account import Account
-from ..shared.identify import Identifiable, near_miss, with_id_or_name
+from ..shared.identify import Identifiable, find_service, near_miss, with_id_or_name
 from ..shared.money import format_amount, rate_from
 from ..shared.names import fits
 from ..shared.store import Kind, Record, records_folder
@@ -40,8 +40,6 @@ from .view import billed_rate
 
 MAX_NAMED = 3
 HOST = re.compile(r"[A-Za-z0-9][\w.:-]*")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -77,10 +75,7 @@ class Listing:
 
 
 def from_cache(kept: Any) -> Listing | None:
-    """Return the listing that a cache holds; ``None`` if it holds none.
-
-    :raises AttributeError: or TypeError, if it holds something else.
-    """
+    """Return the listing that a cache holds; ``None`` if it holds none."""
     if kept is None:
         return None
     listing = Listing(**kept)
@@ -92,14 +87,7 @@ def from_cache(kept: Any) -> Listing | None:
 
 
 def read_listing(account: Account, wanted: ServiceQuery, reread: bool = False) -> Listing:
-    """Read the services that match ``wanted``, with as many calls in parallel as possible.
-
-    :param reread: whether to read again what is remembered from an earlier run.
-    :raises NoSuchItem: if a project does not exist.
-    :raises Ambiguous: if ``projects`` has what is the id of one project and the name of another.
-    :raises HostedError: if a call fails. Failures for a single service's SFTP access or settings are
-        warnings.
-    """
+    """Read the services that match ``wanted``, with as many calls in parallel as possible."""
     projects = account.projects()
     named: dict[str, Project] = {}
     for one in wanted.projects:  # a missing one is an error, because its hosts would go unnoticed
@@ -147,37 +135,25 @@ class Access:
     at: float
 
 
-@dataclass(frozen=True)
-class Accesses:
-    """The access of each service of an account."""
-
-    services: Mapping[str, Access] = field(default_factory=dict)
-
-
-ACCESSES = Kind("inventory", Accesses, "the SFTP access of services", hint=True)
+Accesses = dict[str, Access]
+ACCESSES = Kind[Accesses]("inventory", Accesses, "the SFTP access of services", hint=True)
 
 
 # --- Which services -------------------------------------------------------------------------------------
 
 
 def matches(service: Identifiable, wanted: ServiceQuery) -> bool:
-    """Tell whether a service matches the filters. One being deleted matches only if its status is named."""
+    """Tell whether a service matches the filters, of ``names`` one, and none that begins with ``!``."""
     if service.status in ServiceStatus.DELETING_OR_DELETED and service.status not in wanted.statuses:
         return False
+    without = [pattern[1:] for pattern in wanted.names if pattern.startswith("!")]
+    within = [pattern for pattern in wanted.names if not pattern.startswith("!")]
     return (
         (not wanted.families or service.family in wanted.families)
         and (not wanted.statuses or service.status in wanted.statuses)
-        and matches_patterns(service.name, wanted.names)
+        and not any(fits(service.name, pattern) for pattern in without)
+        and (not within or any(fits(service.name, pattern) for pattern in within))
     )
-
-
-def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
-    """Tell whether a name matches a pattern, and none that begins with ``!``."""
-    without = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
-    within = [pattern for pattern in patterns if not pattern.startswith("!")]
-    if any(fits(name, pattern) for pattern in without):
-        return False
-    return not within or any(fits(name, pattern) for pattern in within)
 
 
 # --- What is said of each ---------------------------------------------------------------------------
@@ -186,10 +162,7 @@ def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
 def inventory_record(
     service: ServiceSummary, project_id: str | None, projects: dict[str, str], as_spelled: bool = False
 ) -> dict[str, Any]:
-    """Return a service for the inventory or an export. The list shows the full rate only, in any status.
-
-    :param as_spelled: whether its name keeps what controls a terminal: an export has to find it again.
-    """
+    """Return a service for the inventory or an export. The list shows the full rate only, in any status."""
     known: dict[str, Any] = shown_fields(service)
     millicents = known.pop("monthly_millicents")
     return {
@@ -219,10 +192,7 @@ def printable_only(text: str) -> str:
 
 
 def add_rates(account: Account, listing: Listing) -> None:
-    """Tell what each service costs in a month as it is now, in currency units.
-
-    That is the full rate of an active one (Service, full form). The others are asked themselves.
-    """
+    """Tell what each service costs in a month as it is now, in currency units."""
     for service in listing.services:
         service["monthly"] = service["monthly_full"]
     others = [service for service in listing.services if service["status"] != ServiceStatus.ACTIVE]
@@ -231,7 +201,7 @@ def add_rates(account: Account, listing: Listing) -> None:
         full = own.service(id)
         return format_amount(billed_rate(full)) if full else None
 
-    add_part(account, listing, others, "monthly", read)
+    listing.warnings += add_part(account, others, "monthly", read)
 
 
 def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: bool = False) -> None:
@@ -250,19 +220,14 @@ def add_parts(account: Account, wanted: ServiceQuery, listing: Listing, reread: 
         able = [service for service in created if service["family"] in WITH_SETTINGS]
 
         def read(own: Account, id: str) -> Any:
-            return shown_settings(own.settings(id), wanted.commands)
+            shown = shown_fields(own.settings(id))
+            if shown["deploy"] and not wanted.commands:
+                del shown["deploy"]["command"]
+            return shown
 
-        add_part(account, listing, able, "settings", read)
+        listing.warnings += add_part(account, able, "settings", read)
     if wanted.sftp:
         add_sftp(account, listing, created, wanted.sftp_max_age, reread)
-
-
-def shown_settings(settings: Settings, command: bool) -> dict[str, Any]:
-    """Return settings as data, with the launch command or without."""
-    shown: dict[str, Any] = shown_fields(settings)
-    if shown["deploy"] and not command:
-        del shown["deploy"]["command"]
-    return shown
 
 
 def add_sftp(
@@ -273,12 +238,10 @@ def add_sftp(
     It is remembered until the status of its service changes, or for ``max_age`` seconds; with 0, it is not,
     nor that there is none: that may be refused for a moment only. What was read before all further requests
     are refused (429) is remembered, so that the next run gets on.
-
-    :param reread: whether to read everything from the platform once more.
     """
     name = f"sftp-{account.client.account_key}.json"
     record, now = Record(ACCESSES, os.path.join(records_folder(ACCESSES.folder), name)), time.time()
-    kept = record.read().services if max_age > 0 else {}
+    kept = record.read() if max_age > 0 else {}
     # One of the future comes from a clock that was set back.
     known = {id: each for id, each in kept.items() if 0 <= now - each.at < max_age}
     left, found = list[dict[str, Any]](), dict[str, Any]()
@@ -290,18 +253,21 @@ def add_sftp(
             left.append(service)
 
     def access(own: Account, id: str) -> Any:
-        sftp = sftp_if_any(own, id)
-        found[id] = sftp and checked_access(sftp)
+        if sftp := sftp_if_any(own, id):
+            host, user = printable_only(sftp.host), printable_only(sftp.username)
+            if not HOST.fullmatch(host) or user.startswith("-"):  # which SSH would take for options
+                raise UnexpectedAnswer(f"the platform names {host!r} as host and {user!r} as user")
+        found[id] = {"host": host, "port": sftp.port, "user": user} if sftp else None
         return found[id]
 
     try:
-        add_part(account, listing, left, "sftp", access)
+        listing.warnings += add_part(account, left, "sftp", access)
     finally:
         statuses = {service["id"]: service["status"] for service in left}
         known |= {id: Access(statuses[id], each, time.time()) for id, each in found.items()}
         if found and max_age > 0:
             try:
-                record.write(Accesses({id: each for id, each in known.items() if each.access}))
+                record.write({id: each for id, each in known.items() if each.access})
             except Invalid as error:
                 listing.warnings.append(error.message)
 
@@ -313,55 +279,153 @@ def sftp_if_any(account: Account, id: str) -> SftpAccess | None:
     return None
 
 
-def checked_access(sftp: SftpAccess) -> dict[str, Any]:
-    """Return the SFTP host, port and user, after rejecting values that SSH would take for options."""
-    host, user = printable_only(sftp.host), printable_only(sftp.username)
-    if not HOST.fullmatch(host) or user.startswith("-"):
-        raise UnexpectedAnswer(f"the platform names {host!r} as host and {user!r} as user")
-    return {"host": host, "port": sftp.port, "user": user}
-
-
 def add_part(
     account: Account,
-    listing: Listing,
     services: Sequence[dict[str, Any]],
     part: str,
     read: Callable[[Account, str], Any],
-) -> None:
-    """Put ``part`` into each of the services. One warning names those for which that fails.
+    consequence: str = "so their hosts lack it",
+) -> list[str]:
+    """Put ``part`` into each of the services, nothing where one offers none (Errors) or it cannot be read."""
 
-    :raises HostedError: for what would go wrong with every other service too.
-    """
-    answers = account.each(services, lambda own, service: read_or_error(read, own, service["id"]))
-    for service, answer in zip(services, answers, strict=True):
-        service[part] = answer
-    listing.warnings += replace_errors(services, part, "so their hosts lack it")
+    def attempt(own: Account, service: dict[str, Any]) -> Any:
+        try:
+            return read(own, service["id"])
+        except TokenRejected:
+            raise
+        except Refused as error:
+            return None if error.may_mean_not_offered else error
+        except (CallOutcomeUnknown, UnexpectedAnswer) as error:
+            return error
 
-
-def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: str) -> list[str]:
-    """Put nothing in place of each ``part`` that could not be read; return a warning that names them."""
-    failed = [service for service in services if isinstance(service[part], HostedError)]
-    if not failed:
-        return []
-    each = [f"{service['name']!r} ({service['id']}): {service[part].message}" for service in failed]
-    named = first_of(each, MAX_NAMED, "; ")
-    for service in failed:
-        service[part] = None
-    count = f"{len(failed)} of {len(services)}"
+    failed = []
+    for service, answer in zip(services, account.each(services, attempt), strict=True):
+        is_error = isinstance(answer, HostedError)
+        service[part] = None if is_error else answer
+        failed += [f"{service['name']!r} ({service['id']}): {answer.message}"] if is_error else []
     label = "monthly rate" if part == "monthly" else part
-    return [f"the {label} of {count} services could not be read, {consequence}: {named}"]
+    count, named = f"{len(failed)} of {len(services)}", first_of(failed, MAX_NAMED, "; ")
+    return [f"the {label} of {count} services could not be read, {consequence}: {named}"] if failed else []
 
 
-def read_or_error(read: Callable[[Account, str], T], account: Account, id: str) -> T | HostedError | None:
-    """Read something of one service. Return ``None`` where it offers none (Errors), or what went wrong.
+# --- Services in results ------------------------------------------------------------------------------
 
-    :raises HostedError: for what would go wrong with every other service too.
+NOT_GIVEN: Final = object()
+"""Stands for a criterion that is left out. Null is one that was given and holds nothing."""
+SOURCES = "the result of service_info, or of project_info with include: [services]"
+
+
+class ServiceEntry(NamedTuple):
+    """A service in a result. Empty fields are unknown."""
+
+    id: str
+    name: str
+    family: str
+    status: str
+    projects: tuple[str, ...]
+    """Id and name of its project, as far as they are told."""
+    record: Mapping[str, Any]
+
+    def __repr__(self) -> str:  # a record may hold secrets
+        return f"service {self.name!r} ({self.id})"
+
+
+def select_services(
+    result: Any,
+    *,
+    services: Any = NOT_GIVEN,
+    project: Any = NOT_GIVEN,
+    family: Any = NOT_GIVEN,
+    status: Any = NOT_GIVEN,
+    name: Any = NOT_GIVEN,
+) -> list[Any]:
+    """Return the services of a result that match all criteria, each a string or a list of strings.
+
+    ``services`` are ids or names, all of which must exist: as in the modules, an id takes precedence, and
+    names are looked up within ``project`` and ``family``. ``name`` are patterns, as in an inventory.
     """
-    try:
-        return read(account, id)
-    except TokenRejected:
-        raise
-    except Refused as error:
-        return None if error.may_mean_not_offered else error
-    except (CallOutcomeUnknown, UnexpectedAnswer) as error:
-        return error
+    projects, families = criterion_values("project", project), criterion_values("family", family)
+    rest = ServiceQuery(statuses=criterion_values("status", status), names=criterion_values("name", name))
+    for each in families:
+        if each not in FAMILIES:  # a misspelled one would match nothing
+            raise Invalid(f"unknown family {each!r}{near_miss(each, FAMILIES)}")
+    everything = list(parse_entries(result))
+    for entry in everything:  # so that none is left out silently
+        if projects and not entry.projects:
+            raise Invalid(
+                f"the result does not show the project of {entry}. Read it with service_info and include: "
+                "[details], and give the id of the project; or with project_info and include: [services]"
+            )
+        if (families and not entry.family) or (rest.statuses and not entry.status):
+            what = "status" if entry.family or not families else "family"
+            raise Invalid(f"the result does not show the {what} of {entry}; give {SOURCES}")
+    check_projects(result, everything, projects)
+    found = [
+        entry
+        for entry in everything
+        if (not families or entry.family in families)
+        and (not projects or not set(entry.projects).isdisjoint(projects))
+    ]
+    if services is not NOT_GIVEN:
+        chosen = [find_service(everything, found, one) for one in criterion_values("services", services)]
+        found = list({entry.id: entry for entry in chosen}.values())
+    return [entry.record for entry in found if matches(entry, rest)]
+
+
+def criterion_values(option: str, value: Any) -> tuple[str, ...]:
+    """Return a criterion as strings; an omitted one has none."""
+    if value is NOT_GIVEN:
+        return ()
+    if value is None:
+        raise Invalid(f"{option} is null; give it a value, or leave it out")
+    found = [value] if isinstance(value, str) else value
+    if not isinstance(found, Sequence) or not all(isinstance(one, str) and one.strip() for one in found):
+        raise Invalid(f"{option} must be a string or a list of strings, none of them empty")
+    if not found and option != "services":
+        raise Invalid(f"{option} is an empty list; give it a value, or leave it out")
+    return tuple(str(one) for one in found)
+
+
+def parse_entries(result: Any) -> Iterator[ServiceEntry]:
+    """Yield the services in a result of services, of projects with services, or a plain list."""
+    if isinstance(result, Mapping) and isinstance(result.get("projects"), Sequence):
+        for project in result["projects"]:
+            services = project.get("services")
+            if not isinstance(services, Sequence):
+                raise Invalid(
+                    f"project {project.get('name')!r} comes without its services; read it with include: "
+                    "[services]"
+                )
+            home = tuple(str(project[key]) for key in ("id", "name") if project.get(key))
+            yield from (parse_entry(service, home) for service in services)
+        return
+    found = result.get("services") if isinstance(result, Mapping) else result
+    if isinstance(found, str) or not isinstance(found, Sequence):
+        raise Invalid(
+            f"there are no services in {describe_type(result)}; give {SOURCES}, or a list of services"
+        )
+    yield from (parse_entry(service) for service in found)
+
+
+def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
+    """Return a service of a result, or a fact of the inventory."""
+    id = isinstance(service, Mapping) and (service.get("id") or service.get("service_id"))
+    if not id:
+        raise Invalid(f"{describe_type(service)} in the list is no service: it has no id. Give {SOURCES}")
+    details, name = service.get("details"), service.get("name") or service.get("service")
+    full = details if isinstance(details, Mapping) else service
+    told = tuple(str(one) for one in (full.get("project_id"), service.get("project")) if one)
+    family, status = service.get("family"), service.get("status")
+    return ServiceEntry(str(id), str(name or ""), str(family or ""), str(status or ""), home or told, service)
+
+
+def check_projects(result: Any, everything: Sequence[ServiceEntry], projects: Sequence[str]) -> None:
+    """Check that the result has all named projects. Not every result includes their names."""
+    listed = (result.get("projects") if isinstance(result, Mapping) else None) or ()
+    names = [str(project["name"]) for project in listed if project.get("name")]
+    ids = [str(project["id"]) for project in listed if project.get("id")]  # one may have no services
+    told = {*names, *ids, *(project for entry in everything for project in entry.projects)}
+    for project in projects:
+        if told and project not in told:
+            hint = near_miss(project, names, told.difference(names))
+            raise NoSuchItem(f"the result tells of no project {project!r}{hint}")

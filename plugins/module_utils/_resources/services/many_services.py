@@ -1,15 +1,18 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs one task on many services: plans and applies in parallel; an error affects one service only."""
+"""Runs one task on many services: plans and applies in parallel; an error affects one service only.
+
+Where that matters, in their order: a service that refers to another starts after it, and stops before it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
@@ -91,15 +94,11 @@ class ServiceJob(Branch):
 
     @property
     def name(self) -> str:
-        """Its name, or what the task calls it."""
         return self.wanted if self.service is None else self.service.name
 
     @property
     def label(self) -> str:
-        """The name and id, for messages."""
-        if self.service is None:
-            return f"service {self.wanted!r}"
-        return label(self.service)
+        return f"service {self.wanted!r}" if self.service is None else label(self.service)
 
     def entry(self, actions: Sequence[str]) -> dict[str, Any]:
         """Return the entry of this service in the task's result."""
@@ -115,10 +114,7 @@ class ServiceJob(Branch):
         }
 
     def offers(self, service: Service, capability: str, what: str) -> bool:
-        """Tell whether the service has the capability; skip it if not.
-
-        :raises Invalid: if it was named.
-        """
+        """Tell whether the service has the capability; skip it if not. One that was named has to have it."""
         try:
             check_service_offers(service, capability, f"has no {what}")
         except Invalid as error:
@@ -128,108 +124,85 @@ class ServiceJob(Branch):
         return not self.skipped
 
     def planned(self) -> list[str]:
-        """Return the planned changes, one sentence each."""
         return self.plan.actions if self.plan else []
 
     def done(self) -> list[str]:
-        """Return the changes made, one sentence each."""
         return self.task.effects.actions
 
     def steps(self) -> Sequence[Step]:
-        """Return the steps of the plan, followed by one that reads the service again."""
-        if not self.plan or not self.plan.steps:
+        """Return the steps of the plan, followed by one that takes the result from the service."""
+        plan = self.plan
+        if not plan or not plan.steps:
             return ()
-        return [*self.plan.steps, Step(f"read {self.label} again", self.reread, changes=False)]
 
-    def reread(self) -> None:
-        """Take the result from the service after all steps."""
-        plan = cast(Plan, self.plan)
-        self.result = plan.reread() if plan.reread and self.done() else plan.result
+        def reread() -> None:
+            self.result = plan.reread() if plan.reread and self.done() else plan.result
+
+        return [*plan.steps, Step(f"read {self.label} again", reread, changes=False)]
 
 
 # --- Selecting --------------------------------------------------------------------------------------
 
 
 def select_jobs(task: Task[ManyServicesOptions], though_gone: bool = False) -> list[ServiceJob]:
-    """Return a job for each selected service, in the order of the task.
-
-    A name that cannot be resolved becomes a job with an error, so that the other services are still
-    processed.
-
-    :param though_gone: skip a name that nothing has.
-    :raises NoSuchItem: if there is no such project.
-    """
-    options = task.options
+    """Return a job for each selected service, in the order of the task."""
+    options, account = task.options, task.account
     check_max_parallel(options.max_parallel)
     if options.services is None and options.project is None and options.family is None:
         raise Invalid(
             "no service is selected; set services, project or family, or run the task on a host of the "
             "inventory, which is a service of its own"
         )
-    project = None
-    if options.project:
-        wanted = options.project
-        project = task.account.project(wanted) if though_gone else task.account.project_to_come(wanted)
-    everything = task.account.services()
-    there = [service for service in existing(everything) if options.family in (None, service.family)]
-    fitting = there if project is None else services_of_project(task, there, project)
+    find = account.project if though_gone else account.project_to_come
+    project = find(options.project) if options.project else None
+    everything = account.services()
+    fitting: Sequence[Service | ServiceSummary] = [
+        service for service in existing(everything) if options.family in (None, service.family)
+    ]
     if options.services is None:
+        ids = {each.id for each in account.members(project)} if project else None
         return [
             ServiceJob(own_task(task), str(found.name), by_name=False, project=project, service=found)
             for found in fitting
+            if ids is None or found.id in ids
         ]
-    jobs = [
-        resolve_job(task, wanted, everything, fitting, project, though_gone=though_gone)
-        for wanted in options.services
-    ]
+    if project is not None:
+        given = options.services
+        named = [each for each in fitting if any(same_name(each.name, name) for name in given)]
+        fitting = account.within(named, project)
+    jobs = [ServiceJob(own_task(task), wanted, by_name=True) for wanted in options.services]
+    for job in jobs:
+        resolve(job, everything, fitting, project, though_gone)
     return list({job.id or job.wanted: job for job in jobs}.values())
 
 
 def own_task(task: Task[ManyServicesOptions]) -> Task[ManyServicesOptions]:
-    """Return the task for one service, with effects of its own."""
     return replace(task, effects=task.effects.branch())
 
 
-def services_of_project(
-    task: Task[ManyServicesOptions], services: list[ServiceSummary], project: Project
-) -> Sequence[Service | ServiceSummary]:
-    """Return the services that are in a project or have a name that the task gives."""
-    if task.options.services is not None:
-        named = [
-            each for each in services if any(same_name(each.name, name) for name in task.options.services)
-        ]
-        return task.account.within(named, project)
-    ids = {each.id for each in task.account.members(project)}
-    return [each for each in services if each.id in ids]
-
-
-def resolve_job(
-    task: Task[ManyServicesOptions],
-    wanted: str,
+def resolve(
+    job: ServiceJob,
     everything: list[ServiceSummary],
     fitting: Sequence[Service | ServiceSummary],
     project: Project | None,
-    *,
     though_gone: bool,
-) -> ServiceJob:
-    """Return the job of one service, by its id or by a name that the other options narrow."""
-    job = ServiceJob(own_task(task), wanted, by_name=True)
+) -> None:
+    """Find the service of a job by its id, or by a name that the other options narrow."""
     try:
-        job.service = next((service for service in everything if service.id == wanted), None)
+        job.service = next((service for service in everything if service.id == job.wanted), None)
         if job.service is None:
-            job.service = find_service(everything, fitting, wanted, task.account.location)
+            job.service = find_service(everything, fitting, job.wanted, job.task.account.location)
         else:
             job.project = project
     except NoSuchItem as error:
         if though_gone:
             job.skipped = f"skipped: {error.message}"
-        elif task.check_mode:
-            job.service = service_to_come(job.task, wanted, task.options.family, error)
+        elif job.task.check_mode:
+            job.service = service_to_come(job.task, job.wanted, job.task.options.family, error)
         else:
             job.error = error
     except HostedError as error:
         job.error = error
-    return job
 
 
 def warn_of_nothing(task: Task[ManyServicesOptions], offers: str = "") -> None:
@@ -242,10 +215,7 @@ def warn_of_nothing(task: Task[ManyServicesOptions], offers: str = "") -> None:
 
 
 def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
-    """Plan for every selected service, and return the union of the plans.
-
-    :raises SomeFailed: if some failed and nothing is left to do, or nothing may be done.
-    """
+    """Plan for every selected service, and return the union of the plans."""
     try:
         jobs = select_jobs(task, operation.though_gone)
     except NoSuchItem:  # in a project that is not there, none may be enough
@@ -281,10 +251,7 @@ def work_on(
     blank: Mapping[str, Any],
     work: Callable[[ServiceJob], T],
 ) -> list[T]:
-    """Work in parallel on each service that was found; return what comes of those that it succeeds for.
-
-    An error is that of its job. ``blank`` has the keys of a result, and is it until a job has another.
-    """
+    """Work in parallel on each service that was found; return what comes of those that it succeeds for."""
 
     def attempt(client: Client, job: ServiceJob) -> list[T]:
         job.task.client, job.result, job.blank = client, blank, blank
@@ -322,7 +289,6 @@ def plan_jobs(
 
 
 def name_services(jobs: Sequence[ServiceJob]) -> str:
-    """Return the names of the first services that something is planned for, and how many more there are."""
     names = [job.name for job in jobs if job.plan]
     return f"of {first_of(names, NAMED_SERVICES)}" if names else ""
 
@@ -335,17 +301,13 @@ def plan_job(job: ServiceJob, operation: Operation) -> None:
         job.task.warn(f"{found.told}, so the task works on that. Write its name, or the id of the other one")
         job.service = job.task.account.existing_service(found.id)
     service = read_job(job)
-    if job.skipped or not job.offers(service, operation.capability, operation.what):
-        return
-    job.plan = operation.plan(job.task, service)
-    job.result = job.plan.result
+    if not job.skipped and job.offers(service, operation.capability, operation.what):
+        job.plan = operation.plan(job.task, service)
+        job.result = job.plan.result
 
 
 def read_job(job: ServiceJob) -> Service:
-    """Read the service of a job in full, and skip it if it has left the project that brought it along.
-
-    :raises Invalid: if it was named by its id, but is not in the project or family that the task names.
-    """
+    """Read the service of a job in full, and skip it if it has left the project that brought it along."""
     if not isinstance(job.service, Service):  # one that is to be made comes in this form
         job.service = job.task.account.existing_service(str(job.id))
     if job.by_name and job.wanted == job.id:
@@ -382,3 +344,90 @@ def combine_errors(jobs: Sequence[ServiceJob], actions_of: Callable[[ServiceJob]
         return SomeFailed(reasons[0][1].message, **{**reasons[0][1].details, **details})
     lines = line_for_each((job.label, error.message) for job, error in reasons)
     return SomeFailed(f"{len(reasons)} of {len(jobs)} services failed:{lines}", **details)
+
+
+# --- In which order they start and stop ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which of the selected services each of them needs, directly or through others."""
+
+    needs: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    reaches: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """All selected services that each needs, those of its own cycle included."""
+
+    @property
+    def cycles(self) -> list[list[str]]:
+        """The services that need each other, in groups."""
+        groups = {
+            frozenset({id, *(other for other in reached if id in self.reaches[other])})
+            for id, reached in self.reaches.items()
+        }
+        return sorted(sorted(group) for group in groups if len(group) > 1)
+
+    def starting(self, ids: Iterable[str]) -> list[str]:
+        return sorted(ids, key=lambda id: (len(self.needs.get(id, ())), id))
+
+
+def order_of(ids: Collection[str], references: Mapping[str, Collection[str]]) -> Order:
+    """Return the order of the selected services, by what each refers to, be it outside of the selection.
+
+    A cycle takes the order from its own services alone. Whoever needs one of them, or is needed by one,
+    keeps its place, even where the cycle is outside of the selection.
+    """
+    everything = {id: reachable(id, references) for id in ids}
+    reaches = {id: frozenset(found & set(ids) - {id}) for id, found in everything.items()}
+    needs = {
+        id: frozenset(other for other in found if id not in everything[other])
+        for id, found in reaches.items()
+    }
+    return Order(needs, reaches)
+
+
+def reachable(id: str, references: Mapping[str, Collection[str]]) -> set[str]:
+    """Return every service that a service needs, directly or through others."""
+    found, left = set[str](), list(references.get(id, ()))
+    while left:
+        other = left.pop()
+        if other not in found:
+            found.add(other)
+            left += references.get(other, ())
+    return found
+
+
+def explicit_references(
+    start_after: Mapping[str, Any], find: Callable[[Sequence[str]], Sequence[str]]
+) -> dict[str, set[str]]:
+    """Return which services need which by ``start_after``. ``find`` returns the ids of names."""
+    found: dict[str, set[str]] = {}
+    for name, others in start_after.items():
+        after = [others] if isinstance(others, str) else others
+        if not isinstance(after, list) or not after or not all(isinstance(one, str) for one in after):
+            raise Invalid(f"start_after of {name!r} is {others!r}; write a list of services, by name or id")
+        found.setdefault(find([str(name)])[0], set()).update(find(after))
+    return found
+
+
+def read_order(
+    task: Task[Any], services: Sequence[Service], references: dict[str, set[str]], projects: bool = True
+) -> Order:
+    """Return the order of services by ``references`` and, if wanted, those in their projects."""
+    for project in sorted({each.project_id for each in services if each.project_id}) if projects else ():
+        try:
+            edges = task.account.graph(project).edges or []
+        except HostedError as error:
+            task.warn(
+                f"the references in project {project} cannot be read, so only start_after gives an order: "
+                f"{error.message}"
+            )
+            continue
+        for edge in edges:
+            if edge.from_ and edge.to:
+                references.setdefault(edge.from_, set()).add(edge.to)
+    names = {each.id: each.name for each in services}
+    order = order_of(names, references)
+    for cycle in order.cycles:
+        named = ", ".join(repr(names[id]) for id in cycle)
+        task.warn(f"services {named} need each other, so there is no order between them")
+    return order

@@ -54,12 +54,7 @@ BY_SERVICE_OR_HOST = {
 
 
 def resolve_service(task: Task[OneServiceOptions]) -> Service:
-    """Return the full form of the service that the task selects.
-
-    :raises Invalid: if its id contradicts the project or family.
-    :raises NoSuchItem: if there is none.
-    :raises Ambiguous: if several have the name, with their ids.
-    """
+    """Return the full form of the service that the task selects."""
     try:
         return task.account.existing_service(service_id(task))
     except NoSuchItem as error:
@@ -67,10 +62,7 @@ def resolve_service(task: Task[OneServiceOptions]) -> Service:
 
 
 def service_if_there(task: Task[OneServiceOptions]) -> Service | None:
-    """Return the service that the task selects; ``None`` if nothing that the platform lists is it.
-
-    :raises HostedError: if the task selects none, several have the name, or the id contradicts the project.
-    """
+    """Return the service that the task selects; ``None`` if nothing that the platform lists is it."""
     try:
         id = service_id(task)
     except NoSuchItem:
@@ -79,10 +71,7 @@ def service_if_there(task: Task[OneServiceOptions]) -> Service | None:
 
 
 def known_id(task: Task[OneServiceOptions]) -> str:
-    """Return the id of the selected service; empty if check mode expects the play to create it.
-
-    :raises NoSuchItem: outside check mode, if there is none.
-    """
+    """Return the id of the selected service; empty if check mode expects the play to create it."""
     try:
         return service_id(task)
     except NoSuchItem as error:
@@ -91,11 +80,7 @@ def known_id(task: Task[OneServiceOptions]) -> str:
 
 
 def service_id(task: Task[OneServiceOptions]) -> str:
-    """Return the id of the selected service.
-
-    :raises Invalid: if neither the task nor its host selects one.
-    :raises NoSuchItem: if there is none.
-    """
+    """Return the id of the selected service."""
     options = task.options
     if options.service is None:
         raise Invalid(
@@ -107,10 +92,7 @@ def service_id(task: Task[OneServiceOptions]) -> str:
 
 
 def service_to_come(task: Task, name: str, family: str | None, error: NoSuchItem) -> Service:
-    """Return a service without an id, which an earlier task of the play would make.
-
-    :raises NoSuchItem: outside check mode.
-    """
+    """Return a service without an id, which an earlier task of the play would make."""
     task.expect_created(error, name)
     task.composition = replace(task.composition, unmade=True)
     return Service.model_construct(
@@ -126,10 +108,7 @@ def in_place_of(task: Task[Options], id: str, wanted: str | None) -> Successor |
 
 
 def check_not_left_over(task: Task[Options], id: str, wanted: str | None) -> None:
-    """Refuse to delete or overwrite by its name what a relocation left over.
-
-    :raises Invalid: with both ids.
-    """
+    """Refuse to delete or overwrite by its name what a relocation left over."""
     if found := in_place_of(task, id, wanted):
         raise found.refusal
 
@@ -140,10 +119,7 @@ def sftp_access(task: Task[OneServiceOptions]) -> SftpAccess:
 
 
 def access_of(task: Task[OneServiceOptions], id: str) -> SftpAccess:
-    """Return the SFTP access of a service. The status of a refusal is not documented.
-
-    :raises Refused: naming the service, if it has none.
-    """
+    """Return the SFTP access of a service. The status of a refusal is not documented."""
     try:
         return task.account.sftp(id)
     except TokenRejected:

@@ -27,7 +27,6 @@ class Size:
     storage_gb: int | None = None
 
     def as_dict(self) -> dict[str, int | None]:
-        """Return the parts by their names, as requests, results and diffs hold them."""
         # dataclasses.asdict copies deeply, which takes ten times as long.
         return {"cpu_cores": self.cpu_cores, "ram_gb": self.ram_gb, "storage_gb": self.storage_gb}
 
@@ -97,8 +96,3 @@ class ServiceOptions(OrderOptions, CommitmentOptions, WaitOptions, StateDirOptio
     private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
     known_hosts: FilePath | None = None
     allow_duplicate_name: bool = False
-
-    @property
-    def wanted_name(self) -> str:
-        """The name to look for, or to order by. Ansible lets no task through without an id that lacks it."""
-        return self.name or ""

@@ -1,15 +1,25 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ordering a service: quoted first, sent once, its one-time secrets kept (Ordering)."""
+"""Ordering a service: quoted first, sent once, its one-time secrets kept (Ordering).
+
+A service of that name in another project is another service. But services of a deleted project join the
+default project, where the playbook that ordered them no longer looks. So an order stops if the default
+project has the very service that was ordered for the task's project, and warns of any other of its name and
+product. Which project is the default one is not shown. It cannot be deleted and every account has one, so the
+oldest is assumed. A project of unknown age may be it, too.
+
+How a service was ordered is remembered by its id. If the platform gave it another name than was asked for,
+the entry of the order stays in the journal: a task would not find it, and order one more in every run.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -23,7 +33,10 @@ from ..shared.account import Account
 from ..shared.change import BILLED_SECONDS, Change, create
 from ..shared.identify import (
     close_name,
+    existing,
+    label,
     near_miss,
+    oldest_projects,
     only_service,
     with_name,
 )
@@ -36,60 +49,29 @@ from ..shared.money import (
     rate_from,
     to_decimal,
 )
-from ..shared.names import same_name
+from ..shared.names import likely_meant, look_alike, same_name
 from ..shared.pending import Prints, prints_of
-from ..shared.plan import Task
+from ..shared.plan import NOTHING_DONE, Task
 from ..shared.run_memory import run_id, run_process
-from ..shared.store import one_at_a_time
+from ..shared.store import Kind, one_at_a_time
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.waiting import poll_for
-from .namesakes import ORDERED, ORDERING, Ordered, check_namesakes
 from .options import OrderOptions, ServiceOptions
-from .rates import compare_rate
 from .settings import check_max_monthly, differing_fact, later_settings
+from .view import compare_rate
 
 MAX_SERVICE_NAME = 80
+ORDERING = "order:"
+"""The beginning of the subject of the lock for orders of a name, including applications with this slug."""
 
-
-def order_fields(task: Task[ServiceOptions]) -> dict[str, Any]:
-    """Return the body of the quote of an order, which the order's own adds name and project to.
-
-    :raises Invalid: when something that an order needs was not given.
-    """
-    options, name = task.options, task.options.wanted_name
-    if not name:
-        raise Invalid("to order a service, give its name")
-    if len(name) > MAX_SERVICE_NAME:
-        raise Invalid(f"the service name has {len(name)} characters; at most {MAX_SERVICE_NAME} are allowed")
-    if missing := missing_options(options):
-        raise Invalid(f"{missing_service(task, name)} To order it, also set {missing}")
-    odd = later_settings(options)
-    if odd and options.family not in (None, *WITH_SETTINGS):  # they would fail once it is ordered
-        raise Invalid(
-            f"{' and '.join(odd)} cannot be set on a {options.family} service; only families "
-            f"{' and '.join(WITH_SETTINGS)} have settings. Nothing was ordered"
-        )
-    return quote_fields(options)
-
-
-def missing_service(task: Task[ServiceOptions], name: str) -> str:
-    """Say that there is no service of a name where the task looks for it, and what there is instead."""
-    project, family = task.options.project, task.options.family
-    here = f" in project {project!r}" if project else ""
-    here += f" of family {family}" if family else ""
-    services = task.account.services()
-    elsewhere = [task.account.location(service) for service in with_name(services, name, None)]
-    if elsewhere:
-        return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} has that name."
-    hint = close_name(name, (service.name for service in services))
-    return f"there is no service named {name!r}{here}{f';{hint}' if hint else '.'}"
+# --- What is ordered --------------------------------------------------------------------------------
 
 
 def missing_options(options: OrderOptions) -> str:
     """Return what an order and its quote need and the user did not give, for messages; empty if nothing."""
     needed = {"product": options.product, "host": options.host}
     missing = [name for name, value in needed.items() if not value]
-    if options.preset or (options.dimensions is not None and not options.dimensions.missing):
+    if options.preset or (options.dimensions and None not in vars(options.dimensions).values()):
         return " and ".join(missing)
     parts = "" if options.dimensions is None else " (cpu_cores, ram_gb and storage_gb)"
     size = f"dimensions{parts} or preset"
@@ -103,7 +85,7 @@ def quote_fields(options: OrderOptions) -> dict[str, Any]:
         "runtimeId": options.runtime,
         "hostId": options.host,
         "presetId": options.preset,
-        "dimensions": Dimensions(**options.dimensions.as_dict()).as_body() if options.dimensions else None,
+        "dimensions": Dimensions(**vars(options.dimensions)).as_body() if options.dimensions else None,
         "variables": options.variables,
         "options": [{"optionId": each.option, "choiceId": each.choice} for each in options.options or []]
         or None,
@@ -156,7 +138,6 @@ def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
 
 def cost_of_quote(quote: Quote) -> Cost:
     """Return what a quote does to the monthly price."""
-    monthly = rate_from(quote.monthly_millicents)
     lines = [
         {
             "label": line.label,
@@ -167,12 +148,130 @@ def cost_of_quote(quote: Quote) -> Cost:
     ]
     return Cost(
         Decimal(0),
-        monthly,
+        rate_from(quote.monthly_millicents),
         lines,
         balance=None if quote.balance_cents is None else from_cents(quote.balance_cents),
         min_balance=None if quote.min_balance_cents is None else from_cents(quote.min_balance_cents),
         days_covered=quote.days_covered,
     )
+
+
+# --- What stands in its way ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """How a service was ordered: for the project of this name, in this run, with what an order alone uses."""
+
+    project: str | None = None
+    run: str | None = None
+    settings: Prints = field(default_factory=Prints)
+
+
+ORDERED = Kind("orders", Ordered, "the record of what was ordered")
+
+
+def named_otherwise(
+    task: Task[ServiceOptions], services: Iterable[ServiceSummary]
+) -> tuple[ServiceSummary, str] | None:
+    """Return what an order of the task's name became under another name, and the file that remembers it."""
+    name, known = task.options.name or "", {each.id: each for each in services}
+    for record, entry in journal.opened(task.options.base_url, f"{secrets_file.ORDERED}:{name}").items():
+        found = known.get(entry.id)
+        if found is not None and not same_name(found.name, name):
+            return found, record.path
+    return None
+
+
+def check_namesakes(
+    task: Task[ServiceOptions], project: Project | None, services: Iterable[ServiceSummary]
+) -> list[ServiceSummary]:
+    """Check that an order would not duplicate one of ``services``; return those of its name and product.
+
+    The family of a product is not shown before an order, but is the same for every order of it.
+    """
+    services, family, product = existing(services), task.options.family, task.options.product
+    named = with_name(services, task.options.name or "", None)
+    alike = [each for each in named if each.product is None or each.product.slug == product]
+    for other in alike:
+        if family not in (None, other.family):
+            raise Invalid(
+                f"{label(other)} of this product is of family {other.family}, not {family}. Nothing was "
+                "ordered. Correct the family, or leave it out",
+                namesakes=[other.id],
+            )
+    known = named_otherwise(task, services)
+    if known is not None and task.account.within([known[0]], project):
+        found, path = known
+        raise Invalid(
+            f"{label(found)} is what an earlier order of {task.options.name!r} became, as the platform gave "
+            f"it another name. Nothing was ordered. Use that name, or id: {found.id}; or remove {path}, to "
+            "order another one",
+            namesakes=[found.id],
+        )
+    return alike
+
+
+def check_other_projects(
+    task: Task[ServiceOptions], project: Project, alike: Sequence[ServiceSummary]
+) -> None:
+    """Check whether another project has what the task orders; warn if it may, and refuse if it does."""
+    account = task.account
+    alone = len(with_name(account.services(), task.options.name or "", None)) == 1
+    projects = account.projects()
+    defaults = [each for each in projects if each.id in oldest_projects(projects) and each.id != project.id]
+    there = {service.id for each in defaults for service in account.members(each)}
+    for other in alike:
+        move = f"hosted.services.service, id: {other.id} and new_project: {project.name!r}"
+        if other.id not in there:
+            if alone and not task.composition.copies:
+                warn_of_one_left_behind(task, project, account.service(other.id), move)
+        elif ORDERED.of(task.options.base_url, other.id).read().project == project.name:
+            raise Invalid(
+                f"{label(other)} was ordered for project {project.name!r} and is in the default project, as "
+                "far as can be told: services of a project that was deleted join it. Nothing was ordered. "
+                f"Move it with {move}; or set allow_duplicate_name: true, to order another one",
+                namesakes=[other.id],
+            )
+        elif not task.composition.copies:  # as those of a copy are, which has a project of its own
+            task.warn(
+                f"{label(other)} of this product is in the default project, which services of a deleted "
+                "project join, as far as can be told. Another one is ordered. If that one is meant, move it: "
+                f"{move}"
+            )
+
+
+def warn_of_one_left_behind(
+    task: Task[ServiceOptions], project: Project, service: Service | None, move: str
+) -> None:
+    """Warn of a service that stays in another project and is billed, if it has the size of the order."""
+    home = next((each for each in task.account.projects() if service and each.id == service.project_id), None)
+    wanted = task.options.dimensions.as_dict() if task.options.dimensions else {}
+    if service is None or home is None:
+        return
+    differs = any(getattr(service.dimensions, name, None) != value for name, value in wanted.items())
+    if differs or (run_id() and ORDERED.of(task.options.base_url, service.id).read().run == run_id()):
+        return  # this run may have ordered both
+    way = f". To move that one instead: {move}" if service.family in WITH_SETTINGS else ""
+    names = f"name: {home.name!r} and new_name: {project.name!r}"
+    rename = "" if project.resource_count else f". To rename the project: hosted.services.project, {names}"
+    task.warn(
+        f"{label(service)} of this product and size stays in project {home.name!r} and is billed; another "
+        f"one is ordered{way}{rename}"
+    )
+
+
+def warn_of_slip(task: Task[ServiceOptions], services: Sequence[ServiceSummary], then: str = "") -> None:
+    """Warn in check mode of the service whose name is probably meant."""
+    name = task.options.name or ""
+    if not task.composition.copies and not with_name(services, name, None):
+        meant = likely_meant(name, (service.name for service in services))
+        if meant is not None:
+            alike = look_alike(name, meant)
+            task.warn(f"there is no service named {name!r}{then}; did you mean {meant!r}{alike}?")
+
+
+# --- The order ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -184,14 +283,13 @@ class Arrived:
     known: frozenset[str]
 
     def found(self, account: Account) -> Sequence[ServiceSummary | Service]:
-        """Return the services."""
         return self.among(account, account.services())
 
     def among(
         self, account: Account, services: Sequence[ServiceSummary]
     ) -> Sequence[ServiceSummary | Service]:
         """Return those of some services that are such ones."""
-        named = with_name(services, self.options.wanted_name, None)
+        named = with_name(services, self.options.name or "", None)
         new = [each for each in named if each.id not in self.known]
         return account.within(
             [each for each in new if differing_fact(self.options, each) is None], self.project
@@ -202,12 +300,31 @@ class Ordering:
     """An order on its way: what was asked for, and the id of the service once it is known."""
 
     def __init__(self, task: Task[ServiceOptions], project: Project | None) -> None:
-        self.task, self.project = task, project
+        options, name = task.options, task.options.name or ""
+        if not name:
+            raise Invalid("to order a service, give its name")
+        if len(name) > MAX_SERVICE_NAME:
+            raise Invalid(
+                f"the service name has {len(name)} characters; at most {MAX_SERVICE_NAME} are allowed"
+            )
+        if missing := missing_options(options):
+            raise Invalid(f"{missing_service(task, name)} To order it, also set {missing}")
+        odd = later_settings(options)
+        if odd and options.family not in (None, *WITH_SETTINGS):  # they would fail once it is ordered
+            raise Invalid(
+                f"{' and '.join(odd)} cannot be set on a {options.family} service; only families "
+                f"{' and '.join(WITH_SETTINGS)} have settings. Nothing was ordered"
+            )
+        secrets_file.check_folder(task)
+        self.task, self.project, self.name, self.what = task, project, name, f"service {name!r}"
+        self.subject = f"{secrets_file.ORDERED}:{name}"
+        self.body = quote_fields(options)
+        self.run = run_process()
+        """The process that waits for this task. An orphan has another one: its run was killed."""
+        self.cost = Cost(None, None)
+        """What was quoted, once it is."""
         self.listed: Sequence[ServiceSummary] = ()
         """The services of the account as they were last read."""
-        self.body = order_fields(task)
-        self.name = task.options.wanted_name
-        self.what = f"service {self.name!r}"
         self.id: str | None = None
         self.kept: secrets_file.SecretWriter | None = None
         """The entry of the order, which stays until the service is known by its name."""
@@ -215,51 +332,40 @@ class Ordering:
         """The service as the list showed it right after the order."""
         self.adopted = False
         """Whether the service appeared since the plan, so that nothing was ordered."""
-        self.run = run_process()
-        """The process that waits for this task. An orphan has another one: its run was killed."""
-        self.cost = Cost(None, None)
-        """What was quoted, once it is."""
-        secrets_file.check_folder(task)
 
-    @property
-    def commitment(self) -> Commitment:
-        """What the order adds to the running rate."""
-        project = self.project
-        return Commitment(
-            "order",
-            self.what,
-            self.cost.after,
-            name=self.name,
-            project=project.id if project else None,
-            project_name=project.name if project else None,
-        )
-
-    def place(self) -> str:
-        """Place the order, unless the service has appeared since the plan was made. Return its id.
+    def place(self) -> Any:
+        """Place the order, unless the service has appeared since the plan was made: then nothing is done.
 
         The hosts of a play and the runs of a controller order a name one after the other, so that all but the
-        first find the service there.
-
-        :raises Invalid: when another task does not get done with an order of this name.
+        first find the service there. Before that, an order whose outcome nobody knows gets the time to be
+        carried out.
         """
+        task, place = self.task, self.task.options.base_url
         # Not by the address of the platform, which may be written in many ways.
         with one_at_a_time(f"{ORDERING}{self.name}", f"ordering {self.what}"):
-            appeared = self._find_existing() or self._await_lost_order()
-            if appeared is not None:
-                self.task.composition.adopting(appeared.id)
-                self.id, self.adopted = appeared.id, True
-                self.task.warn(
-                    f"a service named {self.name!r} appeared before it was ordered; it is used instead"
+            appeared = self._find_existing()
+            shown = {service.id for service in self.listed}
+            left = BILLED_SECONDS - journal.seconds_since(place, self.subject, shown)
+            if appeared is None and left > 0:
+                task.warn(
+                    f"an earlier order of {self.what} got no response, so the list of services is "
+                    f"watched for up to {left:.0f} seconds before another one is sent"
                 )
+                poll_for(lambda: self._find_existing() is not None, left)
+                appeared = self._find_existing()
+            if appeared is not None:
+                task.composition.adopting(appeared.id)
+                self.id, self.adopted = appeared.id, True
+                task.warn(f"a service named {self.name!r} appeared before it was ordered; it is used instead")
             else:
-                check_namesakes(self.task, self.project, self.listed)  # another task may have ordered since
-                self.id = self.task.effects.facts["service_id"] = self._send_once()
+                check_namesakes(task, self.project, self.listed)  # another task may have ordered since
+                self.id = task.effects.facts["service_id"] = self._send_once()
                 home = self.project.name if self.project else None
-                settings = prints_of(self.id, used_once(self.task.options))
+                settings = prints_of(self.id, used_once(task.options))
                 with suppress(Invalid):  # without what is remembered here, later tasks warn of less
-                    ORDERED.of(self.task.options.base_url, self.id).write(Ordered(home, run_id(), settings))
-        self.task.effects.facts["service_id"] = self.id
-        return self.id
+                    ORDERED.of(place, self.id).write(Ordered(home, run_id(), settings))
+        task.effects.facts["service_id"] = self.id
+        return NOTHING_DONE if self.adopted else None
 
     def _find_existing(self) -> ServiceSummary | Service | None:
         """Return the service of the name, where there is one by now."""
@@ -268,78 +374,46 @@ class Ordering:
         named = account.within(with_name(self.listed, self.name, self.task.options.family), self.project)
         return only_service(account.in_default_project(named), self.name)
 
-    def _await_lost_order(self) -> ServiceSummary | Service | None:
-        """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
-        place, shown = self.task.options.base_url, {service.id for service in self.listed}
-        left = BILLED_SECONDS - journal.seconds_since(place, f"{secrets_file.ORDERED}:{self.name}", shown)
-        if left <= 0:
-            return None
-        self.task.warn(
-            f"an earlier order of {self.what} got no response, so the list of services is "
-            f"watched for up to {left:.0f} seconds before another one is sent"
-        )
-        poll_for(lambda: self._find_existing() is not None, left)
-        return self._find_existing()
-
     def _send_once(self) -> str:
-        """Send the order, keep its secrets, and return the id of the service.
+        """Send the order, keep its secrets, which no other answer shows, and return the id of the service.
 
-        :raises Invalid: for a run that was killed: nobody would see the order, and the next run orders too.
+        A run that was killed sends nothing: nobody would see the order, and the next run orders too.
         """
         if os.getppid() != self.run:
             raise Invalid(f"the run was killed before {self.what} was ordered; nothing was ordered")
-        known = frozenset(service.id for service in self.listed)
-        body = {**self.body, "name": composed(self.name)}
-        if self.project is not None:
-            body["projectId"] = self.project.id
-        subject = f"{secrets_file.ORDERED}:{self.name}"
-        arrived = Arrived(self.task.options, self.project, known)
-        place = Change(what=self.what, route=r.ORDER, body=body, shown=arrived, commitment=self.commitment)
-        with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {self.what}") as kept:
-            outcome = create(self.task, place)
+        arrived = Arrived(self.task.options, self.project, frozenset(each.id for each in self.listed))
+        home = {} if self.project is None else {"projectId": self.project.id}
+        body = {**self.body, "name": composed(self.name), **home}
+        change = Change(what=self.what, route=r.ORDER, body=body, shown=arrived, commitment=self.commitment)
+        what, saved = f"the one-time secrets of {self.what}", True
+        with secrets_file.keep_secrets(self.task, self.subject, what) as kept:
+            outcome = create(self.task, change)
             order: Order | None = outcome.response
             if order is None:
-                adopted = outcome.found[0]
                 kept.close()
-                self.task.warn(
-                    f"the one-time secrets of {self.what}, if any, were in the lost response and are lost "
-                    f"too. If it has any: {kept.remedy}"
-                )
-                return str(adopted.id)
-            saved = write_order_secrets(kept, self.name, order)
+                lost = f"{what}, if any, were in the lost response and are lost too"
+                self.task.warn(f"{lost}. If it has any: {kept.remedy}")
+                return str(outcome.found[0].id)
+            id, secrets = order.instance_id, [secret.as_dict() for secret in order.secrets or []]
+            if secrets:
+                labels = ", ".join(str(secret["label"] or "without a label") for secret in secrets)
+                content = {"service_id": id, "name": self.name, "secrets": secrets}
+                saved = kept.write(id, content, f"the secrets of {self.what} ({labels})")
         if not any(same_name(service.name, self.name) for service in self.listed):
             # Earlier orders of the name came to nothing, so no secrets of theirs can be missing.
-            journal.close(self.task.options.base_url, subject, but=kept.record)
+            journal.close(self.task.options.base_url, self.subject, but=kept.record)
         if saved:
             self.kept = kept
-            kept.note_id(order.instance_id)
+            kept.note_id(id)
         self._check_placed(order, arrived)
-        return order.instance_id
-
-    def confirm(self, service: Service | ServiceSummary) -> None:
-        """Check that a task finds the service by the name that it ordered, and close the entry of the order.
-
-        :raises Invalid: if the platform gave it another one. The entry stays, so that none is ordered again.
-        """
-        if not same_name(service.name, self.name):
-            raise Invalid(
-                f"the platform named the new service {service.name!r}, not {self.name!r}. Use that name or "
-                f"its id, {service.id}, from now on: tasks that use the other name will not find it. This "
-                "controller does not order it again, but another controller would"
-            )
-        if self.kept is not None:
-            self.kept.close()
+        return id
 
     def _check_placed(self, order: Order, arrived: Arrived) -> None:
-        """Tell of another price than was quoted, and of services of the name that came up at the same time.
-
-        :raises EffectUnverified: if the list does not show what was ordered.
-        """
-        told = rate_from(to_decimal(order.monthly_millicents))
-        if told is not None and self.cost.after is not None:
+        """Tell of another price than was quoted, and of services of the name that came up meanwhile."""
+        id, told = order.instance_id, rate_from(to_decimal(order.monthly_millicents))
+        if told is not None and self.cost.after not in (None, told):
             advice = "It is ordered; delete it with state: absent if that is too much"
             compare_rate(self.task, self.what, told, self.cost, advice)
-        id = order.instance_id
         try:
             services = self.task.account.services()
             news = replace(arrived, known=arrived.known | {id})
@@ -362,33 +436,41 @@ class Ordering:
                 "with state: absent"
             )
 
+    @property
+    def commitment(self) -> Commitment:
+        id, name = (self.project.id, self.project.name) if self.project else (None, None)
+        rate = self.cost.after
+        return Commitment("order", self.what, rate, name=self.name, project=id, project_name=name)
+
+
+def missing_service(task: Task[ServiceOptions], name: str) -> str:
+    """Say that there is no service of a name where the task looks for it, and what there is instead."""
+    project, family = task.options.project, task.options.family
+    here = f" in project {project!r}" if project else ""
+    here += f" of family {family}" if family else ""
+    services = task.account.services()
+    elsewhere = [task.account.location(service) for service in with_name(services, name, None)]
+    if elsewhere:
+        return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} has that name."
+    hint = close_name(name, (service.name for service in services))
+    return f"there is no service named {name!r}{here}{f';{hint}' if hint else '.'}"
+
 
 def ordered_with(task: Task, id: str) -> Prints:
     """Return what is known of the settings that a service was ordered with."""
+    found = Prints()
     with suppress(Invalid):
         found = ORDERED.of(task.options.base_url, id).read().settings
-        return found if found.id == id else Prints()
-    return Prints()
+    return found if found.id == id else Prints()
 
 
 def used_once(options: ServiceOptions) -> dict[str, str]:
-    """Return the settings that an order alone uses, as text."""
     given = {"variables": options.variables, "options": options.options}
     return {name: json.dumps(value, sort_keys=True, default=repr) for name, value in given.items() if value}
 
 
 def differs_from_order(task: Task[ServiceOptions], id: str) -> list[str]:
     """Return the options that differ from what a service was ordered with, where that is known here."""
-    ordered, given = ordered_with(task, id), used_once(task.options)
-    differences = ordered.differences(given)
+    ordered = ordered_with(task, id)
+    differences = ordered.differences(used_once(task.options))
     return sorted(differences["added"] + differences["changed"]) if ordered.known else []
-
-
-def write_order_secrets(kept: secrets_file.SecretWriter, name: str, order: Order) -> bool:
-    """Keep what the order generated; no other answer shows it. Tell whether nothing was lost."""
-    secrets = [secret.as_dict() for secret in order.secrets or []]
-    if not secrets:
-        return True
-    labels = ", ".join(str(secret["label"] or "without a label") for secret in secrets)
-    content = {"service_id": order.instance_id, "name": name, "secrets": secrets}
-    return kept.write(order.instance_id, content, f"the secrets of service {name!r} ({labels})")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ..._api import routes as r
@@ -15,22 +16,30 @@ from ..._api.values import ContainerState, ServiceStatus
 from ..shared.account import Account
 from ..shared.change import Change, Gone, apply
 from ..shared.identify import check_service_offers
-from ..shared.money import Commitment, Cost
+from ..shared.money import Commitment, Cost, format_price
 from ..shared.options import WaitOptions
 from ..shared.pending import Pending, until_start
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
 from ..shared.store import Kind
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for
-from .offers import remember_offers
 from .options import ServiceOptions
-from .rates import cost_of, price_change, rates_of
-from .settings import ServiceChanges, check_immutable, check_max_monthly, commitment_of, observe
+from .removal import remember_offers
+from .settings import (
+    ServiceChanges,
+    check_max_monthly,
+    commitment_of,
+    differing_fact,
+    immutable,
+    observe,
+)
 from .view import (
     FRESH_SECONDS,
     View,
     await_container,
     billed_rate,
+    cost_of,
+    rates_of,
     read_diagnostics,
     runs,
     settled_metrics,
@@ -39,11 +48,21 @@ from .view import (
     wait_for_status,
 )
 
+RUNNING, STOPPED, STOPPING = ContainerState.RUNNING, ContainerState.STOPPED, ContainerState.STOPPING
 STARTING_STATES = (ContainerState.STARTING, ContainerState.INSTALLING)
-UNDER_WAY = {"start": STARTING_STATES, "stop": (ContainerState.STOPPING,)}
+UNDER_WAY = {"start": STARTING_STATES, "stop": (STOPPING,)}
 """The states that show that a signal has arrived. A kill goes to what is stopping, so that shows nothing."""
-SIGNALS = ("started", "stopped", "restarted", "killed")
-"""The wanted states of a container."""
+UP = ContainerState.UP
+SIGNAL: Mapping[str, Mapping[str, str]] = {
+    "started": dict.fromkeys((STOPPED, STOPPING), "start"),
+    "stopped": dict.fromkeys(UP, "stop"),
+    "restarted": {STOPPED: "start", **dict.fromkeys((*UP, STOPPING), "restart")},
+    "killed": dict.fromkeys((*UP, STOPPING), "kill"),
+}
+"""Which signal leads from a state of a container to a wanted one, if it needs one.
+
+A restart keeps the container with its command and ports.
+"""
 RESUMING = ("started", "resumed")
 """The wanted states that take a suspended service back into service. A restart never does."""
 
@@ -61,12 +80,13 @@ class Asleep:
 ASLEEP = Kind("sleep", Asleep, "what the plan remembers", hint=True)
 
 
+# --- Suspension ---------------------------------------------------------------------------------------
+
+
 def plan_waking(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> bool:
     """Plan the resumption of a suspended service, if the desired state requires it, before all other steps.
 
     Return whether to go on. ``resume: false`` leaves a service that the task would resume as it is.
-
-    :raises Invalid: for one to restart, because a restart never resumes; if it may not run afterwards.
     """
     wanted = task.options.state
     if wanted == "restarted":
@@ -78,7 +98,8 @@ def plan_waking(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
     if wanted not in RESUMING:
         return True
     if not task.options.resume:
-        check_immutable(task, view, just_ordered=False)
+        if differing := differing_fact(task.options, view.service):
+            raise immutable(view, differing)
         task.warn(f"{view.label} is suspended, and resume is false; nothing was changed")
         return False
     if wanted == "started" and view.state is None:
@@ -92,29 +113,44 @@ def plan_waking(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
     changes.rates, changes.resumes = rates_of(view.service), True
     changes.result["status"] = ServiceStatus.ACTIVE
     commitment = commitment_of(view, "resumption", full, billed_rate(view.service))
-    changes.add(
-        f"resume {view.label}",
-        lambda: resume(task, view, commitment),
-        commitment,
-        status=ServiceStatus.ACTIVE,
-    )
+    run = partial(resume, task, view, commitment)
+    changes.add(f"resume {view.label}", run, commitment, status=ServiceStatus.ACTIVE)
     return True
+
+
+def resume(task: Task[WaitOptions], view: View, commitment: Commitment) -> None:
+    """Resume a service and wait until it is active, because the steps that follow need it to be."""
+    id, what = view.service.id, f"resume of {view.label}"
+    shown, done = Gone(InStatus(id, ServiceStatus.SUSPENDED)), InStatus(id, ServiceStatus.ACTIVE)
+    change = Change(what=what, route=r.RESUME, ids={"id": id}, shown=shown, done=done, commitment=commitment)
+    apply(task, change)
 
 
 def warn_of_resume_cost(task: Task[ServiceOptions], view: View, cost: Cost) -> None:
     """Warn of the price of a resumption, including all other changes of the task."""
     what = "starting it resumes it" if task.options.state == "started" else "it is resumed"
-    plan = sleep_plan_of(task, view.service.id)
+    records = (record.read() for record in ASLEEP.all(task.options.state_dir))
+    asleep = (
+        each.plan
+        for each in records
+        if each.service == view.service.id
+        and (each.ran is not None or (each.settled or {}).get("awake") is False)
+    )
+    plan = next(asleep, None)
     advice = f". It is asleep by sleep plan {plan!r}; resume: false leaves it so" if plan else ""
     task.warn(f"{view.label} is suspended: {what}, and {price_change(task, cost)}{advice}")
 
 
-def sleep_plan_of(task: Task, id: str) -> str | None:
-    """Return the sleep plan of this controller that a service is asleep by; ``None`` if there is none."""
-    for found in (record.read() for record in ASLEEP.all(getattr(task.options, "state_dir", None))):
-        if found.service == id and (found.ran is not None or (found.settled or {}).get("awake") is False):
-            return found.plan
-    return None
+def price_change(task: Task[Any], cost: Cost) -> str:
+    before = format_price(task, cost.before) or "an unknown rate"
+    return f"its price goes from {before} to {format_price(task, cost.after) or 'an unknown one'} a month"
+
+
+def describe_resume_price(task: Task[ServiceOptions], view: View) -> str:
+    """Describe how a resumption alone changes the price, whatever size the task asks for."""
+    sized = task.options.dimensions is not None or task.options.preset is not None
+    change = price_change(task, cost_of(view.service, rates_of(view.service).full))
+    return f"{change}{' at its present size' if sized else ''}"
 
 
 @dataclass(frozen=True)
@@ -125,7 +161,6 @@ class InStatus:
     status: str
 
     def found(self, account: Account) -> bool:
-        """Tell whether it does."""
         return account.existing_service(self.id).status == self.status
 
     def wait(self, task: Task[WaitOptions]) -> None:
@@ -133,25 +168,28 @@ class InStatus:
         wait_for_status(task, self.id, self.status)
 
 
-def resume(task: Task[WaitOptions], view: View, commitment: Commitment) -> None:
-    """Resume a service and wait until it is active, because the steps that follow need it to be."""
-    id = view.service.id
-    change = Change(
-        what=f"resume of {view.label}",
-        route=r.RESUME,
-        ids={"id": id},
-        shown=Gone(InStatus(id, ServiceStatus.SUSPENDED)),
-        done=InStatus(id, ServiceStatus.ACTIVE),
-        commitment=commitment,
-    )
-    apply(task, change)
+def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges) -> None:
+    """Plan the suspension of an active service, and the wait for it if the task waits."""
+    if view.service.status == ServiceStatus.SUSPENDED:
+        return
+    if view.service.status != ServiceStatus.ACTIVE:
+        raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be suspended")
+    check_service_offers(view.service, "suspension", "cannot be suspended")
+    before = changes.rates.full if changes.rates else billed_rate(view.service)
+    changes.rates = changes.rates or rates_of(view.service)
+    changes.result["status"] = ServiceStatus.SUSPENDED
+    asleep, what = InStatus(view.service.id, ServiceStatus.SUSPENDED), f"suspension of {view.label}"
+    change = Change(what=what, route=r.SUSPEND, ids={"id": view.service.id}, shown=asleep, done=asleep)
+
+    def suspend() -> None:
+        remember_offers(task, view.service)
+        apply(task, change, wait=task.options.wait)
+
+    commitment = commitment_of(view, "suspension", changes.rates.storage, before)
+    changes.add(f"suspend {view.label}", suspend, commitment, status=ServiceStatus.SUSPENDED)
 
 
-def describe_resume_price(task: Task[ServiceOptions], view: View) -> str:
-    """Describe how a resumption alone changes the price, whatever size the task asks for."""
-    sized = task.options.dimensions is not None or task.options.preset is not None
-    change = price_change(task, cost_of(view.service, rates_of(view.service).full))
-    return f"{change}{' at its present size' if sized else ''}"
+# --- Signals ------------------------------------------------------------------------------------------
 
 
 def plan_power(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
@@ -161,43 +199,16 @@ def plan_power(task: Task[ServiceOptions], view: View, changes: ServiceChanges) 
         plan_suspension(task, view, changes)
     elif wanted == "resumed" and status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
         raise Invalid(f"{view.label} has status {status}; only a SUSPENDED one can be resumed")
-    elif wanted in SIGNALS and status != ServiceStatus.SUSPENDED:
+    elif wanted in SIGNAL and status != ServiceStatus.SUSPENDED:
         plan_signal(task, view, wanted, changes)
     elif wanted == "started":
         changes.add(
             f"start {view.label} unless it runs by then",
             lambda: start_if_needed(task, view, changes),
-            state=ContainerState.RUNNING,
+            state=RUNNING,
         )
-        changes.result["state"] = ContainerState.RUNNING
+        changes.result["state"] = RUNNING
         changes.pending.clear()
-
-
-def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges) -> None:
-    """Plan the suspension of an active service."""
-    if view.service.status == ServiceStatus.SUSPENDED:
-        return
-    if view.service.status != ServiceStatus.ACTIVE:
-        raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be suspended")
-    check_service_offers(view.service, "suspension", "cannot be suspended")
-    before = changes.rates.full if changes.rates else billed_rate(view.service)
-    changes.rates = changes.rates or rates_of(view.service)
-    changes.result["status"] = ServiceStatus.SUSPENDED
-    changes.add(
-        f"suspend {view.label}",
-        lambda: suspend(task, view),
-        commitment_of(view, "suspension", changes.rates.storage, before),
-        status=ServiceStatus.SUSPENDED,
-    )
-
-
-def suspend(task: Task[WaitOptions], view: View) -> None:
-    """Suspend a service, and wait for it if the task waits."""
-    id, asleep = view.service.id, InStatus(view.service.id, ServiceStatus.SUSPENDED)
-    remember_offers(task, view.service)
-    what = f"suspension of {view.label}"
-    change = Change(what=what, route=r.SUSPEND, ids={"id": id}, shown=asleep, done=asleep)
-    apply(task, change, wait=task.options.wait)
 
 
 def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: ServiceChanges) -> None:
@@ -208,9 +219,11 @@ def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Se
     if state is None or state not in ContainerState.KNOWN:
         why = "its node cannot be reached" if state is None else f"its state is {state!r}"
         raise Invalid(f"whether {view.label} runs is unknown: {why}. Nothing was done", state=state)
-    goal = ContainerState.RUNNING if wanted in ("started", "restarted") else ContainerState.STOPPED
-    anew = bool(changes.pending) and (wanted == "restarted" or changes.just_ordered)
-    signal = signal_for(wanted, state, anew)
+    goal = RUNNING if wanted in ("started", "restarted") else STOPPED
+    signal = SIGNAL[wanted].get(state)
+    anew = changes.pending and (wanted == "restarted" or (wanted == "started" and changes.just_ordered))
+    if anew and signal in ("restart", None):
+        signal = "stop and start"
     if signal is None:
         if state != goal and task.options.wait:
             plan_wait(task, view, goal, changes)
@@ -222,46 +235,23 @@ def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Se
     changes.add(f"{signal} {view.label}", lambda: send_signal(task, view, signal, goal), state=goal)
 
 
-def is_state_unknown(task: Task[ServiceOptions], view: View) -> bool:
-    """Tell whether the step to the desired state cannot be determined, because the state is unknown."""
-    needed = task.options.state in SIGNALS
-    return needed and view.service.status == ServiceStatus.ACTIVE and view.state not in ContainerState.KNOWN
-
-
-def signal_for(wanted: str, state: str, anew: bool) -> str | None:
-    """Return the signal to send; ``None`` if the state is right or about to be.
-
-    A restart keeps the container with its command and ports. ``anew`` requests a stop and a start instead,
-    for settings that need a new container.
-    """
-    if wanted == "started":
-        return "start" if state not in ContainerState.UP else "stop and start" if anew else None
-    if wanted == "restarted":
-        return "start" if state == ContainerState.STOPPED else "stop and start" if anew else "restart"
-    if state == ContainerState.STOPPED or (state == ContainerState.STOPPING and wanted == "stopped"):
-        return None
-    return "kill" if wanted == "killed" else "stop"
-
-
 def plan_wait(task: Task[ServiceOptions], view: View, goal: str, changes: ServiceChanges) -> None:
-    """Plan the wait for a state that a container is on its way to."""
+    """Plan the wait for a state that a container is on its way to. One that restarts is stopped after it."""
     what = f"wait until {view.label} is {goal}"
-    if view.state == ContainerState.STOPPING:
-        step: Step = Expansion(what, lambda: stop_if_restarted(task, view), changes=False)
+
+    def stop_again() -> Sequence[Step]:
+        if wait_while_stopping(task, view.service.id) == STOPPED:
+            return []
+        return [Step(f"stop {view.label}", lambda: send_signal(task, view, "stop", STOPPED))]
+
+    if view.state == STOPPING:
+        changes.steps.insert(0, Expansion(what, stop_again, changes=False))
     elif task.check_mode:
         return
     else:
-        step = Step(what, lambda: wait_for_state(task, view.service.id, goal), changes=False)
-    changes.steps.insert(0, step)
+        wait = Step(what, lambda: wait_for_state(task, view.service.id, goal), changes=False)
+        changes.steps.insert(0, wait)
     changes.result["state"] = goal
-
-
-def stop_if_restarted(task: Task[WaitOptions], view: View) -> Sequence[Step]:
-    """Wait for a container to stop. Return the step that stops it, if it was restarting and runs again."""
-    if wait_while_stopping(task, view.service.id) == ContainerState.STOPPED:
-        return []
-    goal = ContainerState.STOPPED
-    return [Step(f"stop {view.label}", lambda: send_signal(task, view, "stop", goal))]
 
 
 @dataclass(frozen=True)
@@ -272,7 +262,6 @@ class InState:
     states: tuple[str, ...]
 
     def found(self, account: Account) -> bool:
-        """Tell whether it is."""
         metrics = account.metrics_of(self.id)
         return metrics is not None and metrics.state in self.states
 
@@ -282,7 +271,6 @@ class InState:
 
 
 def signalling(view: View, signal: str, effect: Restarted | InState) -> Change:
-    """Return the change that sends a signal."""
     what, ids, body = f"{signal} of {view.label}", {"id": view.service.id}, {"signal": signal}
     return Change(what=what, route=r.POWER, ids=ids, body=body, shown=effect, done=effect)
 
@@ -290,20 +278,19 @@ def signalling(view: View, signal: str, effect: Restarted | InState) -> Change:
 def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> Any:
     """Send a signal once the container accepts it, and wait for its effect.
 
-    :return: :data:`NOTHING_DONE` if a container to start was restarting, and runs again.
-    :raises WaitEnded: if nothing shows the effect in time.
+    Returns :data:`NOTHING_DONE` if a container to start was restarting, and runs again.
     """
     id = view.service.id
     if signal == "restart":
         return restart(task, view)
-    if goal == ContainerState.RUNNING:
+    if goal == RUNNING:
         state = wait_while_stopping(task, id)
-        if signal == "start" and state in ContainerState.UP and not Pending.of(task, id).until_start():
-            wait_for_state(task, id, ContainerState.RUNNING)
+        if signal == "start" and state in UP and not Pending.of(task, id).until_start():
+            wait_for_state(task, id, RUNNING)
             return NOTHING_DONE
-        if state in ContainerState.UP or (signal != "start" and state != ContainerState.STOPPED):
-            send_signal(task, view, "stop", ContainerState.STOPPED)
-            wait_for_state(task, id, ContainerState.STOPPED)
+        if state in UP or (signal != "start" and state != STOPPED):
+            send_signal(task, view, "stop", STOPPED)
+            wait_for_state(task, id, STOPPED)
         signal = "start"
     in_effect = until_start(task, id)
     arrived = InState(id, (goal, *UNDER_WAY.get(signal, ())))
@@ -314,8 +301,7 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
 
 
 def wait_while_stopping(task: Task[WaitOptions], id: str) -> str | None:
-    """Wait until a container is not stopping any more, and return its state."""
-    return await_container(task, id, lambda state: state != ContainerState.STOPPING, "the end of a stop")
+    return await_container(task, id, lambda state: state != STOPPING, "the end of a stop")
 
 
 @dataclass
@@ -328,15 +314,11 @@ class Restarted:
     seen: bool = False
 
     def found(self, account: Account) -> bool:
-        """Tell whether that was seen. Of one that has only just started it is not."""
         self.seen |= self.ran and shows_start_since(account, self.view.service.id, self.moment)
         return self.seen
 
     def wait(self, task: Task[WaitOptions]) -> None:
-        """Wait until it was seen, and the container runs.
-
-        :raises WaitEnded: if nothing shows it in time: another restart would interrupt the service again.
-        """
+        """Wait until it was seen, as another restart would interrupt the service again, and it runs."""
         if self.ran and not self.seen and not poll_for(lambda: self.found(task.account)):
             raise WaitEnded(
                 f"the restart of {self.view.label} was accepted, but within {QUIET_SECONDS:g} seconds "
@@ -344,7 +326,7 @@ class Restarted:
                 "Check the service before you restart it again",
                 **read_diagnostics(task, self.view.service.id),
             )
-        wait_for_state(task, self.view.service.id, ContainerState.RUNNING)
+        wait_for_state(task, self.view.service.id, RUNNING)
 
 
 def restart(task: Task[WaitOptions], view: View) -> None:
@@ -357,10 +339,7 @@ def restart(task: Task[WaitOptions], view: View) -> None:
 
 
 def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Start a service that was just resumed, unless the platform started it with the current command.
-
-    :raises WaitEnded: if its state does not become known, with the cost: it is billed again meanwhile.
-    """
+    """Start a service that was just resumed, unless the platform started it with the current command."""
     id = view.service.id
     try:
         wait_for_known_state(task, view)
@@ -373,12 +352,11 @@ def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChan
             **error.details,
         ) from None
     now = observe(task, id)
-    if now.state not in ContainerState.UP or Pending.of(task, id).until_start():
+    if now.state not in UP or Pending.of(task, id).until_start():
         check_service_offers(now.service, "powerSignals", "cannot be told to start")
-    send_signal(task, now, "start", ContainerState.RUNNING)
+    send_signal(task, now, "start", RUNNING)
 
 
 def wait_for_known_state(task: Task[WaitOptions], view: View) -> None:
-    """Wait until the state of a container is known."""
     goal = f"a known state of {view.label}"
     await_container(task, view.service.id, lambda state: state in ContainerState.KNOWN, goal)

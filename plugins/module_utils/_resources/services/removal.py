@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -18,21 +18,19 @@ from ..._api.values import WITH_SETTINGS, BackupStatus, Family, ServiceStatus
 from ..shared import journal
 from ..shared.account import Account
 from ..shared.change import BILLED_SECONDS, Change, Gone, apply, await_removal
-from ..shared.identify import existing, with_name
+from ..shared.identify import existing, label, with_name
 from ..shared.money import Commitment
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS, was_complete
 from ..shared.secrets_file import ORDERED
-from ..shared.store import records_folder
+from ..shared.store import Kind, records_folder
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
-from .namesakes import warn_of_billed
-from .offers import forget_offers, offered_when_active
 from .options import ServiceOptions
-from .rates import cost_of
-from .settings import check_immutable, commitment_of
-from .view import View, billed_rate, is_never_deployed
+from .order import named_otherwise, warn_of_slip
+from .settings import commitment_of, differing_fact, immutable
+from .view import View, billed_rate, cost_of, is_never_deployed
 
 NAMED_COPIES = 5
 """How many copies a refusal names."""
@@ -61,26 +59,18 @@ def plan_removal(
 
     ``home`` is the project that the task names. ``keep`` plans what is kept of the service; unless that step
     is done, nothing is deleted.
-
-    :raises Invalid: if it has copies, or is not active and is to be copied.
     """
     service = task.account.service(id) if id else None
     if service is None or service.status == ServiceStatus.DELETED:
         warn_of_billed(task)
         return Plan(result=None, steps=[expected_removal(task, home)] if task.check_mode else [])
     view = View(service)
-    check_immutable(task, view, just_ordered=False)
+    if differing := differing_fact(task.options, service):
+        raise immutable(view, differing)
     if service.status == ServiceStatus.DELETING:
         gone = Step(f"wait until {view.label} is gone", lambda: wait_until_gone(task, view), changes=False)
         return Plan(result=None, steps=[gone] if task.options.wait and not task.check_mode else [])
-    if task.options.keep_copy is not None:
-        check_active(view)
-    if not task.options.delete_backups:
-        check_copies(task, view)
-    if task.check_mode and is_marked_undeletable(task, service):
-        task.warn(f"the settings of {view.label} say deletable: false; the platform may refuse to delete it")
-
-    kept = keep(task, view)
+    kept = plan_to_keep(task, view, keep)
     first = [kept.step] if kept else []
     delete = Step(
         f"delete {view.label} with its disk, its backups and its snapshots",
@@ -99,43 +89,79 @@ def plan_removal(
     )
 
 
-def expected_removal(task: Task[ServiceOptions], project: Project | None) -> Step:
-    """Return what check mode plans for a service that is not there: an earlier task may have ordered it.
+def plan_to_keep(
+    task: Task[ServiceOptions], view: View, keep: Callable[[Task[ServiceOptions], View], Kept | None]
+) -> Kept | None:
+    """Return the plan for what is kept of a service, if nothing else of it would be lost unasked."""
+    status = view.service.status
+    if task.options.keep_copy is not None and status != ServiceStatus.ACTIVE:
+        way = IN_STATUS.get(status, f"run this again once it is {ServiceStatus.ACTIVE}")
+        why = f"its status is {status}, and only an {ServiceStatus.ACTIVE} one shows all that it has"
+        raise uncopyable(view, why, way)
+    if not task.options.delete_backups:
+        check_copies(task, view)
+    if task.check_mode and is_marked_undeletable(task, view.service):
+        task.warn(f"the settings of {view.label} say deletable: false; the platform may refuse to delete it")
+    return keep(task, view) if task.options.keep_copy is not None else None
 
-    It changes nothing, but what the service would cost counts against no budget from then on.
-    """
-    name = task.options.wanted_name
+
+def expected_removal(task: Task[ServiceOptions], project: Project | None) -> Step:
+    """Return what check mode plans for a service that is not there: an earlier task may have ordered it."""
+    name = task.options.name or ""
+    what = f"service {name!r}"
     commitment = Commitment(
         "deletion",
-        f"service {name!r}",
+        what,
         Decimal(0),
         name=name,
         project=project.id if project else None,
         project_name=project.name if project else task.options.project,
     )
-    return Step(f"forget service {name!r}", lambda: None, changes=False, commitment=commitment)
+    return Step(f"forget {what}", lambda: None, changes=False, commitment=commitment)
+
+
+def warn_of_billed(task: Task[ServiceOptions]) -> None:
+    """Warn of what the selection may stand for if it selects nothing to delete: that is still billed."""
+    id, name = task.options.id, task.options.name or ""
+    services = existing(task.account.services())
+    ordered = None
+    with suppress(Invalid):  # it is only told of
+        ordered = named_otherwise(task, services)
+    for other in services:
+        if other.name == id or other.id == name:
+            what = f"{id!r} is its name, not its id" if id else f"{name!r} is its id, not its name"
+            task.warn(f"nothing was deleted, but {label(other)} exists: {what}")
+        elif ordered and other is ordered[0]:
+            task.warn(
+                f"there is no service named {name!r} here, but {label(other)}, which was ordered as that, "
+                "exists and was left alone. To delete it, give its id alone"
+            )
+    if not id and task.check_mode:
+        warn_of_slip(task, services)
 
 
 # --- What would go with it --------------------------------------------------------------------------
 
 
 def check_copies(task: Task, view: View) -> None:
-    """Check that a service has no backups or snapshots, and that none may be hidden.
-
-    :raises Invalid: naming the copies, or why they cannot be listed.
-    """
+    """Check that a service has no backups or snapshots, and that none may be hidden."""
     account, id = task.account, view.service.id
     kinds = {
         BACKUPS: copy_names(task, view.service, BACKUPS, lambda: account.backups(id)),
         SNAPSHOTS: copy_names(task, view.service, SNAPSHOTS, lambda: account.snapshots(id)),
     }
-    found = [describe_copies(kind, names) for kind, names in kinds.items() if names]
+    found = {kind: names for kind, names in kinds.items() if names}
     unknown = [kind for kind, names in kinds.items() if names is None]
     if found:
+        told = " and ".join(
+            f"{len(names)} {kind if len(names) > 1 else kind.removesuffix('s')} "
+            f"({', '.join(names[:NAMED_COPIES])}{', …' if len(names) > NAMED_COPIES else ''})"
+            for kind, names in found.items()
+        )
         raise Invalid(
-            f"{view.label} has {' and '.join(found)}, which would be destroyed with it. Nothing was deleted. "
-            "To delete them too, set delete_backups: true",
-            **{kind: names for kind, names in kinds.items() if names},
+            f"{view.label} has {told}, which would be destroyed with it. Nothing was deleted. To delete them "
+            "too, set delete_backups: true",
+            **found,
         )
     if unknown:
         # A larger task may need it to stay as it is.
@@ -148,12 +174,6 @@ def check_copies(task: Task, view: View) -> None:
         )
 
 
-def describe_copies(kind: str, names: Sequence[str]) -> str:
-    """Return the number of copies and the first names, for messages."""
-    named = f"{', '.join(names[:NAMED_COPIES])}{', …' if len(names) > NAMED_COPIES else ''}"
-    return f"{len(names)} {kind if len(names) > 1 else kind.removesuffix('s')} ({named})"
-
-
 def copy_names(
     task: Task, service: Service, kind: str, read: Callable[[], Sequence[Backup | Snapshot]]
 ) -> list[str] | None:
@@ -161,32 +181,25 @@ def copy_names(
 
     An ACTIVE service without the capability has no copies. In other statuses the capabilities may leave out
     what returns later (Capabilities), so this reads the list; if the platform refuses, copies may exist,
-    unless the service never could have any. A FAILED backup is no copy if its making failed; one in any other
-    status is, or may become one.
+    unless the service never could have any: it never came to be, or offers none. A FAILED backup is no copy
+    if its making failed; one in any other status is, or may become one.
     """
-    if (
-        service.status == ServiceStatus.ACTIVE
-        and service.capabilities is not None
-        and kind not in service.capabilities
-    ):
+    is_active = service.status == ServiceStatus.ACTIVE
+    offered: Collection[str] | None = service.capabilities
+    if is_active and offered is not None and kind not in offered:
         return []
     try:
         copies = read()
     except Refused:
-        return [] if never_had(task, service, kind) else None
+        if service.status == ServiceStatus.FAILED or is_never_deployed(task, service):
+            return []
+        offered = None if is_active else offered_when_active(task, service)
+        return [] if offered is not None and kind not in offered else None
     return [
         copy.name
         for copy in copies
         if isinstance(copy, Snapshot) or copy.status != BackupStatus.FAILED or was_complete(copy)
     ]
-
-
-def never_had(task: Task, service: Service, kind: str) -> bool:
-    """Tell whether a service whose list is refused has no copies: it never came to be, or offers none."""
-    if service.status == ServiceStatus.FAILED or is_never_deployed(task, service):
-        return True
-    offered = None if service.status == ServiceStatus.ACTIVE else offered_when_active(task, service)
-    return offered is not None and kind not in offered
 
 
 IN_STATUS = {
@@ -198,26 +211,43 @@ IN_STATUS = {
 """What to do about a service that cannot be copied now, by status."""
 
 
-def check_active(view: View) -> None:
-    """Refuse to copy a service that may not show all that it has.
-
-    :raises Invalid: with its status and what to do.
-    """
-    status = view.service.status
-    if status != ServiceStatus.ACTIVE:
-        raise uncopyable(
-            view,
-            f"its status is {status}, and only an {ServiceStatus.ACTIVE} one shows all that it has",
-            IN_STATUS.get(status, f"run this again once it is {ServiceStatus.ACTIVE}"),
-        )
-
-
 def uncopyable(view: View, why: str, way: str) -> Invalid:
     """Return the error for a service that cannot be copied."""
     last = "" if "without a copy" in way else ", then delete it without a copy"
     if way.startswith(("run this again once", "resume")):
         last = ", or delete it without a copy"
     return Invalid(f"keep_copy cannot copy {view.label}: {why}. Nothing was deleted. To go on, {way}{last}")
+
+
+# --- What it offers while it is ACTIVE: in other statuses it may show less (Capabilities) -------------
+
+
+@dataclass(frozen=True)
+class Offers:
+    """What a service offered when it was last ACTIVE, if that is known."""
+
+    capabilities: Sequence[str] | None = None
+
+
+OFFERS = Kind("offers", Offers, "what a service offers", hint=True)
+
+
+def remember_offers(task: Task, service: Service) -> None:
+    with suppress(Invalid):
+        OFFERS.of(task.options.base_url, service.id).write(Offers(service.capabilities))
+
+
+def offered_when_active(task: Task, service: Service) -> Collection[str] | None:
+    """Return what a service offered when it was last ACTIVE, or what another one of its product offers."""
+    kept = OFFERS.of(task.options.base_url, service.id).read().capabilities
+    if kept is not None:
+        return kept
+    slug = service.product.slug if service.product else None
+    for other in task.account.services() if slug else ():
+        if other.status == ServiceStatus.ACTIVE and other.product and other.product.slug == slug:
+            active = task.account.service(other.id)
+            return active.capabilities if active and active.status == ServiceStatus.ACTIVE else None
+    return None
 
 
 # --- The deletion -----------------------------------------------------------------------------------
@@ -230,16 +260,16 @@ class Staying:
     id: str
 
     def found(self, account: Account) -> bool:
-        """Tell whether it is."""
         return account.stays(self.id)
 
 
 def delete_service(task: Task[ServiceOptions], view: View, kept: Kept | None) -> None:
     """Delete a service. The platform decides whether it may be deleted; it documents no rule.
 
-    :raises Invalid: if it has got copies since it was planned.
+    What is noted of its order goes by its name, so that stays while another service has that name, and while
+    an order may still come about.
     """
-    id = view.service.id
+    id, name, place = view.service.id, view.service.name, task.options.base_url
     # A last copy may take hours, and some backups may be new by then.
     now = task.account.staying(id) if kept and not task.options.delete_backups else None
     if now is not None:
@@ -253,8 +283,13 @@ def delete_service(task: Task[ServiceOptions], view: View, kept: Kept | None) ->
         raise
     if task.options.wait:
         wait_until_gone(task, view)
-    forget_order(task, view.service)
-    forget_offers(task, id)
+    with suppress(HostedError):  # the deletion is done, so a list that cannot be read is no reason to fail
+        noted = journal.opened(place, f"{ORDERED}:{name}")
+        others = with_name(existing(task.account.services()), name, None) if noted else ()
+        if noted and all(other.id == id for other in others):
+            journal.close(place, f"{ORDERED}:{name}", age=BILLED_SECONDS)
+    with suppress(OSError):
+        OFFERS.of(place, id).remove()
 
 
 def is_marked_undeletable(task: Task, service: Service) -> bool:
@@ -274,11 +309,6 @@ def wait_until_gone(task: Task[WaitOptions], view: View) -> None:
     that is there. The list may have databases as well.
     """
     id = view.service.id
-
-    def is_shown() -> bool:
-        shown = existing(task.account.apps())
-        return id in {app.id for app in shown}
-
     wait_until(
         task,
         lambda: task.account.service(id),
@@ -287,17 +317,4 @@ def wait_until_gone(task: Task[WaitOptions], view: View) -> None:
         "its deletion",
     )
     if view.service.family == Family.APP:
-        await_removal(task, is_shown, view.label)
-
-
-def forget_order(task: Task, service: Service) -> None:
-    """Close the entries on the order of a service that is deleted.
-
-    They go by its name, so they stay while another service has that, and while an order may still come about.
-    """
-    place, subject = task.options.base_url, f"{ORDERED}:{service.name}"
-    with suppress(HostedError):  # the deletion is done, so a list that cannot be read is no reason to fail
-        noted = journal.opened(place, subject)
-        others = with_name(existing(task.account.services()), service.name, None) if noted else ()
-        if all(other.id == service.id for other in others):
-            journal.close(place, subject, age=BILLED_SECONDS)
+        await_removal(task, lambda: id in {app.id for app in existing(task.account.apps())}, view.label)

@@ -17,13 +17,13 @@ from typing import Any, Literal, cast
 
 from ..._api import routes as r
 from ..._api.errors import AccessDenied, Refused
-from ..._api.models import Dimensions, Metrics, Project, Scale, Service, ServiceSummary
+from ..._api.models import Dimensions, Project, Scale, Service, ServiceSummary
 from ..._api.routes import Route
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.account import Account
 from ..shared.change import Change, Shown, Unseen, call_once
 from ..shared.identify import read_aliases, warn_of_clashes
-from ..shared.money import Commitment, CommitmentKind, Cost, format_amount, format_price
+from ..shared.money import Commitment, CommitmentKind, Cost, format_amount, format_price, rate_from
 from ..shared.options import WaitOptions
 from ..shared.pending import NETWORK, Pending, write_recorded
 from ..shared.plan import Step, Task
@@ -31,13 +31,17 @@ from ..shared.store import one_at_a_time, state_key
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for
 from .options import MaxMonthlyOptions, ServiceOptions
-from .rates import Rates, rates_of, rates_of_size, risen_rate
 from .view import (
     STATE_NEEDED,
+    Rates,
     View,
     await_container,
     billed_rate,
     check_in_service,
+    is_never_deployed,
+    millicents_of,
+    rates_of,
+    rates_of_size,
     read_settings,
     read_state,
     runs,
@@ -75,14 +79,12 @@ class ServiceChanges:
     home: Project | None = None
     """The project that the service is to be in, if the task names one."""
     resumes: bool = False
-    """Whether the service is resumed first."""
     just_ordered: bool = False
     """Whether this very task has ordered the service, so that nothing is used yet."""
 
     def add(
         self, summary: str, run: Callable[[], Any], commitment: Commitment | None = None, **after: Any
     ) -> None:
-        """Add a step, its effect on the price, and the values that it changes in the diff."""
         self.steps.append(Step(summary, run, commitment=commitment))
         self.after.update(after)
 
@@ -94,12 +96,10 @@ class Setting:
     name: str
     """The option of module service; the key of a diff and of a blueprint."""
     label: str
-    """What messages call it."""
     at: str
     """Where the platform shows it: in the full form of a service or, after ``settings.``, in its settings."""
     route: Route[Any]
     body: Callable[[Any], Mapping[str, Any]]
-    """Returns what is sent for a value."""
     send: Callable[[Task[Any], View, Change], object] = lambda task, view, change: call_once(task, change)
     """Makes the change, if there is more to it than the call."""
     shown_by: Callable[[str, Any], Shown] = lambda id, wanted: Unseen()
@@ -116,11 +116,9 @@ class Setting:
     effects: Callable[[Task[Any], View, Any, ServiceChanges], Commitment | None] | None = None
     """Warns of what a change does, and returns what it commits."""
     billed: bool = False
-    """Whether it decides on the price."""
     told: Callable[[Task[Any], Any, ServiceChanges], Any] | None = None
-    """Returns a value as a diff shows it, if that is another one."""
+    """Returns a value as a diff shows it, if otherwise."""
     say: Callable[[View, Any], str] | None = None
-    """Returns the sentence of a change to a value as a diff shows it."""
     ordered: bool = False
     """Whether the order says it. The others are set once the service is there."""
     carried: bool = True
@@ -130,19 +128,13 @@ class Setting:
     of_product: bool = False
     """Whether it means something for its product alone."""
 
-    def shown(self, service: Any, settings: Any) -> Any:
-        """Return its value by what the platform shows, as models or data; ``None`` if it shows none."""
-        value = found_at(self.at, service, settings)
-        return value.as_size() if isinstance(value, Dimensions) else value
-
-
-def found_at(path: str, service: Any, settings: Any) -> Any:
-    """Return what is at a path of a service or its settings; ``None`` if there is nothing."""
-    names = path.split(".")
-    found = settings if names[0] == "settings" else service
-    for name in names[1:] if names[0] == "settings" else names:
-        found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
-    return found
+    def shown(self, service: Any, settings: Any, at: str = "") -> Any:
+        """Return its value, or what is ``at`` another place, in models or data; ``None`` for what is not."""
+        first, *names = (at or self.at).split(".")
+        found = settings if first == "settings" else service
+        for name in names if first == "settings" else [first, *names]:
+            found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
+        return found.as_size() if isinstance(found, Dimensions) else found
 
 
 # --- Reading and planning ---------------------------------------------------------------------------
@@ -152,6 +144,8 @@ def observe(task: Task[ServiceOptions], id: str, service: Service | None = None)
     """Read a service, unless that was just done, and whatever else the task's options need."""
     service, options = service or task.account.existing_service(id), task.options
     view = View(service, pending=Pending.of(task, id).until_start())
+    if service.status == ServiceStatus.PROVISIONING:
+        view.being_created = options.state != "present" or not is_never_deployed(task, service)
     # Those for another size are read where the size differs.
     asked = (each for each in SETTINGS if each.at.startswith("settings."))
     if service.status not in NO_SETTINGS and any(getattr(options, each.name) is not None for each in asked):
@@ -159,12 +153,15 @@ def observe(task: Task[ServiceOptions], id: str, service: Service | None = None)
     if options.state in STATE_NEEDED.get(service.status, ()):
         metrics = task.account.metrics_of(id)
         view.state = metrics.state if metrics else None
+        is_known = view.state in ContainerState.KNOWN
+        view.state_unknown = service.status == ServiceStatus.ACTIVE and not is_known
     return view
 
 
 def plan_settings(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Plan the settings that differ, in the order of the table."""
-    check_immutable(task, view, just_ordered=changes.just_ordered)
+    if differing := differing_fact(task.options, view.service):
+        raise immutable(view, differing, changes.just_ordered)
     for setting in SETTINGS:
         own = setting.wanted
         wanted = own(task, view, changes) if own else getattr(task.options, setting.name)
@@ -180,60 +177,17 @@ def plan_settings(task: Task[ServiceOptions], view: View, changes: ServiceChange
 def plan_setting(
     task: Task[ServiceOptions], view: View, setting: Setting, wanted: Any, changes: ServiceChanges
 ) -> None:
-    """Plan a change of one setting."""
+    """Plan a change of one setting. If it waits for a start, that is remembered before it is written."""
     if setting.check:
         setting.check(task, view, wanted, changes)
     if setting.section:
         check_editable(task, view, setting, changes)
     commits = setting.effects(task, view, wanted, changes) if setting.effects else None
-    waits = setting.effect == NEXT_START and state_for_setting(task, view) != ContainerState.STOPPED
-    if waits:
-        changes.pending.add(setting.kind or setting.name)
     if not setting.at.startswith("settings."):
         changes.result[setting.at] = wanted or None
     changes.written[setting.name] = wanted
     told = setting.told(task, wanted, changes) if setting.told else wanted
     said = setting.say(view, told) if setting.say else f"set the {setting.label} of {view.label}"
-    changes.add(
-        said,
-        partial(write, task, view, setting, wanted, waits=waits, said=said, commitment=commits),
-        commits,
-        **{setting.name: told},
-    )
-
-
-def check_editable(task: Task[Any], view: View, setting: Setting, changes: ServiceChanges) -> None:
-    """Check that a service has a setting, and that it can be changed.
-
-    :raises Invalid: if not, with the reason that the platform gives.
-    """
-    view.settings = view.settings or read_settings(task, view.service)
-    section = found_at(f"settings.{setting.section}", None, view.settings)
-    if section is None:
-        raise Invalid(f"{view.label} does not offer a {setting.label}")
-    if section.editable is False and not changes.resumes:  # a suspended one is locked until it is resumed
-        reason = getattr(section, "locked_reason", None) or "no reason was given"
-        raise Invalid(f"the {setting.label} of {view.label} is locked: {reason}")
-
-
-def state_for_setting(task: Task, view: View) -> str | None:
-    """Return the container's state: a stopped one takes a setting at its next start, and has not to wait."""
-    if view.service.status != ServiceStatus.ACTIVE:
-        return None
-    return view.state if view.state is not None else read_state(task, view.service.id)
-
-
-def write(
-    task: Task[Any],
-    view: View,
-    setting: Setting,
-    wanted: Any,
-    *,
-    waits: bool,
-    said: str,
-    commitment: Commitment | None,
-) -> None:
-    """Write a setting, and remember before that it waits for a start, if it does."""
     id = view.service.id
     change = Change(
         what=f"the change to {said}",
@@ -241,13 +195,27 @@ def write(
         ids={"id": id},
         body=setting.body(wanted),
         shown=setting.shown_by(id, wanted),
-        commitment=commitment,
+        commitment=commits,
     )
-    send = partial(setting.send, task, view, change)
-    if waits:
-        write_recorded(task, id, setting.kind or setting.name, send)
-    else:
-        send()
+    send: Callable[[], object] = partial(setting.send, task, view, change)
+    is_active = view.service.status == ServiceStatus.ACTIVE  # a stopped one takes it at its next start
+    state = (view.state or read_state(task, id)) if is_active and setting.effect == NEXT_START else None
+    if setting.effect == NEXT_START and state != ContainerState.STOPPED:
+        kind = setting.kind or setting.name
+        changes.pending.add(kind)
+        send = partial(write_recorded, task, id, kind, send)
+    changes.add(said, send, commits, **{setting.name: told})
+
+
+def check_editable(task: Task[Any], view: View, setting: Setting, changes: ServiceChanges) -> None:
+    """Check that a service has a setting, and that it can be changed; if not, tell the platform's reason."""
+    view.settings = view.settings or read_settings(task, view.service)
+    section = getattr(view.settings, setting.section or "", None)
+    if section is None:
+        raise Invalid(f"{view.label} does not offer a {setting.label}")
+    if section.editable is False and not changes.resumes:  # a suspended one is locked until it is resumed
+        reason = getattr(section, "locked_reason", None) or "no reason was given"
+        raise Invalid(f"the {setting.label} of {view.label} is locked: {reason}")
 
 
 def not_shown(view: View, changes: ServiceChanges) -> dict[str, Any]:
@@ -264,16 +232,13 @@ def not_shown(view: View, changes: ServiceChanges) -> dict[str, Any]:
 
 
 def carried(service: Any, settings: Any, *, other_product: bool = False) -> dict[str, Any]:
-    """Return the settings that make another service like this one, by the options of module service.
-
-    ``service`` and ``settings`` are models or data. What the platform does not show is ``None``.
-    """
+    """Return the settings that make another service like this one, by the options of module service."""
     found = {}
     for setting in SETTINGS:
         if not setting.carried or (other_product and setting.of_product):
             continue
         value = setting.shown(service, settings)
-        original = found_at(setting.original, service, settings) if setting.original else None
+        original = setting.shown(service, settings, setting.original) if setting.original else None
         whole = not isinstance(value, Mapping) or None not in value.values()
         found[setting.name] = value if whole and value not in ("", original) else None
     return found
@@ -287,50 +252,35 @@ def later_settings(options: ServiceOptions) -> dict[str, Any]:
 
 # --- What no route can change -----------------------------------------------------------------------
 
-
-def check_immutable(task: Task[ServiceOptions], view: View, *, just_ordered: bool) -> None:
-    """Check that the task does not change the product, edition, node or family: no route can.
-
-    The family of a product is known only once a service of it exists, so an order is not refused for it.
-
-    :raises Invalid: with both values, and what was done.
-    """
-    differing = differing_fact(task.options, view.service)
-    if differing is None:
-        return
-    name, actual, wanted = differing
-    raise Invalid(
-        f"it has {name} {actual!r}, not {wanted!r}. Set {name} to {actual!r} in the task to keep it, "
-        "or delete it by its id with state: absent"
-        if just_ordered
-        else f"{view.label} has {name} {actual!r}, not {wanted!r}; the platform cannot change it, "
-        "and nothing was done. Correct the task, or order a new service"
-    )
-
-
-IMMUTABLE = {
-    "product": ("product.slug",),
-    "runtime": ("runtime.id", "runtime.slug"),
-    "host": ("host.id", "host.label"),
-    "family": ("family",),
+IMMUTABLE: dict[str, Callable[[Any], list[str | None]]] = {
+    "product": lambda service: [service.product.slug] if service.product else [],
+    "runtime": lambda service: [service.runtime.id, service.runtime.slug] if service.runtime else [],
+    "host": lambda service: [service.host.id, service.host.label] if service.host else [],
+    "family": lambda service: [service.family],
 }
-"""The options that no route can change, and where a service shows them, by each of their names."""
+"""The options that no route can change, with all names by which a service shows its value."""
 
 
 def differing_fact(options: ServiceOptions, service: Service | ServiceSummary) -> tuple[str, str, str] | None:
-    """Return the first fact of a service that no route can change and that a task wants otherwise.
-
-    That is its name, the value that the service shows, and the one that is wanted.
-    """
-    for name, paths in IMMUTABLE.items():
-        wanted, known = getattr(options, name), [found_at(path, service, None) for path in paths]
+    """Return the first fact of a service that a task wants otherwise: its name, and both values."""
+    for name, values in IMMUTABLE.items():
+        wanted, known = getattr(options, name), values(service)
         shown = next(filter(None, known), None)
         if wanted is not None and shown is not None and wanted not in known:
             return name, shown, wanted
     return None
 
 
-# --- Price limits -----------------------------------------------------------------------------------
+def immutable(view: View, differing: tuple[str, str, str], just_ordered: bool = False) -> Invalid:
+    """Return the error for a fact that differs."""
+    name, actual, wanted = differing
+    return Invalid(
+        f"it has {name} {actual!r}, not {wanted!r}. Set {name} to {actual!r} in the task to keep it, "
+        "or delete it by its id with state: absent"
+        if just_ordered
+        else f"{view.label} has {name} {actual!r}, not {wanted!r}; the platform cannot change it, "
+        "and nothing was done. Correct the task, or order a new service"
+    )
 
 
 def commitment_of(
@@ -355,10 +305,7 @@ def commitment_of(
 
 
 def check_max_monthly(task: Task[MaxMonthlyOptions], monthly: Decimal | None, what: str) -> None:
-    """Check a monthly price against ``max_monthly``.
-
-    :raises Invalid: if it is higher or unknown.
-    """
+    """Check a monthly price against ``max_monthly``."""
     most = task.options.max_monthly
     if most is None:
         return
@@ -380,14 +327,11 @@ def check_max_monthly(task: Task[MaxMonthlyOptions], monthly: Decimal | None, wh
 
 
 def wanted_size(task: Task[Any], view: View, changes: ServiceChanges) -> dict[str, Any] | None:
-    """Return the size that the task asks for, by its parts or by a preset; other parts stay as they are.
-
-    :raises Invalid: if no quote shows the size of a preset, which then cannot be compared (Order fields).
-    """
+    """Return the size that the task asks for, by its parts or by a preset; other parts stay as they are."""
     service, preset = view.service, task.options.preset
     if task.options.dimensions is not None:
-        given = task.options.dimensions.as_dict()
-        return {**size_of(view), **{name: value for name, value in given.items() if value is not None}}
+        given = {name: value for name, value in vars(task.options.dimensions).items() if value is not None}
+        return {**(service.dimensions or Dimensions()).as_size(), **given}
     if preset is None or changes.just_ordered:
         return None
     body = {
@@ -410,16 +354,12 @@ def wanted_size(task: Task[Any], view: View, changes: ServiceChanges) -> dict[st
     )
 
 
-def size_of(view: View) -> dict[str, Any]:
-    """Return the size that a service has."""
-    return (view.service.dimensions or Dimensions()).as_size()
+def size_of(service: Service) -> dict[str, Any]:
+    return (service.dimensions or Dimensions()).as_size()
 
 
 def check_resizable(task: Task[Any], view: View, wanted: Any, changes: ServiceChanges) -> None:
-    """Refuse what the platform refuses to resize (Service status).
-
-    :raises Invalid: saying why.
-    """
+    """Refuse what the platform refuses to resize (Service status)."""
     service = view.service
     if service.pricing and service.pricing.is_free:
         raise Invalid(f"{view.label} is free, and a free service cannot be resized")
@@ -430,26 +370,26 @@ def check_resizable(task: Task[Any], view: View, wanted: Any, changes: ServiceCh
 def resizing(task: Task[Any], view: View, wanted: dict[str, Any], changes: ServiceChanges) -> Commitment:
     """Check a size against the bounds of the node, and return what it costs at the node's rates.
 
-    :raises Invalid: if the size is out of the bounds, or costs more than ``max_monthly``.
+    Where these rates do not explain the present price, that may be a discount, which stays, or a price of
+    earlier rates, which ends with a new size (Settings, rule 4). Then a smaller size may cost more.
     """
-    service, scale = view.service, cast(Scale, found_at("settings.scale", None, view.settings))
+    scale = cast(Scale, view.settings and view.settings.scale)
     check_scale(view, scale, wanted)
-    known, before = size_of(view), rates_of(service).full
-    changes.rates = rates_of_size(service, scale, wanted)
-    full = changes.rates.full
+    known, before = size_of(view.service), rates_of(view.service).full
+    changes.rates = rates_of_size(view.service, scale, wanted)
+    most = full = changes.rates.full
     check_max_monthly(task, full, f"the new size of {view.label}")
     shrinks = all(known[name] is not None and wanted[name] <= known[name] for name in known)
-    most = risen_rate(scale, wanted, before) if shrinks and full is None else full
+    if shrinks and full is None:
+        rate = rate_from(millicents_of(scale, wanted))
+        most = rate if rate is not None and before is not None and rate > before else None
     moved = changes.home if "project" in changes.written else None
     commits = commitment_of(view, "new size", most, before, moved)
     return replace(commits, shrinks=shrinks, is_ceiling=full is None)
 
 
 def check_scale(view: View, scale: Scale, wanted: dict[str, Any]) -> None:
-    """Check the rules of a resize: within the node's bounds, and no smaller disk (Settings, rule 4).
-
-    :raises Invalid: with the value and the bounds.
-    """
+    """Check the rules of a resize: within the node's bounds, and no smaller disk (Settings, rule 4)."""
     unknown = sorted(name for name, value in wanted.items() if value is None)
     if unknown:
         raise Invalid(
@@ -473,28 +413,20 @@ def check_scale(view: View, scale: Scale, wanted: dict[str, Any]) -> None:
 
 
 def set_scale(task: Task[Any], view: View, change: Change) -> None:
-    """Set a size, unless the size has changed since the plan.
-
-    :raises Invalid: if another task or user has changed it.
-    """
+    """Set a size, unless another task or user has changed it since the plan."""
     id, planned = view.service.id, view.service.dimensions
     with one_at_a_time(f"size:{state_key(task.options.base_url, id)}", f"changing the size of {view.label}"):
         now = task.account.service(id)
         if now is not None and now.dimensions != planned:
-            other = describe_size(size_of(View(now)))
             raise Invalid(
-                f"the size of {view.label} was changed to {other} while this task ran, so this "
-                "task did not change it. Run this again to start from that size"
+                f"the size of {view.label} was changed to {describe_size(size_of(now))} while this task ran, "
+                "so this task did not change it. Run this again to start from that size"
             )
         call_once(task, change)
 
 
 def describe_size(size: dict[str, Any]) -> str:
-    """Describe a size in words."""
     return f"{size['cpu_cores']} vCPU, {size['ram_gb']} GB memory, {size['storage_gb']} GB disk"
-
-
-# --- The project ------------------------------------------------------------------------------------
 
 
 def moving(task: Task[Any], view: View, wanted: str, changes: ServiceChanges) -> Commitment:
@@ -511,7 +443,6 @@ def moving(task: Task[Any], view: View, wanted: str, changes: ServiceChanges) ->
 
 
 def name_of_project(task: Task[Any], id: str, changes: ServiceChanges) -> str:
-    """Return the name of a project, for a diff."""
     home = changes.home
     return home.name if home and id == (home.id or "") else task.account.project_name(id) or id
 
@@ -520,7 +451,6 @@ def name_of_project(task: Task[Any], id: str, changes: ServiceChanges) -> str:
 
 
 def recreating(task: Task[Any], view: View, wanted: bool, changes: ServiceChanges) -> None:
-    """Warn of what a network change does to what runs."""
     task.warn(f"a network change recreates the container of {view.label}: if it runs, it is restarted")
     if task.options.state == "restarted":  # a restart does not read ports again, a start from stop does
         changes.pending.add(NETWORK)
@@ -534,7 +464,6 @@ class IsPublic:
     public: bool
 
     def found(self, account: Account) -> bool:
-        """Tell whether its settings show that."""
         network = account.settings(self.id).network
         return network is not None and network.is_public == self.public
 
@@ -542,8 +471,8 @@ class IsPublic:
 def set_network(task: Task[Any], view: View, change: Change) -> None:
     """Open or close a service. The effect of a repeated change is unknown, so look before a retry.
 
-    The platform recreates a running container, and a stopped one has the change from its next start on. In
-    all other cases, and if a running one is not seen to be recreated, the change is pending until then.
+    The specification says both that the change recreates the container and that it needs a start from stop
+    (Settings, rule 3; Power). So it is pending until a start, unless a running one is seen to be recreated.
     """
     id, waits = view.service.id, task.options.wait and task.options.state != "restarted"
     first = settled_metrics(task, id, min(task.options.wait_timeout, SETTLE_SECONDS) if waits else 0)
@@ -562,7 +491,15 @@ def set_network(task: Task[Any], view: View, change: Change) -> None:
         make()
         return
     in_effect = write_recorded(task, id, NETWORK, make)
-    if task.options.state == "restarted" or not was_recreated(task, id, first, at):
+    seconds = QUIET_SECONDS if task.options.wait else 0
+    if task.options.state == "restarted":
+        return
+    if not runs(first) or not poll_for(lambda: shows_start_since(task.account, id, at), seconds):
+        task.warn(
+            "the network change was accepted, but nothing showed that the container was recreated for it. "
+            "The change takes effect at its next start; hosted.services.service with state: restarted stops "
+            "and starts it"
+        )
         return
     in_effect()
     if task.options.wait and task.options.state in NON_DISRUPTIVE_STATES:
@@ -570,10 +507,6 @@ def set_network(task: Task[Any], view: View, change: Change) -> None:
 
 
 def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
-    """Wait until a container runs again after a network change.
-
-    :raises WaitEnded: if it stays stopped: it did not come back, whatever the platform responded.
-    """
     up = time.monotonic()
 
     def is_up(state: str | None) -> bool:
@@ -589,23 +522,6 @@ def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
         return state == ContainerState.RUNNING
 
     await_container(task, view.service.id, is_up, f"{view.label} to run again")
-
-
-def was_recreated(task: Task[WaitOptions], id: str, before: Metrics | None, at: float) -> bool:
-    """Tell whether the container was seen to be recreated, and warn if it was not.
-
-    The specification says both that the change recreates the container and that it needs a start from stop
-    (Settings, rule 3; Power).
-    """
-    seconds = QUIET_SECONDS if task.options.wait else 0
-    if runs(before) and poll_for(lambda: shows_start_since(task.account, id, at), seconds):
-        return True
-    task.warn(
-        "the network change was accepted, but nothing showed that the container was recreated for it. The "
-        "change takes effect at its next start; hosted.services.service with state: restarted stops and "
-        "starts it"
-    )
-    return False
 
 
 # --- The table --------------------------------------------------------------------------------------
@@ -634,7 +550,7 @@ SETTINGS = [
         effects=resizing,
         billed=True,
         say=lambda view, wanted: (
-            f"scale {view.label} from {describe_size(size_of(view))} to {describe_size(wanted)}"
+            f"scale {view.label} from {describe_size(size_of(view.service))} to {describe_size(wanted)}"
         ),
         route=r.SCALE,
         body=lambda size: Dimensions(**size).as_body(),

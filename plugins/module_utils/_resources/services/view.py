@@ -1,25 +1,27 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The current state of a service: reads it, selects what a task manages, and waits for changes."""
+"""A service as it is: its settings, state and rates, as far as a task needs them, and waits for changes."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
 from ..._api.errors import HostedError
-from ..._api.models import Metrics, Service, ServiceSummary, Settings
+from ..._api.models import Dimensions, Metrics, Scale, Service, ServiceSummary, Settings
 from ..._api.values import WITH_SETTINGS, ContainerState, Family, ServiceStatus
 from ..shared.account import Account
-from ..shared.money import rate_from
+from ..shared.identify import label
+from ..shared.money import Cost, format_price, rate_from
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
 from ..shared.waiting import poll_for, wait_until
+from .options import MaxMonthlyOptions
 
 LOG_LINES_ON_TIMEOUT = 10
 ENDED = (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN, *ServiceStatus.DELETING_OR_DELETED)
@@ -33,6 +35,8 @@ STATE_NEEDED = {
     ServiceStatus.SUSPENDED: ("started",),
 }
 """For which wanted states the container's own is read, by status."""
+PER_SIZE = ("monthly_cents", "min_balance_cents", "hourly_label")
+"""What a new size changes too, in a way that is not shown."""
 
 T = TypeVar("T")
 
@@ -49,8 +53,10 @@ class View:
     settings: Settings | None = None
     state: str | None = None
     pending: tuple[str, ...] = ()
-    awaits_deploy: bool = False
-    """Whether it is an application that may be PROVISIONING until its first deploy."""
+    being_created: bool = False
+    """Whether it becomes ACTIVE by itself."""
+    state_unknown: bool = False
+    """Whether the step to the wanted state cannot be determined, because the state is not known."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the service for results, including the container's state."""
@@ -65,12 +71,7 @@ class View:
     @property
     def label(self) -> str:
         """The name and id, for messages."""
-        return f"service {self.service.name!r} ({self.service.id})"
-
-    @property
-    def being_created(self) -> bool:
-        """Whether it becomes ACTIVE by itself."""
-        return self.service.status == ServiceStatus.PROVISIONING and not self.awaits_deploy
+        return label(self.service)
 
 
 def is_never_deployed(task: Task, service: Service) -> bool:
@@ -79,6 +80,14 @@ def is_never_deployed(task: Task, service: Service) -> bool:
         return False
     app = task.account.apps_by_id().get(service.id)
     return app is not None and not app.image_ref
+
+
+def read_settings(task: Task, service: Service) -> Settings | None:
+    """Return the settings of a service; ``None`` if its family has none (Settings)."""
+    return task.account.settings(service.id) if service.family in WITH_SETTINGS else None
+
+
+# --- The container ------------------------------------------------------------------------------------
 
 
 def read_state(task: Task, id: str) -> str | None:
@@ -120,9 +129,20 @@ def runs(metrics: Metrics | None) -> bool:
     return metrics.uptime_seconds is not None and metrics.uptime_seconds >= FRESH_SECONDS
 
 
-def read_settings(task: Task, service: Service) -> Settings | None:
-    """Return the settings of a service; ``None`` if its family has none (Settings)."""
-    return task.account.settings(service.id) if service.family in WITH_SETTINGS else None
+# --- Rates --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The monthly price of a service while it is active and while suspended. ``None`` if unknown."""
+
+    full: Decimal | None
+    storage: Decimal | None
+
+    def of(self, status: str | None) -> Decimal | None:
+        """Return the rate that is billed in this status; ``None`` if unknown."""
+        rates = {ServiceStatus.ACTIVE: self.full, ServiceStatus.SUSPENDED: self.storage}
+        return rates.get(status or "")
 
 
 def billed_rate(service: Service) -> Decimal | None:
@@ -130,38 +150,116 @@ def billed_rate(service: Service) -> Decimal | None:
     return rate_from(service.pricing.billed_monthly_millicents) if service.pricing else None
 
 
+def rates_of(service: Service) -> Rates:
+    """Return the rates of a service at its current size."""
+    pricing = service.pricing
+    if pricing is None:
+        return Rates(None, None)
+    return Rates(rate_from(pricing.monthly_millicents), rate_from(pricing.storage_monthly_millicents))
+
+
+def rates_of_size(service: Service, scale: Scale, target: Mapping[str, int]) -> Rates:
+    """Forecast the rates of a size from the rates of the node.
+
+    The storage rate is forecast only if the disk at the node's rate gives the current one, so that it has no
+    other part; the full rate likewise, because there may be a discount or a minimum price.
+    """
+    storage = scale.storage_millicents_per_gb_month
+    if storage is None:
+        return Rates(None, None)
+    now = {"cpu_cores": scale.cpu_cores, "ram_gb": scale.ram_gb, "storage_gb": scale.storage_gb}
+    total = scale.monthly_millicents
+    discounted = total is not None and millicents_of(scale, now) not in (None, total)
+    disk = (service.dimensions or Dimensions()).storage_gb
+    explained = disk is not None and rates_of(service).storage == rate_from(disk * storage)
+    return Rates(
+        None if discounted else rate_from(millicents_of(scale, target)),
+        rate_from(target["storage_gb"] * storage) if explained else None,
+    )
+
+
+def millicents_of(scale: Scale, size: Mapping[str, int | None]) -> int | None:
+    """Return the price of a size at the rates of its node; ``None`` if a part or rate is unknown."""
+    parts = (
+        (size["cpu_cores"], scale.cpu_millicents_per_month),
+        (size["ram_gb"], scale.ram_millicents_per_gb_month),
+        (size["storage_gb"], scale.storage_millicents_per_gb_month),
+    )
+    amount = scale.options_millicents or 0
+    for number, rate in parts:
+        if number is None or rate is None:
+            return None
+        amount += number * rate
+    return amount
+
+
+def cost_of(service: Service, after: Decimal | None) -> Cost:
+    """Return the cost of a change from the current rate to another."""
+    running = billed_rate(service)
+    before = rates_of(service).of(service.status) if running is None else running
+    return Cost(before, after, service=service.name, service_id=service.id)
+
+
+def expected_pricing(service: Service, rates: Rates, billed: Decimal | None) -> dict[str, Any] | None:
+    """Return the expected pricing, with null for unknown amounts."""
+    if service.pricing is None:
+        return None
+    amounts = {"monthly": rates.full, "storage_monthly": rates.storage, "billed_monthly": billed}
+    expected = service.pricing.as_dict()
+    if rates != rates_of(service):
+        expected.update(dict.fromkeys(PER_SIZE))
+    for name, amount in amounts.items():
+        expected[f"{name}_millicents"] = None if amount is None else int(amount * 1000)
+    return expected
+
+
+def note_billed(task: Task[Any], service: Service, announced: Cost, status: str | None) -> None:
+    """Let ``cost`` say what a service is billed in the status in which the task failed."""
+    billed = billed_rate(service) if service.status == status else rates_of(service).of(status)
+    if billed is not None:
+        task.effects.billed = replace(announced, after=billed)
+
+
+def compare_rate(
+    task: Task[MaxMonthlyOptions], what: str, billed: Decimal | None, announced: Cost, advice: str
+) -> None:
+    """Warn if the platform bills another rate than announced, and put that rate in ``cost``."""
+    before = announced.before
+    if billed is None or announced.after == billed:
+        return
+    if announced.after is None and (before is None or billed <= before):
+        return
+    instead = (
+        f"and {format_price(task, before)} before; its price was not known"
+        if announced.after is None
+        else f"not {format_price(task, announced.after)} as announced"
+    )
+    task.effects.billed = replace(announced, after=billed)
+    most = task.options.max_monthly
+    over = f", over max_monthly {format_price(task, most)}" if most is not None and billed > most else ""
+    task.warn(f"{what} is billed {format_price(task, billed)} a month, {instead}{over}. {advice}")
+
+
+# --- Waits --------------------------------------------------------------------------------------------
+
+
 def wait_for_status(
     task: Task[WaitOptions], id: str, wanted: str, first: Service | ServiceSummary | None = None
 ) -> Service:
-    """Wait until a service has this status. FAILED and AWAITING_ADMIN end the wait at once.
-
-    :param first: the service as it was just read, for the first look; as a list shows it, in another status.
-    :raises WaitEnded: if it ends in another one, or does not come in time.
-    """
+    """Wait until a service has this status. FAILED and AWAITING_ADMIN end the wait at once."""
     read: list[Any] = [first] if first else []
-
-    def done(service: Service) -> bool:
-        check_not_terminal(service)
-        return service.status == wanted
-
-    return with_diagnostics(
+    return wait_for(
         task,
         id,
-        lambda: wait_until(
-            task,
-            lambda: read.pop() if read else task.account.existing_service(id),
-            done,
-            lambda s: f"its status is {s.status}",
-            f"status {wanted}",
-        ),
+        lambda: read.pop() if read else task.account.existing_service(id),
+        lambda service: check_not_terminal(service).status == wanted,
+        lambda service: f"its status is {service.status}",
+        goal=f"status {wanted}",
     )
 
 
 def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
-    """Wait until the container has this state. Unknown states are waited out.
-
-    :raises WaitEnded: if the service was deleted or suspended meanwhile, or time is up.
-    """
+    """Wait until the container has this state. Unknown states are waited out."""
     begun = time.monotonic()
 
     def there(state: str | None) -> bool:
@@ -177,55 +275,50 @@ def await_container(
     task: Task[WaitOptions], id: str, done: Callable[[str | None], bool], goal: str
 ) -> str | None:
     """Wait until the state of a container is one that is waited for, and return it."""
-
-    def describe(state: str | None) -> str:
-        return f"the container's state is {state or 'unknown: its node cannot be reached'}"
-
-    return with_diagnostics(
-        task, id, lambda: wait_until(task, lambda: read_state(task, id), done, describe, goal)
+    return wait_for(
+        task,
+        id,
+        lambda: read_state(task, id),
+        done,
+        lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
+        goal=goal,
     )
 
 
 def check_in_service(task: Task, id: str) -> None:
-    """Check that a container's service was neither deleted nor suspended during a wait.
-
-    :raises WaitEnded: saying which of the two happened.
-    """
+    """Check that a container's service was neither deleted nor suspended during a wait."""
     service = task.account.service(id)
     if service is None:
         raise WaitEnded(f"the service of id {id!r} no longer exists: it was deleted in the meantime")
-    check_not_terminal(service)
-    if service.status == ServiceStatus.SUSPENDED:
-        raise WaitEnded(
-            f"service {service.name!r} ({id}) was suspended in the meantime", status=ServiceStatus.SUSPENDED
-        )
+    if check_not_terminal(service).status == ServiceStatus.SUSPENDED:
+        raise WaitEnded(f"{label(service)} was suspended in the meantime", status=ServiceStatus.SUSPENDED)
 
 
-def check_not_terminal(service: Service) -> None:
-    """Check that a service can still reach the state that is waited for.
-
-    :raises WaitEnded: if its creation failed, needs an operator of the platform, or it is being deleted.
-    """
-    label = f"service {service.name!r} ({service.id})"
-    if service.status == ServiceStatus.FAILED:
-        reason = service.failure_reason or "the platform gives no reason"
-        raise WaitEnded(
-            f"the creation of {label} failed: {reason}. Remove it with state: absent",
-            status=ServiceStatus.FAILED,
-        )
-    if service.status == ServiceStatus.AWAITING_ADMIN:
-        raise WaitEnded(
-            f"{label} awaits an intervention of the platform's operators; nothing happens until then",
-            status=ServiceStatus.AWAITING_ADMIN,
-        )
-    if service.status in (ServiceStatus.DELETING, ServiceStatus.DELETED):
-        raise WaitEnded(f"{label} is being deleted", status=service.status)
+def check_not_terminal(service: Service) -> Service:
+    """Return a service, unless it cannot reach the state that is waited for any more."""
+    if service.status not in ENDED:
+        return service
+    what, reason = label(service), service.failure_reason or "the platform gives no reason"
+    why = {
+        ServiceStatus.FAILED: f"the creation of {what} failed: {reason}. Remove it with state: absent",
+        ServiceStatus.AWAITING_ADMIN: f"{what} awaits an intervention of the platform's operators; nothing "
+        "happens until then",
+    }
+    raise WaitEnded(why.get(service.status, f"{what} is being deleted"), status=service.status)
 
 
-def with_diagnostics(task: Task, id: str, wait: Callable[[], T]) -> T:
-    """Run a wait. On a timeout, add the last status, state and log lines to the error."""
+def wait_for(
+    task: Task[WaitOptions],
+    id: str,
+    read: Callable[[], T],
+    done: Callable[[T], bool],
+    describe: Callable[[T], str],
+    *,
+    goal: str,
+) -> T:
+    """Wait for something of a service. On a timeout, the error has the last status, state and log lines."""
     try:
-        return wait()
+        return wait_until(task, read, done, describe, goal)
     except WaitEnded as error:
         error.details.update(read_diagnostics(task, id))
         raise

@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Budgets: what an account, a project and a run may cost at most, as users write it.
 
-Every limit that is given anywhere holds, and of each kind the lowest counts: a guard that a nearer setting
-could raise is none.
+Every limit that is given anywhere holds, and of each kind the lowest counts: none can be raised nearby.
 """
 
 from __future__ import annotations
@@ -23,10 +22,6 @@ ENVIRONMENT = "HOSTED_SERVICES_BUDGET"
 FORM = "an amount in currency units a month, or a mapping with account, projects and run"
 ACCOUNT, PROJECTS, RUN = "account", "projects", "run"
 THE_BUDGET = "the budget"
-THE_LIMIT = (
-    f"the limit: the option budget, the variable {VARIABLE} and {ENVIRONMENT} in the environment all hold, "
-    "and of each kind the lowest counts"
-)
 
 
 class BudgetExceeded(Invalid):
@@ -51,7 +46,7 @@ class Budget(dict[tuple[str, str], Decimal]):
 
 
 def read_budget(value: Any, source: str) -> Budget:
-    """Read a budget as a user wrote it. A text may hold a mapping as JSON or YAML."""
+    """Read a budget as a user wrote it: amounts, and a text may hold a mapping as JSON or YAML."""
     if isinstance(value, str) and any(char in value for char in ":{["):
         try:
             value = yaml.load(value, Loader=yaml.BaseLoader)  # every amount stays the text that it is

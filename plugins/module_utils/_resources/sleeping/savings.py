@@ -13,7 +13,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 from ..._api.models import DaySpend, Usage
-from ..services.rates import Rates
+from ..services.view import Rates
 from ..shared.money import format_amount, from_cents
 from .memory import Saved
 from .zones import DAY

@@ -11,13 +11,11 @@ from typing import Any, cast
 
 from ..._api.models import Metrics, Service
 from ..._api.values import ContainerState, ServiceStatus
-from ..services.many_services import ServiceJob
+from ..services.many_services import Order, ServiceJob
 from ..services.options import ServiceOptions
 from ..services.power import plan_suspension, resume, start_if_needed
-from ..services.rates import cost_of, rates_of
 from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
-from ..services.start_order import Order
-from ..services.view import View, billed_rate
+from ..services.view import View, billed_rate, cost_of, rates_of
 from ..shared.money import Commitment
 from ..shared.options import shared_arguments
 from ..shared.plan import NOTHING_DONE, Expansion, Plan, Step, Task

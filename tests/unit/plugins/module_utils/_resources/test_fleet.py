@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleet import FLEET
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import FLEETS, Memory
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
@@ -185,7 +185,7 @@ def test_health_checks_hold_the_next_batch(sandbox: Sandbox, go: Go, endpoint: t
 def test_a_restart_is_not_sent_twice(sandbox: Sandbox, go: Go, tmp_path: Path) -> None:
     """A run that was killed between the restart and the note of it looks at the uptime."""
     go("restarted", services=["alone"], health_checks=dead("alone"), wait_timeout=1.0)
-    memory = Memory.of(str(tmp_path), sandbox.base_url, "shop")
+    memory = Memory(FLEETS.of(sandbox.base_url, "shop", str(tmp_path)))
     assert list(memory.record.begun) == [id_of(sandbox, "alone")] and not memory.record.done
     sandbox.clear_journal()
     assert not go("restarted", services=["alone"]).get("failed")

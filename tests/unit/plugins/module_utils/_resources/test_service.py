@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -110,26 +109,6 @@ def test_a_signal_whose_answer_is_lost_is_not_sent_again_while_it_takes_effect(
     assert clock.then == []
 
 
-def test_what_is_stopping_shows_nothing_of_a_kill(client: FakeClient) -> None:
-    client.add_service("s", state="stopping")
-    client.before["power"] = lose
-    with pytest.raises(EffectUnverified):
-        done(client, id="s", state="killed")
-    assert client.calls == [("power", "s", "kill")] * 2
-
-
-def test_a_lost_answer_to_a_network_change_is_judged_by_the_settings(client: FakeClient) -> None:
-    """Each change recreates the container."""
-    client.add_service("s")
-    client.after["set_network"] = lose
-    assert done(client, id="s", public=True)[1] == [("set_network", "s", True)]
-    client.calls.clear()
-    client.before["set_network"] = lose
-    with pytest.raises(EffectUnverified, match="close service 'web'"):
-        done(client, id="s", public=False)
-    assert client.calls == [("set_network", "s", False)] * 2
-
-
 def lose() -> None:
     raise Interrupted("POST: reset")
 
@@ -186,20 +165,6 @@ def test_a_wait_that_times_out_tells_status_state_and_log(client: FakeClient) ->
 # --- Orders ---------------------------------------------------------------------------------------------
 
 
-def test_the_secrets_of_an_order_are_kept_before_anything_else_can_fail(
-    client: FakeClient, tmp_path: Path
-) -> None:
-    path = tmp_path / "new.json"
-    client.order_answer = {"secrets": [{"label": "Password", "value": "hunter2"}]}
-    client.before["set_network"] = lose
-    plan, task = planned(client, **ORDER, public=True, secrets_dest=str(path))
-    with pytest.raises(EffectUnverified):
-        carry_out(plan)
-    assert json.loads(path.read_text())["secrets"] == [{"label": "Password", "value": "hunter2"}]
-    assert task.effects.facts == {"secrets_file": str(path), "service_id": "svc_1"}
-    assert not any("hunter2" in warning for warning in task.warnings)
-
-
 def test_the_state_of_a_service_that_another_task_ordered_is_awaited(
     client: FakeClient, clock: Clock
 ) -> None:
@@ -231,26 +196,6 @@ def test_an_order_that_is_carried_out_late_is_not_doubled_by_the_next_run(
 
 
 # --- What is decided where the platform leaves it open -----------------------------------------------------
-
-
-def test_a_lost_signal_that_cannot_be_looked_after_is_said_to_be_open(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client.add_service("a", state="stopped")
-    plan, _task = planned(client, id="a", state="started")
-
-    def no_metrics(ids: list[str]) -> None:
-        raise Interrupted("the network is down")
-
-    def lose() -> None:
-        monkeypatch.setattr(client, "metrics", no_metrics)
-        raise Interrupted("the answer was lost")
-
-    client.after["power"] = lose
-    with pytest.raises(
-        EffectUnverified, match=r"the answer was lost; looking failed too: the network is down"
-    ):
-        carry_out(plan)
 
 
 @pytest.mark.parametrize(
@@ -325,24 +270,6 @@ def test_the_run_that_orders_tells_until_when_a_service_is_free(
 
 
 # --- Settings that are shown late, or never --------------------------------------------------------------
-
-CHANGES: dict[str, Any] = {
-    "public": False,
-    "command": "run anew",
-    "dimensions": {"cpu_cores": 2, "ram_gb": 8, "storage_gb": 20},
-    "wait_interval": 0.2,
-}
-
-
-def test_settings_that_are_shown_late_are_waited_for_and_not_sent_again(sandbox: Sandbox) -> None:
-    sandbox.profile("plain", **{"delay": "a second late", "network.again": "recreates the container"})
-    first = run(sandbox, SERVICE, name="one", **CHANGES)
-    assert not first.get("failed"), first["msg"]
-    assert first["service"]["dimensions"]["ram_gb"] == 8
-    sandbox.clear_journal()
-    second = run(sandbox, SERVICE, name="one", **CHANGES)
-    assert not second["changed"]
-    assert writes(sandbox) == []
 
 
 def test_settings_that_are_accepted_and_not_shown_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,7 @@ def before_the_order(monkeypatch: pytest.MonkeyPatch, then: Callable[[], object]
     """Let something happen between the plan and the order of the game server."""
     place = Ordering.place
 
-    def placing(self: Ordering) -> str:
+    def placing(self: Ordering) -> Any:
         if self.name == "Survival":
             then()
         return place(self)

@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.options import ProbeOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import ProbeOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import (
     work as work_module,
 )

@@ -33,7 +33,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     DONE_SECONDS,
     OPEN_SECONDS,
     BudgetGuard,
-    Notes,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import BudgetOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import store
@@ -58,7 +57,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.testing import Sandbox
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import FakeClient, task_of
-from unit.plugins.module_utils._resources.platform import id_of, run, writes
+from unit.plugins.module_utils._resources.platform import run, writes
 from unit.plugins.resources import RESOURCES
 
 
@@ -235,31 +234,6 @@ def test_a_run_keeps_what_it_may_have_added(account: Account, tmp_path: Path) ->
     commit(guard, order("other", "4"))
 
 
-def test_a_run_keeps_what_another_run_settles(
-    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    guard = guard_of(account, {"account": 100, "run": 10})
-    commit(guard, order())
-    with monkeypatch.context() as other:
-        (tmp_path / "other").mkdir()
-        other.setenv(RUN_FOLDER, str(tmp_path / "other"))
-        account.has("svc", 6000, "new")
-        commit(guard_of(account, {"account": 100, "run": 10}), order("other", "10"))
-    assert entries(tmp_path) == [("other", True)]
-    with pytest.raises(BudgetExceeded, match=r"this run has added 6\.00"):
-        commit(guard, order("three", "5"))
-
-
-def test_a_limit_of_a_run_alone_leaves_what_others_count(account: Account, tmp_path: Path) -> None:
-    """Nothing is read then that could show it."""
-    account.has("svc", 5000)
-    commit(guard_of(account, 100), resized("40", "5"))
-    commit(guard_of(account, {"run": 41}), order())
-    assert entries(tmp_path) == [("svc", True), ("new", True)]
-    with pytest.raises(BudgetExceeded, match=r"46\.00, of which the platform does not yet show 41\.00"):
-        commit(guard_of(account, 46), order("other", "1"))
-
-
 def test_another_attempt_counts_once(account: Account, tmp_path: Path) -> None:
     """In the run, and when it is planned, also after one that was killed. Others count beside it."""
     guard = guard_of(account, {"account": 10, "run": 10})
@@ -286,17 +260,6 @@ def test_a_size_that_a_later_plan_starts_from_is_added(account: Account, budget:
     with pytest.raises(BudgetExceeded, match=r"this run has added 30\.00"):
         commit(guard, resized("60", "40"))
     commit(guard, resized("59", "40"))
-
-
-def test_a_growing_size_counts_until_it_is_shown(account: Account, tmp_path: Path) -> None:
-    account.has("svc", 5000)
-    guard = guard_of(account, 20)
-    commit(guard, resized("9", "5"))
-    with pytest.raises(BudgetExceeded, match=r"9\.00, of which the platform does not yet show 4\.00"):
-        commit(guard, order("other", "12"))
-    account.has("svc", 9000)
-    commit(guard, order("other", "11"))
-    assert entries(tmp_path) == [("other", True)]
 
 
 def test_what_is_deleted_ends_its_own_entries_and_stays_added_to_the_run(
@@ -374,22 +337,6 @@ def test_without_a_budget_nothing_is_read_or_noted(account: Account, tmp_path: P
     assert not (tmp_path / "home").exists()
 
 
-def test_each_account_has_a_record_of_its_own(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever token it is reached with. One that does not tell its address is known by the token."""
-
-    def of(account: Any, key: str, url: str = "https://one.example.com") -> str:
-        account.account_key, account.connection = key, Connection(url, "token")
-        return Notes(account).subject
-
-    first = of(account, "a token")
-    assert first == of(account, "another token of the account")
-    assert len({first, of(account, "of two", "https://two.example.com")}) == 2
-    monkeypatch.setattr(account, "whoami", lambda seconds=None: Whoami(email=None))
-    assert len({first, of(account, "silent"), of(account, "silent too")}) == 3
-    account.whoami = fail(AssertionError("read"))  # type: ignore[method-assign]
-    assert of(account, "a token") == first
-
-
 @pytest.mark.parametrize("name", ["whoami", "projects", "services"])
 def test_whatever_cannot_be_read_is_refused(name: str, account: Account) -> None:
     setattr(account, name, fail(error_for_status("forbidden", 403)))
@@ -416,14 +363,6 @@ def test_budgets_of_the_environment_hold_too(account: Account, monkeypatch: pyte
         guard_of(account, 7)
 
 
-def test_the_option_that_limits_is_named(account: Account) -> None:
-    guard = BudgetGuard(task_of(PROJECT, account, name="x"))
-    guard.tighten(read_budget(9, "budget"))
-    guard.tighten(read_budget(5, "max_monthly"), "max_monthly")
-    told = refused(guard, order())
-    assert "is refused by max_monthly, 1.00 over it" in told and told.endswith("or raise max_monthly")
-
-
 # --- Plans --------------------------------------------------------------------------------------------
 
 
@@ -439,15 +378,6 @@ def test_a_plan_is_refused_as_a_whole(account: Account, kind: str, check_mode: b
     assert told.startswith("the order of service 'one' is refused by the budget, 1.00 over it")
     assert "this task would add 12.00, this run has added 0.00. Nothing was sent. " in told
     guard_of(account, {kind: running + 12}, check_mode).expect(plan_of(*plan))
-
-
-def test_what_has_appeared_since_the_plan_was_made_is_not_created_again(account: Account) -> None:
-    guard = guard_of(account, 6)
-    with guard.task.planning():
-        assert guard.task.account.services() == []
-        account.has("svc", 6000, "new")
-        guard.expect(plan_of(order()))
-        assert "over it" in refused(guard, order("other"))
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
@@ -473,26 +403,6 @@ def test_the_limit_of_a_project_that_the_plan_creates_holds_in_it_alone(account:
     with pytest.raises(BudgetExceeded, match=r"the budget of project 'new' is 10\.00"):
         commit(guard, order("three", project="p2", project_name="new"))
     assert "no project has this id or name" in refused(guard_of(account, {"projects": {"news": 5}}), outside)
-
-
-@pytest.mark.parametrize("limited", ["webshop", "shop", "p1"])
-@pytest.mark.parametrize("check_mode", [True, False])
-def test_a_limit_finds_the_project_that_the_plan_renames(
-    account: Account, limited: str, check_mode: bool
-) -> None:
-    """By either name: a limit for all runs may still have the former one."""
-    account.add_project("p1", "shop")
-    account.add_project("p2", "WEBSHOP")  # which is only similar
-    guard = guard_of(account, {"projects": {limited: 10}}, check_mode)
-    PROJECT.plan(replace(task_of(PROJECT, account, id="p1", new_name="webshop"), guard=guard))
-    first, second = (order(name, project="p1") for name in ("one", "two"))
-    guard.expect(plan_of(first))
-    assert f"the budget of project '{limited}' is 10.00" in refused(guard, first, second)
-    commit(guard, first)
-    account.project_records["p1"]["name"] = "webshop"
-    with pytest.raises(BudgetExceeded, match=rf"the budget of project '{limited}' is 10\.00"):
-        commit(guard, second)
-    assert guard.task.warnings == []
 
 
 @pytest.mark.parametrize("budget", [{"run": 10}, 10, {"account": 10, "run": 10}])
@@ -612,34 +522,6 @@ def test_what_lowers_the_rate_does_not_fail_for_its_entries(
 
 # --- With a platform ----------------------------------------------------------------------------------
 
-DATABASE: dict[str, Any] = {
-    "name": "db",
-    "product": "postgresql",
-    "host": "node-paris-1",
-    "dimensions": {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 10},
-    "return_secrets": True,
-}
-
-
-def test_an_order_returns_its_secrets_though_its_record_cannot_be_updated(
-    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write = Record.write
-
-    def write_unless_done(record: Record[Any], content: Any) -> None:
-        if getattr(content, "done", False):
-            raise Invalid("No space left on device")
-        write(record, content)
-
-    monkeypatch.setattr(Record, "write", write_unless_done)
-    result = run(sandbox, SERVICE, **DATABASE, budget="1000")
-    assert not result.get("failed"), result["msg"]
-    assert result["changed"] and result["service"]["id"] == id_of(sandbox, "db")
-    assert [secret["value"] for secret in result["secrets"]["secrets"]]
-    assert writes(sandbox).count("order.create") == 1 and entries(tmp_path) == [("db", False)]
-    [warning] = [text for text in result["warnings"] if "budget" in text]
-    assert warning.startswith("the order of service 'db' is done, but")
-
 
 @pytest.mark.parametrize(("budget", "over"), [({"account": "18.5"}, "0.18"), ({"run": "9"}, "0.68")], ids=str)
 def test_a_size_whose_rate_is_shown_late_counts_with_what_it_may_cost(
@@ -705,19 +587,3 @@ def test_every_module_that_commits_has_a_budget() -> None:
         str(path.relative_to(folder)) for path in folder.rglob("*.py") if pattern.search(path.read_text())
     }
     assert found == {"app.py", "services/settings.py", "services/order.py", "services/power.py"}
-
-
-def test_a_lost_order_that_was_adopted_counts_as_added_to_the_run(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Also once its service is gone, and the name is ordered anew."""
-    monkeypatch.setenv(RUN_FOLDER, str(tmp_path))
-    size = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
-    new: dict[str, Any] = {"name": "new", "product": "minecraft", "host": "node-paris-1", "dimensions": size}
-    price = float(run(sandbox, SERVICE, True, **new)["cost"]["monthly_after"])
-    sandbox.fault("order.create", "reset", when="after")
-    limit = {"run": str(price * 1.5)}
-    first = run(sandbox, SERVICE, **new, budget=limit)
-    assert first["changed"] and not first.get("failed"), first
-    assert sandbox.api("DELETE", f"/api/resources/{first['service']['id']}").ok
-    assert "is refused by the budget" in run(sandbox, SERVICE, **new, budget=limit)["msg"]

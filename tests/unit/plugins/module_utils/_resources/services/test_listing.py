@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import json
-import stat
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -169,19 +167,6 @@ def test_the_rate_is_the_one_that_is_billed() -> None:
     assert [id for call, id in platform.asked if call == "service"] == ["a"]
 
 
-def test_a_rate_that_cannot_be_read_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The full rate does not take its place."""
-    platform = Platform([{"id": "a", "status": "SUSPENDED", **PRICES}], {"1": ["a"]})
-
-    def fail(id: str) -> m.Service:
-        raise errors.ServerFailure("broken", status=503)
-
-    monkeypatch.setattr(platform, "service", fail)
-    listing = read(platform)
-    assert (listing.services[0]["monthly"], listing.services[0]["monthly_full"]) == (None, "1.06")
-    assert listing.warnings[0].startswith("the monthly rate of 1 of 1 services could not be read")
-
-
 @pytest.mark.parametrize(
     "error",
     [
@@ -204,16 +189,6 @@ def test_sftp_fails_for_some(error: Exception) -> None:
     (warning,) = listing.warnings
     assert warning.startswith("the sftp of 5 of 6 services could not be read")
     assert warning.endswith(f"'s2' (s2): {error}; and 2 more")
-
-
-@pytest.mark.parametrize("status", [400, 404])
-def test_sftp_is_not_offered(status: int) -> None:
-    """That is no reason for a warning."""
-    platform = Platform([{"id": "a"}], {"1": ["a"]})
-    platform.failing = {"a": errors.error_for_status("not offered", status)}
-    listing = read(platform, sftp=True)
-    assert listing.services[0]["sftp"] is None
-    assert listing.warnings == []
 
 
 @pytest.mark.parametrize(
@@ -242,14 +217,6 @@ def test_sftp_that_was_read_before_a_refusal_is_remembered(
     found = read(platform, sftp=True, sftp_max_age=3600)
     assert known and {id for what, id in platform.asked if what == "sftp"} == set(ids) - known
     assert {service["sftp"]["user"] for service in found.services} == {f"user-{id}" for id in ids}
-
-
-@pytest.mark.parametrize("status", ["PROVISIONING", "AWAITING_ADMIN", "FAILED"])
-def test_sftp_of_what_is_not_there(status: str) -> None:
-    """A service that was not created is not asked for its files."""
-    platform = Platform([{"id": "a", "status": status}], {"1": ["a"]})
-    assert read(platform, sftp=True).services[0].get("sftp") is None
-    assert ("sftp", "a") not in platform.asked
 
 
 def test_sftp_host_that_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,47 +250,3 @@ def asked(platform: Platform, reread: bool = False) -> list[str]:
 def test_an_access_is_remembered_and_may_be_read_again() -> None:
     platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a", "b"]})
     assert [asked(platform), asked(platform), asked(platform, reread=True)] == [["a", "b"], [], ["a", "b"]]
-
-
-def test_a_service_without_access_is_read_each_time() -> None:
-    """It may have been refused for a moment, and its host would lack it for as long as it is remembered."""
-    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a", "b"]})
-    platform.failing = {"b": errors.error_for_status("none", 404)}
-    assert [asked(platform), asked(platform)] == [["a", "b"], ["b"]]
-
-
-@pytest.mark.parametrize(("age", "left"), [(0, []), (DAY - 60, []), (DAY + 60, ["a"]), (-60, ["a"])])
-def test_a_record_lasts_for_its_age(home: Path, age: float, left: list[str]) -> None:
-    """One of the future was written before the clock was set back."""
-    platform = Platform([{"id": "a"}], {"1": ["a"]})
-    asked(platform)
-    [path] = home.rglob("sftp-*.json")
-    content = json.loads(path.read_text())
-    content["services"]["a"]["at"] = time.time() - age
-    path.write_text(json.dumps(content))
-    assert asked(platform) == left
-
-
-@pytest.mark.parametrize("content", ["", "{", "null", "[" * 100_000])
-def test_a_damaged_file_is_as_none(home: Path, content: str) -> None:
-    platform = Platform([{"id": "a"}], {"1": ["a"]})
-    asked(platform)
-    [path] = home.rglob("sftp-*.json")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    path.write_text(content)
-    assert asked(platform) == ["a"]
-
-
-def test_a_read_that_fails_forgets_nothing(home: Path) -> None:
-    platform = Platform([{"id": "a"}, {"id": "b"}], {"p": ["a", "b"]})
-    query = ServiceQuery(sftp=True, sftp_max_age=3600)
-
-    def read(again: bool) -> dict[str, Any]:
-        listing = read_listing(Account(cast(Client, platform)), query, again)
-        return {each["id"]: each["sftp"] for each in listing.services}
-
-    assert all(read(False).values())
-    platform.failing["a"] = errors.Interrupted("no")
-    read(True)
-    platform.asked.clear()
-    assert read(False)["a"] and ("sftp", "a") not in platform.asked

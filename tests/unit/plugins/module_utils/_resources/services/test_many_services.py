@@ -21,8 +21,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     plan_many,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
-    NOTHING_DONE,
-    SERVICE_ID,
     Plan,
     Step,
     Task,
@@ -73,17 +71,6 @@ def planned(
     return plan_many(task, Operation("backups", "backups", plan, {"found": None}, all_or_none)), task
 
 
-@pytest.mark.parametrize("option", ["services", "service", "project", "family"])
-def test_each_selector_names_what_to_work_on_and_must_hold_something(option: str) -> None:
-    assert not BACKUP_INFO.works_on_host({option: None}), "the host of the play is another service"
-    assert option in BACKUP_INFO.selectors or option == "service"
-
-
-def test_a_host_of_the_inventory_is_a_service_of_its_own() -> None:
-    assert BACKUP_INFO.works_on_host({"max_parallel": 2})
-    assert BACKUP_INFO.host_options["services"] == (SERVICE_ID,)
-
-
 # --- What becomes of each ---------------------------------------------------------------------------
 
 
@@ -111,19 +98,6 @@ def test_each_entry_tells_what_became_of_its_service() -> None:
     assert error.value.details["actions"] == ["change shop"]
     assert error.value.details["changed"]
     assert error.value.message == "1 of 2 services failed:\n- service 'cache' (svc_2): not cache"
-
-
-@pytest.mark.parametrize(("outcome", "found"), [(None, "after"), (NOTHING_DONE, "before")])
-def test_a_service_is_read_again_only_if_something_was_done(outcome: object, found: str) -> None:
-    """The plan knows the rest already, and a call for each of many services takes its time."""
-
-    def plan_one(task: Task[Any], service: Service) -> Plan:
-        return Plan({"found": "before"}, [Step("change it", lambda: outcome)], lambda: {"found": "after"})
-
-    plan, task = planned(Families(), plan_one, services=["shop"])
-    apply_plan(plan, task)
-    (entry,) = plan.reread() if plan.reread else plan.result
-    assert entry["found"] == found and entry["changed"] is (outcome is None)
 
 
 # --- All or none ------------------------------------------------------------------------------------
@@ -174,8 +148,3 @@ def test_a_wait_in_vain_stops_the_others_where_it_is_all_or_none(all_or_none: bo
 def test_what_is_all_or_none_is_not_planned_if_it_cannot_be_done_for_each() -> None:
     with pytest.raises(SomeFailed, match=r"^nothing was done: 1 of 2 services failed"):
         planned(Families(), failing(), all_or_none=True, services=["shop", "gone"])
-
-
-def test_what_cannot_be_done_for_one_is_done_for_the_others_unless_a_noun_says_otherwise() -> None:
-    """A restore does: half of the services of a project would be of another day."""
-    assert Operation("backups", "backups", lambda task, service: Plan(result=None), {}).all_or_none is False

@@ -70,16 +70,6 @@ def refused(platform: Sandbox, result: dict[str, Any]) -> bool:
 # --- The same playbook, run again -----------------------------------------------------------------------
 
 
-def test_an_order_reads_the_services_to_plan_right_before_it_is_sent_and_after_it(platform: Sandbox) -> None:
-    """Services may come between the plan and the order; those that came up with it are told."""
-    create(platform, "staging")
-    assert order(platform)["changed"]
-    kept = ("resources.list", "projects.list", "order.quote", "order.create")
-    assert [route for route in calls(platform) if route in kept] == [
-        "resources.list", "order.quote", "resources.list", "order.create", "resources.list",
-    ]  # fmt: skip
-
-
 NAMED_BY: dict[str, Callable[[str], str]] = {
     "cut": lambda name: name[:8],
     "prefix": lambda name: f"acme/{name}",
@@ -169,12 +159,3 @@ def test_a_slip_is_told_from_a_series_and_a_family_of_names(
 
 
 # --- A wrong family -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("given", [{}, {"allow_duplicate_name": True}])
-def test_a_wrong_family_costs_one_order_at_most(platform: Sandbox, given: dict[str, Any]) -> None:
-    """Which family a product has is known only once it is ordered."""
-    assert order(platform, family="COMPUTE", **given)["failed"]
-    for _retry in range(3):
-        assert order(platform, family="COMPUTE", **given)["failed"]
-    assert ordered(platform) == ["survival"]

@@ -18,7 +18,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
-    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
@@ -62,32 +61,6 @@ def test_a_wrong_family_is_told_with_the_order_that_was_placed(sandbox: Sandbox)
         f"service 'survival' ({id}) was ordered and is billed, but: it has family "
     )
     assert "'GAME', not 'APP'. Set family to 'GAME' in the task to keep it" in result["msg"]
-
-
-def test_a_setting_that_the_family_does_not_have_is_told_with_the_order(sandbox: Sandbox) -> None:
-    """Which family a product has is not shown before it is ordered."""
-    result = run(sandbox, SERVICE, **{**ORDER, "product": "bucket"}, public=True)
-    assert result["failed"] and result["changed"]
-    assert writes(sandbox).count("order.create") == 1
-    assert f"({id_of(sandbox, 'survival')}) was ordered and is billed, but: " in result["msg"]
-    again = run(sandbox, SERVICE, **{**ORDER, "product": "bucket"}, public=True)
-    assert again["failed"] and not again["changed"] and "was ordered" not in again["msg"]
-    assert writes(sandbox).count("order.create") == 1
-
-
-def test_only_what_was_carried_out_after_an_order_is_among_the_actions(sandbox: Sandbox) -> None:
-    result = run(sandbox, SERVICE, **ORDER, state="suspended")
-    id = id_of(sandbox, "survival")
-    assert result["actions"] == [ORDERED, f"suspend service 'survival' ({id})"]
-    assert writes(sandbox)[-1] == "resources.suspend"
-
-
-def test_a_service_that_is_still_being_created_was_only_ordered(sandbox: Sandbox) -> None:
-    sandbox.reset(seed={"services": []}, delays={"provision": 30})
-    result = run(sandbox, SERVICE, **ORDER, state="suspended", wait=False)
-    assert writes(sandbox)[-1] == "order.create"
-    assert result["actions"] == [ORDERED]
-    assert "its settings and state were not set" in result["warnings"][0]
 
 
 def planned(client: FakeClient, **given: Any) -> tuple[Plan, Task[Any]]:
@@ -153,35 +126,12 @@ def test_a_lost_order_is_not_taken_for_one_of_somebody_else(
     assert [call[0] for call in client.calls] == ["order"]
 
 
-def test_what_others_order_is_not_to_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The task names services that it may have ordered twice, not those of another project."""
-    Clock(monkeypatch)
-    client = account_with_namesake()
-
-    def add() -> None:
-        client.add_service("svc_foreign", "survival")
-
-    client.after["order"] = add
-    id, task = ordered(client)
-    assert id == "svc_2" and "namesakes" not in task.effects.facts and "svc_foreign" not in str(task.warnings)
-
-
 def test_a_lost_order_is_known_by_its_new_service(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock(monkeypatch)
     client = account_with_namesake()
     lost(client, "another", placed=True)
     assert ordered(client)[0] == "svc_2"
     assert [call[0] for call in client.calls] == ["order"]
-
-
-def test_tasks_side_by_side_order_a_name_once_however_they_write_the_address(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    let_both_plan(monkeypatch)
-    url = sandbox.base_url.replace("127.0.0.1", "localhost")
-    results = together(sandbox, [ORDER, {**ORDER, "base_url": url}])
-    assert writes(sandbox).count("order.create") == 1
-    assert not any(result.get("failed") for result in results)
 
 
 def let_both_plan(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,25 +168,6 @@ def test_only_the_task_that_ordered_says_so(
     assert any("appeared before it was ordered; it is used instead" in text for text in second["warnings"])
 
 
-def test_a_task_that_uses_what_another_ordered_says_what_it_changed(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    body: dict[str, Any] = {"name": "survival", "productSlug": "minecraft", "hostId": "node-paris-1"}
-    body["dimensions"] = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
-
-    def planned(*given: Any) -> Any:
-        assert sandbox.api("POST", "/api/order", body).ok
-        return check_quote(*given)
-
-    monkeypatch.setattr(service, "check_quote", planned)
-    result = run(sandbox, SERVICE, **ORDER, state="suspended")
-    assert not result.get("failed") and result["changed"]
-    assert result["actions"] == [f"suspend service 'survival' ({id_of(sandbox, 'survival')})"]
-    assert result["cost"]["monthly_before"] == "10.74"
-    assert "ACTIVE" in result["diff"]["before"] and "SUSPENDED" in result["diff"]["after"]
-    assert writes(sandbox) == ["order.quote", "order.create", "resources.suspend"]
-
-
 # --- Secrets that are only returned ------------------------------------------------------------------------
 
 DATABASE: dict[str, Any] = {
@@ -260,7 +191,7 @@ def test_a_run_that_is_stopped_leaves_the_secrets_that_it_was_to_return(
         raise end
 
     with monkeypatch.context() as stopped:
-        stopped.setattr(service, "follow_up", stop)
+        stopped.setattr(service, "await_ordered", stop)
         with pytest.raises(end):
             run(sandbox, SERVICE, **DATABASE)
     [order] = [line for line in sandbox.journal() if line["route"] == "order.create"]
@@ -271,20 +202,6 @@ def test_a_run_that_is_stopped_leaves_the_secrets_that_it_was_to_return(
     result = run(sandbox, SERVICE, **DATABASE)
     [warning] = [text for text in result["warnings"] if "generated on" in text]
     assert json.loads(Path(warning.split(" is in ")[1].split(": ")[0]).read_text()) == json.loads(kept)
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_what_was_returned_does_not_stay_on_disk(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fails: bool
-) -> None:
-    if fails:
-        sandbox.fault("resources.get", "status", status=400, count=None)
-    result = run(sandbox, SERVICE, **DATABASE)
-    assert result.get("failed", False) == fails
-    assert result["secrets"]["secrets"]
-    assert secrets_on_disk(tmp_path / "home") == []
-    sandbox.clear_faults()
-    assert not any("generated on" in text for text in run(sandbox, SERVICE, **DATABASE).get("warnings", []))
 
 
 def test_what_is_ordered_is_what_was_quoted_with_its_name_and_its_project() -> None:
@@ -345,15 +262,6 @@ def test_another_price_than_quoted_is_told_and_is_the_cost(
     assert after == (None if said is None or billed is None else f"{billed / 1000:.2f}")
 
 
-def test_a_price_that_was_not_quoted_is_not_compared() -> None:
-    client = FakeClient()
-    client.quote_answer["monthlyMillicents"] = None
-    client.order_answer = {"monthlyMillicents": 2060, "secrets": []}
-    plan, task = planned(client)
-    carry_out(plan)
-    assert not any("is billed" in warning for warning in task.warnings)
-
-
 def test_others_that_were_ordered_in_the_same_moment_are_told() -> None:
     """Each is billed. Another run may have ordered them, past the lock of this controller."""
     client = FakeClient()
@@ -368,23 +276,12 @@ def test_others_that_were_ordered_in_the_same_moment_are_told() -> None:
     assert any("besides service 'survival' (svc_1), others of that name" in w for w in task.warnings)
 
 
-def placed(client: FakeClient) -> tuple[str, Task[Any]]:
+def placed(client: FakeClient) -> tuple[str | None, Task[Any]]:
     """Plan an order and place it; return the id that it is known by."""
     task = task_of(SERVICE, client, **WISH)
     ordering = Ordering(task, None)
-    return ordering.place(), task
-
-
-def test_the_id_of_the_answer_holds_where_the_list_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The order is placed; a look that fails is no reason to fail."""
-    client = FakeClient()
-
-    def refuse() -> Any:
-        raise error_for_status("not now", 403)
-
-    client.after["order"] = lambda: monkeypatch.setattr(client, "services", refuse)
-    assert placed(client)[0] == "svc_1"
-    assert [call[0] for call in client.calls] == ["order"]
+    ordering.place()
+    return ordering.id, task
 
 
 def test_an_id_that_the_list_does_not_show_is_an_error_with_what_came_up() -> None:
@@ -394,19 +291,6 @@ def test_an_id_that_the_list_does_not_show_is_an_error_with_what_came_up() -> No
         placed(client)
     assert [call[0] for call in client.calls] == ["order"]
     assert not is_known_to_be_done(task_of(SERVICE, client, **WISH)), "the next one waits for it"
-
-
-@pytest.mark.parametrize("lost_answer", [False, True])
-def test_the_next_order_of_the_name_does_not_wait_for_one_that_is_done(
-    monkeypatch: pytest.MonkeyPatch, lost_answer: bool
-) -> None:
-    Clock(monkeypatch)
-    client = FakeClient()
-    if lost_answer:
-        lost(client, None, placed=True)
-    _id, task = placed(client)
-    assert is_known_to_be_done(task)
-    assert any("were in the lost response and are lost too" in w for w in task.warnings) is lost_answer
 
 
 def test_secrets_are_kept_under_the_id_of_the_order() -> None:
@@ -423,12 +307,3 @@ def test_secrets_are_kept_under_the_id_of_the_order() -> None:
     assert "the secrets of service 'survival' (password, without a label)" in warning
     assert "hunter" not in warning
     assert is_known_to_be_done(task)
-
-
-def test_a_service_that_appeared_since_the_plan_is_taken_instead_of_ordered() -> None:
-    client = FakeClient()
-    plan, task = planned(client)
-    client.add_service("svc_other", "survival")
-    carry_out(plan)
-    assert client.calls == [] and task.effects.facts["service_id"] == "svc_other"
-    assert any("appeared before it was ordered; it is used instead" in w for w in task.warnings)

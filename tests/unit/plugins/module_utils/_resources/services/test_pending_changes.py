@@ -15,7 +15,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
     COMMAND,
     Pending,
-    write_recorded,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,
@@ -84,29 +83,6 @@ def test_a_command_alone_waits_for_a_later_restart(sandbox: Sandbox) -> None:
     assert worked_off["service"]["pending_restart"] == []
 
 
-def test_started_restarts_nothing_that_runs_but_says_what_waits(sandbox: Sandbox) -> None:
-    written = service(sandbox, command=NEW, state="started")
-    again = service(sandbox, command=NEW, state="started")
-    assert (written["changed"], again["changed"]) == (True, False)
-    assert written["service"]["pending_restart"] == again["service"]["pending_restart"] == [COMMAND]
-    assert "warnings" not in written and "state: restarted" in again["warnings"][0]
-    assert signals(sandbox) == []
-
-
-def test_a_stop_and_a_start_in_two_tasks_bring_it_into_effect(sandbox: Sandbox) -> None:
-    service(sandbox, command=NEW)
-    assert service(sandbox, state="stopped")["service"]["pending_restart"] == [COMMAND]
-    assert service(sandbox, state="started")["service"]["pending_restart"] == []
-    assert running_command(sandbox) == NEW
-
-
-def test_a_command_of_a_stopped_service_needs_no_restart(sandbox: Sandbox) -> None:
-    service(sandbox, state="stopped")
-    assert service(sandbox, command=NEW)["service"]["pending_restart"] == []
-    service(sandbox, state="started")
-    assert running_command(sandbox) == NEW
-
-
 def test_a_command_for_a_service_that_is_ordered_is_in_effect_once_it_is_started(sandbox: Sandbox) -> None:
     """Nobody uses it yet, so a stop and a start harm nobody."""
     size = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 5}
@@ -166,29 +142,6 @@ def test_a_command_that_was_refused_is_not_outstanding(client: FakeClient) -> No
     assert Pending.of(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}, "that of x is"
 
 
-def test_a_command_that_another_run_wrote_meanwhile_stays_outstanding(client: FakeClient) -> None:
-    task = task_of(SERVICE, client)
-
-    def refuse() -> None:
-        write_recorded(task, "s", COMMAND, lambda: None)
-        raise error_for_status("PUT: no", 422)
-
-    client.before["set_command"] = refuse
-    with pytest.raises(Refused):
-        done(client, command="x")
-    assert Pending.of(task, "s").outstanding().keys() == {COMMAND}
-
-
-def test_a_command_that_a_lost_call_may_have_written_is_outstanding(client: FakeClient) -> None:
-    def refuse() -> None:
-        raise error_for_status("PUT: no", 409).doubted()
-
-    client.before["set_command"] = refuse
-    with pytest.raises(Refused):
-        done(client, command="x")
-    assert Pending.of(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}
-
-
 def test_nothing_is_written_where_it_could_not_be_remembered(client: FakeClient, home: Path) -> None:
     home.write_text("a file")
     with pytest.raises(Invalid, match="cannot be kept in"):
@@ -203,18 +156,3 @@ def test_a_start_that_was_not_seen_clears_nothing(client: FakeClient) -> None:
         done(client, state="restarted", wait_timeout=5.0)
     assert [call[2] for call in client.calls if call[0] == "power"] == ["stop", "start"]
     assert Pending.of(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}
-
-
-def test_what_another_run_writes_during_a_start_waits_for_the_next(client: FakeClient) -> None:
-    """Its container may have been created before that was written."""
-    task = task_of(SERVICE, client)
-
-    def write() -> None:
-        write_recorded(task, "s", COMMAND, lambda: None)
-
-    client.before["power"] = write
-    done(client, command="x", state="restarted")
-    assert Pending.of(task, "s").outstanding().keys() == {COMMAND}
-    client.before.clear()
-    done(client, command="x", state="restarted")
-    assert Pending.of(task, "s").outstanding() == {}

@@ -87,23 +87,6 @@ def test_a_restart_of_which_nothing_shows_is_an_error(client: FakeClient, clock:
     assert 10 <= clock.now - begun < 11 and client.calls == [("power", "s", "restart")]
 
 
-def test_what_has_just_started_counts_as_restarted_after_two_seconds(
-    client: FakeClient, clock: Clock
-) -> None:
-    """Its uptime tells nothing, and what is shown at first may be what was there before."""
-    client.uptimes["s"] = 0
-    late(client, uptime=0)
-    begun = clock.now
-    done(client, state="restarted")
-    assert 2 <= clock.now - begun < 4
-
-
-def test_a_restart_that_is_not_waited_for_is_not_looked_for(client: FakeClient, clock: Clock) -> None:
-    late(client)
-    done(client, state="restarted", wait=False)
-    assert clock.pauses == []
-
-
 def test_a_restart_whose_answer_is_lost_is_looked_for_until_it_shows(
     client: FakeClient, clock: Clock
 ) -> None:
@@ -118,21 +101,6 @@ def test_a_restart_whose_answer_is_lost_is_looked_for_until_it_shows(
     assert task.effects.writes == 1
 
 
-def test_a_restart_that_was_seen_is_not_looked_for_again(client: FakeClient, clock: Clock) -> None:
-    """Its node may be out of reach from then on, for longer than something new is looked for."""
-
-    def lose() -> None:
-        client.states["s"] = "stopping"
-        raise Interrupted("POST: reset")
-
-    client.after["power"] = lose
-    client.uptimes["s"] = 100
-    away = [lambda: client.states.update(s=None)] * 30
-    clock.then = [*away, lambda: client.states.update(s="running")]
-    done(client, state="restarted")
-    assert client.calls == [("power", "s", "restart")]
-
-
 @pytest.mark.parametrize("uptime", [0, 100])
 def test_a_restart_that_is_not_known_to_have_begun_is_not_sent_again(client: FakeClient, uptime: int) -> None:
     """An uptime that was short before proves nothing."""
@@ -145,13 +113,6 @@ def test_a_restart_that_is_not_known_to_have_begun_is_not_sent_again(client: Fak
     with pytest.raises(EffectUnverified, match="The call was not sent again"):
         done(client, state="restarted")
     assert client.calls == [("power", "s", "restart")]
-
-
-def test_what_is_not_known_once_it_is_resumed_costs_what_the_new_size_does(client: FakeClient) -> None:
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES, capabilities=[])
-    client.after["resume"] = lambda: client.states.update(s=None)
-    with pytest.raises(WaitEnded, match=r"from 1\.50 to 1\.66 a month"):
-        done(client, state="started", dimensions={"cpu_cores": 4})
 
 
 # --- What tells no state --------------------------------------------------------------------------------
@@ -206,16 +167,6 @@ def test_the_status_tells_what_became_of_a_lost_call(
         with pytest.raises(EffectUnverified):
             done(client, state=state)
     assert client.calls == [(call, "s")] * (1 if arrived else 2), "sent again only where nothing came of it"
-
-
-def test_a_resumption_is_seen_before_anything_else_is_done(client: FakeClient, clock: Clock) -> None:
-    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
-    client.after["resume"] = lambda: client.service_records["s"].update(status="SUSPENDED")
-    clock.then = [lambda: client.service_records["s"].update(status="ACTIVE")]
-    client.before["power"] = lambda: statuses.append(client.service_records["s"]["status"])
-    statuses: list[str] = []
-    done(client, state="started")
-    assert client.calls == [("resume", "s"), ("power", "s", "start")] and statuses == ["ACTIVE"]
 
 
 @pytest.mark.parametrize(

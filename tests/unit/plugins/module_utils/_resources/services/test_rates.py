@@ -14,9 +14,8 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from hosted_sandbox.testing import Sandbox
-from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
-from unit.plugins.module_utils._resources.platform import run, writes
+from unit.plugins.module_utils._resources.platform import run
 
 RATES = {"monthlyMillicents": 1060, "storageMonthlyMillicents": 60, "billedMonthlyMillicents": 1060}
 """Of 2 vCPU, 4 GB and 20 GB at the rates of the fake node, which are 300, 100 and 3."""
@@ -124,26 +123,6 @@ def test_a_rate_that_rose_and_was_not_announced_is_told(client: FakeClient, bill
     assert "is billed 1.86 a month, and 1.06 before; its price was not known" in warning
     assert task.effects.billed is not None
     assert task.effects.billed.as_dict()["monthly_after"] == "1.86"
-
-
-def test_a_budget_holds_for_a_smaller_size_that_costs_more(sandbox: Sandbox) -> None:
-    """The service was ordered when the rates of its node were lower."""
-    sandbox.reset(delays={"provision": 0, "start": 0})
-    sandbox.seed({"services": [{"name": "one", "product": "minecraft"}]})
-    dear, cheap = b"10740", b"6000"
-    before = run(sandbox, SERVICE, name="one")["service"]["pricing"]["monthly_millicents"]
-    assert str(before).encode() == dear
-    with running(ProxyServer(sandbox, change=lambda content: content.replace(dear, cheap))) as proxy:
-        wish: dict[str, Any] = {"name": "one", "base_url": proxy.url, **SMALLER}
-        for check_mode in (True, False):
-            refused = run(sandbox, SERVICE, check_mode, **wish, budget={"account": "8"})
-            assert refused["failed"] and not refused["changed"]
-            assert "1.68 EUR over it" in refused["msg"] and "Nothing was sent" in refused["msg"]
-        assert "settings.scale" not in writes(sandbox)
-        done = run(sandbox, SERVICE, **wish, budget={"account": "10"})
-    assert done["changed"] and not done.get("failed"), done
-    assert (done["cost"]["monthly_before"], done["cost"]["monthly_after"]) == ("6.00", "9.68")
-    assert any("is billed 9.68 EUR a month, and 6.00 EUR before" in warning for warning in done["warnings"])
 
 
 @pytest.mark.parametrize("state", ["present", "suspended"])

@@ -8,17 +8,14 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import journal
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Composition
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import QUIET_SECONDS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import id_of, run, writes
@@ -72,20 +69,6 @@ def test_a_service_that_is_being_deleted_is_waited_for_if_that_is_wanted(
     assert bool(clock.pauses) is waits and client.calls == []
 
 
-def test_a_list_of_applications_that_keeps_a_deleted_one_is_warned_of(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The deletion is done, so it is no failure."""
-    clock, client = Clock(monkeypatch), FakeClient()
-    client.add_service("s")
-    listed = m.App.model_construct(id="s", slug="web", status="ACTIVE")
-    monkeypatch.setattr(client, "apps", lambda: [listed])
-    task = task_of(SERVICE, client, id="s", state="absent")
-    carry_out(SERVICE.plan(task))
-    [warning] = task.warnings
-    assert "still lists" in warning and "'web'" in warning and sum(clock.pauses) >= QUIET_SECONDS
-
-
 @pytest.mark.parametrize("end", ["gone", "DELETED"])
 def test_a_deletion_is_waited_for_until_the_service_is_gone(
     monkeypatch: pytest.MonkeyPatch, end: str
@@ -126,21 +109,3 @@ def test_the_note_of_an_order_goes_with_its_service(
     client.add_service("other", other, projectId="prj_prod")
     client.add_service("gone", "web", status="DELETING")
     assert note_left_by_delete(client, tmp_path, monkeypatch, age) is left
-
-
-def test_a_list_that_cannot_be_read_after_the_deletion_keeps_the_note(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The deletion is done, so it is no failure."""
-    client = FakeClient()
-    client.add_service("s")
-
-    def fail() -> Any:
-        raise Conflict("no list", 409)
-
-    def gone() -> None:
-        client.add_service("s", status="DELETED")
-        monkeypatch.setattr(client, "services", fail)
-
-    client.after["delete_service"] = gone
-    assert note_left_by_delete(client, tmp_path, monkeypatch)

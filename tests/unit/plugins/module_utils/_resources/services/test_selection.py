@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.selection import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     parse_entry,
     select_services,
 )
@@ -100,18 +99,6 @@ def test_results_that_tell_the_project_otherwise() -> None:
 def test_what_a_record_holds_is_not_shown_by_accident() -> None:
     """As in a message or a traceback: a record of a database may hold its password."""
     assert "hunter2" not in repr(parse_entry(service("a", "x", password="hunter2")))
-
-
-def test_results_of_tasks_over_many_services() -> None:
-    result = {"services": [{"service": "survival", "service_id": "s1", "backups": []}]}
-    assert picked_services(result, services="survival") == ["s1"]
-    assert picked_services(result, name="c*") == []
-    with pytest.raises(Invalid, match=r"does not show the family of service 'survival' \(s1\)"):
-        select_services(result, family="GAME")
-
-
-def picked_services(result: Mapping[str, Any], **criteria: Any) -> list[str]:
-    return [found["service_id"] for found in select_services(result, **criteria)]
 
 
 @pytest.mark.parametrize(

@@ -147,20 +147,6 @@ def test_a_new_setting_is_planned_shown_written_and_read_back(client: FakeClient
 
 
 @pytest.mark.usefixtures("port")
-def test_a_new_setting_follows_an_order(client: FakeClient) -> None:
-    order: dict[str, Any] = {
-        "name": "new",
-        "product": "nginx",
-        "host": "nd_1",
-        "port": 443,
-        "dimensions": SIZE,
-    }
-    plan = NEXT.plan(task_of(NEXT, client, **order))
-    assert plan.actions[1:] == ["set port for service 'new'"]
-    assert isinstance(plan.after, dict) and plan.after["port"] == 443
-
-
-@pytest.mark.usefixtures("port")
 def test_a_new_setting_is_carried_to_every_copy(client: FakeClient) -> None:
     """By an export, and so by a clone; by a relocation, and by the file beside a last copy."""
     service, settings = client.service("s"), client.settings("s")
@@ -255,16 +241,6 @@ def test_a_service_that_is_created_is_neither_stopped_nor_suspended(sandbox: San
 # --- What cannot be set, and when it takes effect -----------------------------------------------------------
 
 
-def test_a_network_change_that_is_not_waited_for_is_looked_at_once(client: FakeClient) -> None:
-    """A container whose uptime goes on was not recreated, and the change takes effect later."""
-    client.after["set_network"] = lambda: client.uptimes.update(s=101)
-    plan, task = planned(client, id="s", public=True, wait=False)
-    carry_out(plan)
-    assert any("but nothing showed that the container was recreated" in w for w in task.warnings)
-    again = SERVICE.plan(task_of(SERVICE, client, id="s", public=True))
-    assert again.result["pending_restart"] == ["network"]
-
-
 # --- Sizes ----------------------------------------------------------------------------------------------
 
 
@@ -296,30 +272,6 @@ def test_a_container_that_is_not_seen_to_be_recreated_may_be_the_old_one(
     assert client.calls == [("set_network", "s", True)]
 
 
-def test_what_is_stopped_takes_the_network_at_its_next_start(client: FakeClient) -> None:
-    """Nothing of it is pending, and there is nothing to wait for (Settings, rule 3)."""
-    client.states["s"] = "stopped"
-    plan, task = planned(client, id="s", public=True)
-    assert carry_out(plan)["pending_restart"] == []
-    assert client.calls == [("set_network", "s", True)]
-    assert not any("takes effect" in warning for warning in task.warnings)
-
-
-@pytest.mark.parametrize("wait", [True, False])
-@pytest.mark.parametrize("state", ["starting", "stopping", "installing", "unknown", None])
-def test_what_is_neither_running_nor_stopped_may_keep_its_old_ports(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch, state: str | None, wait: bool
-) -> None:
-    """A restart keeps the container, and a node that cannot be reached shows none."""
-    clock = Clock(monkeypatch)
-    client.states["s"] = state
-    plan, task = planned(client, id="s", public=True, wait=wait)
-    assert carry_out(plan)["pending_restart"] == ["network"]
-    assert client.calls == [("set_network", "s", True)]
-    assert "nothing showed that the container was recreated" in task.warnings[-1]
-    assert sum(clock.pauses) <= (70 if wait else 5)
-
-
 @pytest.mark.parametrize(("wait", "end"), [(True, "running"), (True, "stopped"), (False, "running")])
 def test_a_container_on_its_way_is_waited_for_before_its_network_changes(
     client: FakeClient, monkeypatch: pytest.MonkeyPatch, wait: bool, end: str
@@ -330,24 +282,6 @@ def test_a_container_on_its_way_is_waited_for_before_its_network_changes(
     clock.then = [lambda: None, lambda: client.states.update(s=end), lambda: client.uptimes.update(s=9)]
     plan, _task = planned(client, id="s", public=True, wait=wait)
     assert carry_out(plan)["pending_restart"] == ([] if wait else ["network"])
-
-
-def test_a_network_change_that_a_restart_follows_is_in_effect_after_its_start(client: FakeClient) -> None:
-    client.after["set_network"] = lambda: client.uptimes.update(s=101)
-    plan, task = planned(client, id="s", public=True, state="restarted")
-    assert plan.actions[-1] == "stop and start service 'web' (s)"
-    assert carry_out(plan)["pending_restart"] == []
-    assert client.calls == [("set_network", "s", True), ("power", "s", "stop"), ("power", "s", "start")]
-    assert not any("nothing showed" in warning for warning in task.warnings)
-
-
-def test_a_network_change_that_was_pending_before_stays_so(client: FakeClient) -> None:
-    """What was written earlier is not shown to be in effect by a recreation for something else."""
-    client.after["set_network"] = lambda: client.uptimes.update(s=101)
-    carry_out(planned(client, id="s", public=True, wait=False)[0])
-    del client.after["set_network"]
-    plan, _task = planned(client, id="s", public=False)
-    assert carry_out(plan)["pending_restart"] == ["network"]
 
 
 @pytest.mark.parametrize("done", [True, False])

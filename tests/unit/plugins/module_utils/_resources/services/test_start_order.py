@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.start_order import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
     explicit_references,
     order_of,
     reachable,

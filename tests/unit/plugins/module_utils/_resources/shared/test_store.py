@@ -29,7 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import APPLIED
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import CloneRecord
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
-from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import (
     FLEETS,
     FleetRecord,
 )
@@ -39,15 +39,17 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     commitments,
-    namesakes,
+    order,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     ACCESSES,
     Access,
-    Accesses,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.offers import OFFERS, Offers
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.power import ASLEEP, Asleep
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.removal import (
+    OFFERS,
+    Offers,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
     relocation_record,
     run_memory,
@@ -94,8 +96,8 @@ KINDS: list[tuple[Kind[Any], Any]] = [
     (FLEETS, FleetRecord({"svc_1": True}, {"svc_2"}, since=datetime(2026, 1, 31, tzinfo=UTC))),
     (SLEEP, SleepRecord(settled=Due(True, "2026-01-31"), plan="nights", service="svc_1")),
     (ASLEEP, Asleep("svc_1", "nights", True, {"awake": False})),
-    (ACCESSES, Accesses({"svc_1": Access("ACTIVE", {"host": "a"}, 1.5)})),
-    (namesakes.ORDERED, namesakes.Ordered("shop", "run_1", WRITTEN)),
+    (ACCESSES, {"svc_1": Access("ACTIVE", {"host": "a"}, 1.5)}),
+    (order.ORDERED, order.Ordered("shop", "run_1", WRITTEN)),
     (ENTRIES, Entry("it", 1.0, commitment=COMMITTED, known=("svc_1",))),
     (commitments.OF_RUN, commitments.OfRun({"a": Decimal("1.5")}, (COMMITTED,))),
     (run_memory.SAID, ["EUR"]),
@@ -184,7 +186,7 @@ def unreadable(folder: Path) -> None:
     folder.symlink_to(folder)
 
 
-@pytest.mark.parametrize("kind", [namesakes.ORDERED, OFFERS])
+@pytest.mark.parametrize("kind", [order.ORDERED, OFFERS])
 def test_an_order_does_not_fail_for_a_hint(
     kind: Kind[Any], sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
