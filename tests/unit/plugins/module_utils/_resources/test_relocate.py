@@ -19,7 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import routes
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
     RelocateOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (

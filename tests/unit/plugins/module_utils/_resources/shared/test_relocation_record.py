@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import find_relocation
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
     RelocateOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
