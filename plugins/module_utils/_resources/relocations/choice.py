@@ -19,9 +19,8 @@ from ..._api.models import ProjectGraph, Service, ServiceSummary, Settings
 from ..._api.values import ServiceStatus
 from ..applications.environment_rules import REFERENCE
 from ..clones.content import POWER
-from ..clones.options import check_dictionaries
 from ..clones.rules import lacks
-from ..clones.source import Data, referring_names
+from ..clones.source import Data, check_dictionaries, referring_names
 from ..fleets.options import LONGEST, check_probe
 from ..services.order import MAX_SERVICE_NAME, ordered_with
 from ..services.settings import carried

@@ -16,7 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones import content
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.content import (
     DATABASE,
-    DatabaseOptions,
+    FillOptions,
     address_of,
     await_database,
 )
@@ -122,7 +122,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Account:
 def plan(account: Account, **given: Any) -> tuple[Plan, Task[Any]]:
     """Return the plan of a copy, and its task."""
     own = {"source_id": "old", "service": "new", "project_id": "prj_default", **given}
-    task: Task[Any] = Task(cast(Any, account), DatabaseOptions(**own))
+    task: Task[Any] = Task(cast(Any, account), FillOptions(**own))
     return DATABASE.plan(task), task
 
 
@@ -189,7 +189,7 @@ def test_a_clone_that_is_not_there_yet_may_be_out_of_reach(public: bool, account
 @pytest.mark.parametrize("is_public", [True, False])
 def test_a_database_answers_outside_if_it_is_open(is_public: bool, account: Account) -> None:
     account.network["isPublic"] = is_public
-    task: Task[Any] = Task(cast(Any, account), DatabaseOptions(source_id="old"))
+    task: Task[Any] = Task(cast(Any, account), FillOptions(source_id="old"))
     service = account.service("old")
     assert service is not None
     facts = address_of(task, service)
@@ -204,7 +204,7 @@ def test_a_new_database_is_waited_for_as_long_as_the_task_says(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(monkeypatch)
-    task: Task[Any] = Task(cast(Any, account), DatabaseOptions(source_id="old", wait_timeout=60.0))
+    task: Task[Any] = Task(cast(Any, account), FillOptions(source_id="old", wait_timeout=60.0))
     await_database(task, None)
     await_database(task, "new")
     assert clock.pauses == []

@@ -17,12 +17,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Export,
     Exported,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.options import CloneOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.rules import (
     blueprint_of,
     read_environments,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import (
+    CloneOptions,
     Data,
     Original,
     SourceProject,

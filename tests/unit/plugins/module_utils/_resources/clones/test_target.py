@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.platform_cloc
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
     Member,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.options import CloneOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import CloneOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import (
     CloneRecord,
 )
