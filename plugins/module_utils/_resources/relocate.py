@@ -19,6 +19,7 @@ from .clones.content import FilesResource
 from .clones.source import Data
 from .environment import ENVIRONMENT
 from .relocations.choice import (
+    BEFORE_STOP,
     WHERE_TO,
     asked_by,
     check_deployable,
@@ -30,6 +31,7 @@ from .relocations.choice import (
     differing,
     find_made,
     read_dependents,
+    read_new,
 )
 from .relocations.ways import in_service_since, newer_in, plan_back, plan_end, plan_there, used_since, view
 from .relocations.work import Modules, RelocateOptions, Work
@@ -124,7 +126,8 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
         beside = task.options.preset, task.options.options
         if not (differing(asked_by(task.options), work.old) or any(beside)):
             return Plan(result={**view(record), "name": work.old.name})
-    if record.phase in (Phase.NONE, Phase.RETURNED, Phase.ORDERED):
+    read_new(work)
+    if record.phase in BEFORE_STOP:
         check_relocatable(work)
         choose_name(work)
     read_dependents(work)

@@ -345,8 +345,8 @@ def open_session(
         raise LoginRefused(
             f"{login} refused the login with {login.credentials_tried()}. Files are copied with a key of the "
             "account, as a password could only be generated, which would change the service. Register a key "
-            "with hosted.services.ssh_key, and name its private half in private_key_file. A service that was "
-            "made just now may not know the key yet: run this again"
+            "with hosted.services.ssh_key or in ssh_keys of a blueprint, and name its private half in "
+            "private_key_file. A service that was made just now may not know it yet: run this again"
         ) from None
 
 

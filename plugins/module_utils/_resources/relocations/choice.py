@@ -41,11 +41,13 @@ STATES_OF = {
 """The options that not every state uses. Elsewhere they are refused, as somebody may rely on them."""
 WHERE_TO = ("host", "product", "runtime", "preset", "dimensions", "options")
 """The options that make the new service another one than the old."""
+BEFORE_STOP = (Phase.NONE, Phase.RETURNED, Phase.ORDERED)
+BEFORE_SWITCH = (*BEFORE_STOP, Phase.STOPPED)
+"""The phases in which nothing refers to the new service yet."""
 NUMBER = re.compile(r"^(.*?)-(\d+)$")
 
 
 def check_options(options: RelocateOptions) -> None:
-    """Check what can be checked before anybody is asked."""
     if options.new_project is not None:
         raise Invalid(
             f"new_project is {options.new_project!r}: the platform itself moves a service between projects, "
@@ -162,42 +164,37 @@ def check_variables(work: Work) -> None:
 
 
 def choose_name(work: Work) -> None:
-    """Decide how the new service is named, and find it if it is there."""
-    task, record = work.task, work.record
-    options, old = task.options, work.old
-    expected = record.phase is not Phase.NONE and not is_name_free(task, record)
-    if not expected:
+    """Decide how the new service is named, and find it if it is there.
+
+    One whose order got no response keeps its name, unless the task gives another one.
+    """
+    task, record, old = work.task, work.record, work.old
+    wanted = task.options.name
+    find_made(task, record)
+    if record.new_id is not None:
+        if wanted and not same_name(wanted, record.new_name):
+            task.warn(
+                f"the relocation was begun with the name {record.new_name!r} for the new service, so name "
+                f"{wanted!r} is not used"
+            )
+        return
+    if not record.sent or (wanted and not same_name(wanted, record.new_name)):
         record.sent = None
         record.old_name, record.project_id = old.name, old.project_id
-        record.new_name = options.name or next_name(work)
-        if same_name(record.new_name, record.old_name):
-            raise Invalid(
-                f"name is {record.new_name!r}, that of {work.label}. A task that names them would fit "
-                "both. Nothing was ordered. Give another name, or none"
-            )
-    elif options.name and not same_name(options.name, record.new_name):
-        task.warn(
-            f"the relocation was begun with the name {record.new_name!r} for the new service, so name "
-            f"{options.name!r} is not used"
+        record.new_name = wanted or next_name(work)
+    if same_name(record.new_name, record.old_name):
+        raise Invalid(
+            f"name is {record.new_name!r}, that of {work.label}. A task that names them would fit both. "
+            "Nothing was ordered. Give another name, or none"
         )
-    find_made(task, record)
-    if record.new_id is not None and not expected:
-        named = f"service {record.new_name!r} ({record.new_id})"
-        check_adopts(task, named, "not known to be made by a relocation")
-
-
-def is_name_free(task: Task[RelocateOptions], record: Relocation) -> bool:
-    """Tell whether the new service may get another name: none was ordered by that of the record.
-
-    One whose order got no response keeps its name, unless the task gives another one and nothing came of the
-    order.
-    """
-    name = task.options.name
-    if record.new_id is not None:
-        return False
-    if record.sent is None:
-        return True
-    return name is not None and not same_name(name, record.new_name) and not of_order(task, record)
+    if there := named_new(task, record):
+        if task.options.existing != "adopt":
+            raise Invalid(
+                f"{', '.join(map(label, there))} has the name of the new service, and no relocation is known "
+                "to have made it. Nothing was done. Set another name; existing: adopt takes it for the new "
+                "one, and overwrites what it holds"
+            )
+        record.new_id = there[0].id if only_service(there, record.new_name) else None
 
 
 def next_name(work: Work) -> str:
@@ -229,29 +226,32 @@ def numbered(name: str) -> Iterator[str]:
         yield f"{base[: MAX_SERVICE_NAME - len(suffix)]}{suffix}"
 
 
+def read_new(work: Work) -> None:
+    """Forget the new service if it is gone, so that nothing of its name is taken for it."""
+    record = work.record
+    if record.new_id is None or work.task.account.staying(record.new_id) is not None:
+        return
+    if record.phase not in BEFORE_SWITCH:
+        raise Invalid(
+            f"{work.new_name} ({record.new_id}), which took the place of {work.label}, was deleted. Nothing "
+            "was done. state: returned brings the old one back into service"
+        )
+    record.new_id = record.sent = None
+
+
 def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
     """Find the new service by its name, if a run was killed before its id was known.
 
     Anybody can make another one of that name. So the new one is the only one that came up with the order.
-
-    :raises Invalid: if several did, or none, and the task is to bring the new one into service.
     """
-    if record.new_id is not None or not record.new_name or not record.project_id:
-        return
-    same, own = named_new(task, record), of_order(task, record)
+    own = of_order(task, record) if record.new_id is None and record.sent else []
     if len(own) > 1:
         raise Invalid(
             f"{', '.join(map(label, own))} were created when the new service was ordered, and the response "
             "was lost, so which one it is is not known. Nothing was done. Delete the one that nobody needs"
         )
-    if same and not own and record.phase is not Phase.NONE:
-        named = ", ".join(f"{label(each)}, created at {each.created_at}," for each in same)
-        if task.options.state != "relocated":  # on the way back, it stays as it is
-            task.warn(f"{named} is not known to be the one that was ordered for this, and stays as it is")
-            return
-        check_adopts(task, named, "not known to be the one that was ordered for this")
-    found = only_service(own or same, record.new_name)
-    record.new_id = found.id if found else None
+    if own:
+        record.new_id = own[0].id
 
 
 def named_new(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
@@ -263,18 +263,6 @@ def named_new(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSu
 def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
     """Return those that came up with the order."""
     return [each for each in named_new(task, record) if came_up(each.created_at, record.sent)]
-
-
-def check_adopts(task: Task[RelocateOptions], named: str, doubt: str) -> None:
-    """Refuse a service of the new name that no relocation is known to have made, unless it is to be adopted.
-
-    :param doubt: what speaks against it.
-    """
-    if task.options.existing != "adopt":
-        raise Invalid(
-            f"{named} has the name of the new service, and is {doubt}. Nothing was done. Set another name; "
-            "existing: adopt takes it for the new one, and overwrites what it holds"
-        )
 
 
 # --- What refers to the service -------------------------------------------------------------------------

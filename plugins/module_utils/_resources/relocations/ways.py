@@ -27,13 +27,8 @@ from ..shared.restore_points import parse_moment
 from ..shared.retention import NO_DATE
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import utc_text
-from .choice import check_not_referred_to, differing, find_made, of_order, wanted_order
+from .choice import BEFORE_STOP, BEFORE_SWITCH, check_not_referred_to, differing, of_order, wanted_order
 from .work import RelocateOptions, Work, rescued
-
-BEFORE_STOP = (Phase.NONE, Phase.RETURNED, Phase.ORDERED)
-BEFORE_SWITCH = (*BEFORE_STOP, Phase.STOPPED)
-"""The phases in which nothing refers to the new service yet."""
-
 
 # --- There --------------------------------------------------------------------------------------------
 
@@ -41,7 +36,7 @@ BEFORE_SWITCH = (*BEFORE_STOP, Phase.STOPPED)
 def plan_there(work: Work) -> Plan:
     """Plan what is left to do until the new service has taken the place of the old one."""
     phase, wanted = work.record.phase, wanted_order(work.task.options, work.old, work.settings)
-    there = read_new(work)
+    there = work.task.account.existing_service(work.new_id) if work.record.new_id else None
     if there is not None and phase in BEFORE_SWITCH:
         check_as_asked(work, there, wanted)
     order = plan_order(work, wanted) if there is None else None
@@ -78,30 +73,12 @@ def whole(work: Work, phase: Phase, steps: list[Step], cost: Cost, **sides: Any)
     return Plan(result, steps, reread, cost=cost, subject=work.old.name, **sides)
 
 
-def read_new(work: Work) -> Service | None:
-    """Return the new service, if it is there."""
-    record, account = work.record, work.task.account
-    service = account.service(record.new_id) if record.new_id else None
-    if service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED:
-        return service
-    if record.new_id is not None and record.phase not in BEFORE_SWITCH:
-        raise Invalid(
-            f"{work.new_name} ({record.new_id}), which took the place of {work.label}, was deleted. "
-            "Nothing was done. state: returned brings the old one back into service"
-        )
-    if record.new_id is not None:
-        record.new_id = record.sent = None  # so that nothing of its name is taken for it, unless that is said
-        find_made(work.task, record)
-    return account.existing_service(record.new_id) if record.new_id else None
-
-
 def check_as_asked(work: Work, there: Service, wanted: Mapping[str, Any]) -> None:
     """Check that the new service is what the task asks for: an earlier task may have ordered another one."""
     if found := differing(wanted, there):
         raise Invalid(
             f"{label(there)}, which an earlier task ordered for this, has {found}. Nothing was done. "
-            "Repeat the task that ordered it; or go back with state: returned, and delete it with state: "
-            "finished"
+            "Repeat that task; or go back with state: returned, and delete it with state: finished"
         )
     rate = rates_of(there).full
     if rate is not None:
@@ -195,11 +172,12 @@ def steps_in_service(work: Work) -> list[Step]:
         if problem:
             raise Invalid(f"{label(service)} {problem}, so {work.label} was not suspended. Start it first")
 
+    unused = [] if work.task.options.discard_newer else [work.still_stopped_step(switched=True)]
     return [
-        *([] if work.record.phase in BEFORE_SWITCH else work.not_used_steps()),
+        *([] if work.record.phase in BEFORE_SWITCH else unused),
         *work.dependent_steps(None, work.new_name),
         Step(f"check that {work.new_name} is in service", check, changes=False),
-        *work.not_used_steps(),
+        *unused,
         work.suspend(work.old.id, work.label),
     ]
 
@@ -276,8 +254,8 @@ def check_back(work: Work, new: Service | None) -> None:
     record, copy_back = work.record, work.task.options.copy_back
     if record.copying_back and not copy_back:
         raise Invalid(
-            f"an earlier run began to copy back to {work.label} what {work.new_name} holds, and did "
-            "not end. Nothing was done. Set copy_back: true to complete it"
+            f"an earlier run began to copy back to {work.label} what {work.new_name} holds. Nothing was "
+            "done. Set copy_back: true to complete it"
         )
     if not (record.newer and copy_back):
         return
@@ -287,19 +265,15 @@ def check_back(work: Work, new: Service | None) -> None:
     used = used or (record.phase is Phase.SWITCHED and work.used_since() is not None)
     if used and not work.task.options.overwrite:
         raise Invalid(
-            f"{work.label} was in use since {work.new_name} took its place, so it may hold what was "
-            "written to it since and is nowhere else, and copy_back would overwrite that. Nothing was done. "
-            "Copy what is missing elsewhere first and set overwrite: true, or leave out copy_back"
+            f"{work.label} was in use since {work.new_name} took its place, so copy_back would overwrite "
+            "what it may have got. Nothing was done. Set overwrite: true, or leave out copy_back"
         )
     if new is None:
-        kept = (
-            "An earlier run overwrote a part of it, so restore a backup of it"
-            if record.copying_back
-            else "Leave out copy_back to go back to what it held before"
-        )
+        half = "An earlier run overwrote a part of it, so restore a backup of it"
+        kept = half if record.copying_back else "Leave out copy_back to go back to what it held before"
         raise Invalid(
             f"{work.new_name} ({record.new_id}) was in service and does not exist anymore, so nothing can "
-            f"be copied back to {work.label}. Nothing was done. {kept}"
+            f"be copied back to {work.label}. {kept}"
         )
 
 
@@ -379,15 +353,13 @@ def check_not_needed(
     if left.status != ServiceStatus.SUSPENDED:
         raise Invalid(
             f"{label(left)} was suspended by the relocation and has status {left.status} now, so somebody "
-            "may use it. Nothing was deleted. Suspend it and set discard_newer: true, or delete it with "
-            "hosted.services.service"
+            "may use it. Nothing was deleted. Suspend it and set discard_newer: true"
         )
     if not task.options.discard_newer and used_since(record, left):
         raise Invalid(
             f"{label(left)} was suspended at {record.since}, and again at "
             f"{suspended_since(left) or 'a time that is not shown'}, so somebody used it in between, and it "
-            "may hold what is nowhere else. Nothing was deleted. To delete it as well, set discard_newer: "
-            "true; to keep that, copy it elsewhere first"
+            "may hold what is nowhere else. Nothing was deleted. Set discard_newer: true to delete it"
         )
 
 
@@ -435,7 +407,6 @@ def check_due(task: Task[RelocateOptions], record: Relocation, left: Service | N
 
 
 def view(record: Relocation) -> dict[str, Any]:
-    """Return the relocation for results."""
     return {
         "phase": str(record.phase),
         "name": record.old_name,

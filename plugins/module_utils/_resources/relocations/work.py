@@ -80,17 +80,14 @@ class Dependent:
 
     @property
     def slug(self) -> str:
-        """Its slug."""
         return str(self.app.slug)
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         return f"application {self.slug!r}"
 
     @property
     def deployable(self) -> bool:
-        """Whether it can be deployed now."""
         return bool(self.app.digest) and self.app.status == ServiceStatus.ACTIVE
 
 
@@ -142,12 +139,10 @@ class Work:
 
     @property
     def label(self) -> str:
-        """The name and id of the old service, for messages."""
         return label(self.old)
 
     @property
     def new_name(self) -> str:
-        """The name of the new service, for messages."""
         return f"service {self.record.new_name!r}"
 
     @property
@@ -180,7 +175,6 @@ class Work:
         return Step(summary, lambda: self.record.write(phase, **facts()), changes=False)
 
     def plan_service(self, **given: Any) -> Plan:
-        """Return the plan of module service with these options."""
         return plan_with(self.task, self.modules.service, given)
 
     def bring(self, id: str | None, name: str, state: str, **given: Any) -> Step:
@@ -191,7 +185,6 @@ class Work:
         )
 
     def bring_old(self, state: str) -> Step:
-        """Return the step that brings the old service to a state."""
         return self.bring(self.old.id, self.label, state)
 
     def start_again(self) -> list[Step]:
@@ -199,12 +192,12 @@ class Work:
 
         That of a run that was killed, or whose response was lost: the service seems to run, and then stops.
         """
-        look = Step(
-            f"look whether {self.label} is about to stop",
-            lambda: poll_for(lambda: read_state(self.task, self.old.id) != ContainerState.RUNNING),
-            changes=False,
-        )
-        return [look, self.bring_old("started")]
+
+        def look() -> None:
+            poll_for(lambda: read_state(self.task, self.old.id) != ContainerState.RUNNING)
+
+        summary = f"look whether {self.label} is about to stop"
+        return [Step(summary, look, changes=False), self.bring_old("started")]
 
     def suspend(self, id: str | None, name: str) -> Step:
         """Return the step that suspends a service; without an id, the new one."""
@@ -255,11 +248,9 @@ class Work:
 
         def compare() -> None:
             if plan().steps:
-                raise EffectUnverified(
-                    f"something else than the applications that refer to it writes to "
-                    f"{self.new_name if back else self.label} while it is copied. Stop that, and run this "
-                    "again"
-                )
+                writer = "something else than the applications that refer to it writes to"
+                named = self.new_name if back else self.label
+                raise EffectUnverified(f"{writer} {named} while it is copied. Stop that, and run this again")
 
         copy = Expansion(summary, lambda: plan().steps)
         again = Step("compare both once more", compare, changes=False)
@@ -268,8 +259,6 @@ class Work:
     # --- Who uses what ------------------------------------------------------------------------------------
 
     def healthy_step(self) -> Step:
-        """Return the step that waits until the new service is healthy."""
-
         def wait() -> None:
             service = self.task.account.existing_service(self.new_id)
             Health(self.task, service, self.task.options.health_checks).wait()
@@ -283,31 +272,6 @@ class Work:
         """
         return not poll_for(lambda: read_state(self.task, self.old.id) not in ContainerState.UP, seconds)
 
-    def still_stopped_step(self) -> Step:
-        """Return the step that checks that nobody started the old service while it was copied."""
-
-        def check() -> None:
-            if self.is_up(QUIET_SECONDS):
-                raise EffectUnverified(
-                    f"{self.label} was started again while it was copied, so {self.new_name} may lack "
-                    "what was written to it since. Find out what starts it, and run this again"
-                )
-
-        return Step(f"check that {self.label} is still stopped", check, changes=False)
-
-    def not_used_steps(self) -> list[Step]:
-        """Return the step that checks that nobody started the old service since the switch.
-
-        There is none if the task gives up what was written to it.
-        """
-
-        def check() -> None:
-            if used := self.used_since(QUIET_SECONDS):
-                raise Invalid(used)
-
-        step = Step(f"check that {self.label} was not started since", check, changes=False)
-        return [] if self.task.options.discard_newer else [step]
-
     def used_since(self, seconds: float = 0.0) -> str | None:
         """Return what to do about an old service that was started since the switch; ``None`` if it was not.
 
@@ -318,10 +282,24 @@ class Work:
             return None
         how = " with hosted.services.sftp_sync" if self.data is Data.FILES else ""
         return (
-            f"{self.label} was started since {self.new_name} took its place, so it may hold what was "
-            f"written to it since and is nowhere else, and is not suspended. Copy what is missing to "
-            f"{self.new_name}{how}, and set discard_newer: true to go on; copy_back would overwrite it"
+            f"{self.label} was started since {self.new_name} took its place, so it may hold what is nowhere "
+            f"else, and is not suspended. Copy what is missing to {self.new_name}{how}, and set "
+            "discard_newer: true to go on; copy_back would overwrite it"
         )
+
+    def still_stopped_step(self, *, switched: bool = False) -> Step:
+        """Return the step that checks that nobody started the old service while it was copied, or since."""
+
+        def check() -> None:
+            if switched and (used := self.used_since(QUIET_SECONDS)):
+                raise Invalid(used)
+            if not switched and self.is_up(QUIET_SECONDS):
+                raise EffectUnverified(
+                    f"{self.label} was started again while it was copied, so {self.new_name} may lack what "
+                    "was written to it since. Find out what starts it, and run this again"
+                )
+
+        return Step(f"check that {self.label} is still stopped", check, changes=False)
 
     # --- What refers to the service -----------------------------------------------------------------------
 
@@ -438,7 +416,6 @@ class Work:
     # --- What fails -----------------------------------------------------------------------------------------
 
     def perform(self, steps: Iterable[Step]) -> None:
-        """Do what steps say, outside of a plan."""
         for step in steps:
             perform_step(step, self.task, self.task.client)
 

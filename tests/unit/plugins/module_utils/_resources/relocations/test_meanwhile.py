@@ -96,7 +96,7 @@ def test_one_of_the_given_name_is_refused_until_it_is_to_be_adopted(
     sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before_the_order(monkeypatch, lambda: order_another(sandbox))
-    for said in ("appeared meanwhile", "not known to be the one that was ordered"):
+    for said in ("appeared meanwhile", "no relocation is known to have made it"):
         found = relocate(name="survival-2")
         assert found.get("failed") and said in found["msg"] and "existing: adopt" in found["msg"]
     _old, theirs = pair(sandbox)
