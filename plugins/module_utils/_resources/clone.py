@@ -60,11 +60,11 @@ class CloneResource(OnBlueprint[CloneOptions]):
         CloneRecord.take_turns(task, options.project)
         source = read_source(task)
         check_data(task, source)
-        own = own_values(options.overrides, source.wanted, source.key_of)
+        own = own_values(options.overrides, source.originals, source.key_of)
         file = read_contents(options.read()) if described else None
         check_variables(source, own)
         environments = read_environments(task, source, file)
-        names = names_of(options.rename, source.wanted, own, source.key_of)
+        names = names_of(options.rename, source.originals, own, source.key_of)
         record = CloneRecord.read(options, options.project)
         there = check_target(task, source, names, record)
         for key, member in there.items():
@@ -133,6 +133,8 @@ class FilledAssembly(Assembly):
     ) -> None:
         super().__init__(task, contents)
         self.states, self.record = states, record
+        self.made_for = {each.key: each.key for each in described_entries(contents)}
+        """By what the record knows an entry."""
 
     def plan(self, subject: str) -> Plan:
         """Return the plan for the whole, which remembers what it makes before and after that."""
@@ -153,7 +155,6 @@ class FilledAssembly(Assembly):
         return plan
 
     def tell(self) -> None:
-        """Put into the result what became of it."""
         raise NotImplementedError
 
     def remember(self) -> None:
@@ -164,25 +165,19 @@ class FilledAssembly(Assembly):
         """Add the part that brings what a service holds, and return it; ``None`` if there is nothing."""
         raise NotImplementedError
 
-    def made_for(self, key: str) -> str:
-        """Return by what the record knows an entry."""
-        return key
-
     def check_made(self, key: str, id: str) -> None:
         """Refuse what is there by the name of a service, unless it was made for this or may be used."""
         made = self.made[key]
-        if not self.record.takes(self.made_for(key), id, made.task.account):
+        if not self.record.takes(self.made_for[key], id, made.task.account):
             raise Invalid(
                 f"{made.label} ({id}) appeared meanwhile, and this {self.record.subject} did not make it, so "
                 "nothing was written to it. Run this again, which decides by existing what becomes of it"
             )
 
     def note_id(self, key: str, id: str) -> None:
-        """Remember the id of a service that was made or found."""
-        self.record.note_id(self.made_for(key), id)
+        self.record.note_id(self.made_for[key], id)
 
     def add_image_copy(self, entry: Entry, source_slug: str) -> Part:
-        """Add the copy of an image out of the repository of another application."""
         made = self.made[entry.key]
         given = {"source_slug": source_slug, "slug": entry.name, "digest": entry.values["image"]["digest"]}
         return self.add(entry, IMAGE, lambda part: {**given, "exists": made.id is not None}, [made])
@@ -201,7 +196,6 @@ class FilledAssembly(Assembly):
     def add_files(
         self, entry: Entry, files: Resource[Any], own: Mapping[str, Any], needs: Sequence[Part]
     ) -> Part:
-        """Add what brings files."""
         options = self.task.options
         given = {"private_key_file": options.private_key_file, "delete": options.delete, **own}
         given |= {"known_hosts": options.known_hosts} if options.known_hosts else {}
@@ -238,7 +232,7 @@ class FilledAssembly(Assembly):
         made.note = partial(self.note_id, entry.key)
         made.task.composition = replace(
             made.task.composition,
-            creating=partial(self.record.ordering, self.made_for(entry.key), self.task.client.clock),
+            creating=partial(self.record.ordering, self.made_for[entry.key], self.task.client.clock),
             adopting=partial(self.check_made, entry.key),
             created=made.note,
         )
@@ -278,6 +272,7 @@ class CloneAssembly(FilledAssembly):
         super().__init__(task, read_contents(Document(data, "")), states, record)
         self.data, self.source = data, source
         self.originals = {each.key: each for each in source.originals}
+        self.made_for = {each.key: each.id for each in source.originals}
         self.without = {source.key_of(each, "without_data") for each in task.options.without_data}
 
     def plan(self, subject: str) -> Plan:
@@ -296,15 +291,11 @@ class CloneAssembly(FilledAssembly):
         record = self.record
         record.source = self.source.project.id
         for entry in described_entries(self.contents):
-            original = self.originals[entry.key].id
+            original = self.made_for[entry.key]
             record.names[original] = entry.name
             if id := self.made[entry.key].id:
                 record.ids[original] = id
         record.write()
-
-    def made_for(self, key: str) -> str:
-        """Return the id of the original."""
-        return self.originals[key].id
 
     def check_made(self, key: str, id: str) -> None:
         """Refuse what the clone did not make, unless that is to be adopted."""
@@ -326,7 +317,7 @@ class CloneAssembly(FilledAssembly):
         """Add the copy of an image into the repository of the clone, and return it."""
         if "digest" not in entry.values["image"]:
             return self.made[entry.key]
-        return self.add_image_copy(entry, self.originals[entry.key].name)
+        return self.add_image_copy(entry, self.originals[entry.key].was)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
         """Add the copy of what a service holds; ``None`` if it holds nothing to copy."""
@@ -336,7 +327,7 @@ class CloneAssembly(FilledAssembly):
         own: dict[str, Any] = {"source_id": original.id}
         if original.data is Data.DATABASE:
             return self.add_database(entry, DATABASE, own, needs)
-        own |= {"source_name": original.name, "checksum": self.task.options.checksum}
+        own |= {"source_name": original.was, "checksum": self.task.options.checksum}
         return self.add_files(entry, FILES, own, needs)
 
 
@@ -378,7 +369,6 @@ class ImageResource(Resource[ImageOptions]):
     name = "image"
 
     def plan(self, task: Task[ImageOptions]) -> Plan:
-        """Plan the copy if the clone's repository lacks the digest."""
         options = task.options
         source, target = (open_repository(task, slug) for slug in (options.source_slug, options.slug))
         if source.digest_of(options.digest) is None:

@@ -99,11 +99,9 @@ class CopyOptions(SftpSyncOptions, FillOptions):
 
     @property
     def what(self) -> str:
-        """What is done with which files, for messages."""
         raise NotImplementedError
 
     def describe(self, result: Mapping[str, Any]) -> str:
-        """Say in one line what is copied, and how much."""
         to = f" to service {self.service}" if self.service else ""
         return f"{self.what}{to}: {describe_counts(result)}"
 
@@ -117,7 +115,6 @@ class FilesOptions(CopyOptions):
 
     @property
     def what(self) -> str:
-        """What is done with which files, for messages."""
         return f"copy the files of service {self.source_name!r}"
 
 
@@ -278,7 +275,6 @@ class CopyWork(MirrorWork):
     """When the source was listed, on the monotonic clock."""
 
     def describe(self) -> str:
-        """Say in one line what is done."""
         return self.task.options.describe(self._result())
 
     async def settle(self) -> None:
@@ -415,7 +411,6 @@ def plan_foreseen(task: Task[Any], name: str, summary: str, content: str) -> Pla
 
 
 def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
-    """Return how to connect to the database of a service."""
     return connection_facts(task.account.database_connection(service.id), read_settings(task, service))
 
 

@@ -142,7 +142,6 @@ def names_of(
 
 
 def renamed(name: str, rename: Rename) -> str:
-    """Return a name after the rules."""
     if rename.pattern is not None:
         try:
             name = re.sub(rename.pattern, rename.replacement or "", name)
@@ -202,7 +201,7 @@ def from_file(source: SourceProject, file: Contents, secrets: bool) -> dict[str,
         entry.key: original.key
         for entry in described_entries(file)
         for original in (*source.originals, *source.others)
-        if same_name(entry.name, original.name)
+        if same_name(entry.name, original.was)
     }
     found: dict[str, Given] = {}
     for entry in file.applications:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ..._api.models import App, Edge, Project
 from ..._api.values import Family, ScanStatus, ServiceStatus
@@ -86,7 +86,6 @@ def check_filled(options: FilledOptions, *by_key: str) -> None:
 
 
 def check_dictionaries(options: Options, *names: str) -> None:
-    """Refuse anything but a dictionary by key in these options."""
     for name in names:
         for key, value in (getattr(options, name) or {}).items():
             if not isinstance(value, dict):
@@ -104,7 +103,8 @@ class Data(Enum):
     NONE = "nothing that can be copied"
 
 
-class Wanted(NamedTuple):
+@dataclass(frozen=True)
+class Wanted:
     """What there is to be in a project."""
 
     key: str
@@ -116,53 +116,29 @@ class Wanted(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How messages call it, by the name that it had."""
         return f"{'application' if self.is_app else 'service'} {self.was!r}"
 
 
 @dataclass(frozen=True)
-class Original:
-    """A service or an application of the source."""
+class Original(Wanted):
+    """A service or an application of the source. It is known by its id."""
 
     exported: Exported
     record: Mapping[str, Any]
     """As in a listing, with ``settings`` and ``metrics``."""
-    data: Data
     app: App | None = None
     alias: str | None = None
     referring: Sequence[str] = ()
     """The names of its variables that refer to another service."""
-
-    @property
-    def wanted(self) -> Wanted:
-        """What there is to be of it in the clone."""
-        name = self.app.slug if self.app else str(self.record["name"])
-        return Wanted(self.exported.key, self.exported.id, name, self.app is not None)
+    data: Data = Data.NONE
 
     @property
     def id(self) -> str:
-        """Its id."""
-        return self.exported.id
-
-    @property
-    def key(self) -> str:
-        """Its key in the blueprint of the source, and in that of the clone."""
-        return self.exported.key
-
-    @property
-    def name(self) -> str:
-        """Its slug or its name."""
-        return self.wanted.was
-
-    @property
-    def label(self) -> str:
-        """How messages call it."""
-        return self.wanted.label
+        return self.made_for
 
     @property
     def names(self) -> set[str]:
-        """By what users may name it."""
-        return {self.id, self.key, self.name, str(self.record["name"])}
+        return {self.id, self.key, self.was, str(self.record["name"])}
 
     @property
     def ran(self) -> bool:
@@ -181,11 +157,6 @@ class SourceProject:
     """What stays behind."""
     export: Export
 
-    @property
-    def wanted(self) -> list[Wanted]:
-        """What is cloned, as the choice of names needs it."""
-        return [each.wanted for each in self.originals]
-
     def of(self, wanted: str, option: str, *, app: bool = False) -> Original:
         """Return what an option names by its id, slug, name or key: an application, if ``app`` says so.
 
@@ -193,13 +164,12 @@ class SourceProject:
         """
         found = pick(self.originals, wanted)
         if found is None or (app and found.app is None):
-            known = ", ".join(sorted(each.name for each in self.originals if each.app or not app)) or "none"
+            known = ", ".join(sorted(each.was for each in self.originals if each.app or not app)) or "none"
             what = "; the applications that are cloned" if app else ", which is not cloned; what is cloned"
             raise Invalid(f"{option} names {wanted!r}{what}: {known}")
         return found
 
     def key_of(self, wanted: str, option: str) -> str:
-        """Return the key of what an option names."""
         return self.of(wanted, option).key
 
 
@@ -230,17 +200,14 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
     edges, aliases = graph.edges or [], aliases_of(graph)
     export = export_project(Found(project.name, listing.services, apps, edges))
     records = {record["id"]: record for record in listing.services}
-    everything = [
-        Original(
-            each,
-            records[each.id],
-            Data.NONE,
-            apps.get(each.id),
-            aliases.get(each.id),
-            referring_names(each.id, edges),
-        )
-        for each in export.entries
-    ]
+
+    def original(each: Exported) -> Original:
+        app, record = apps.get(each.id), records[each.id]
+        was = app.slug if app else str(record["name"])
+        known = each, record, app, aliases.get(each.id), referring_names(each.id, edges)
+        return Original(each.key, each.id, was, app is not None, *known)
+
+    everything = list(map(original, export.entries))
     wanted = chosen(everything, task.options.services)
     kinds = account.each(wanted, lambda own, each: data_of(own, each.record, apps))
     cloned = [replace(each, data=kind) for each, kind in zip(wanted, kinds, strict=True)]
@@ -289,7 +256,6 @@ def check_ready(originals: Iterable[Original]) -> None:
 
 
 def data_of(account: Account, record: Mapping[str, Any], apps: Mapping[str, App]) -> Data:
-    """Return what of a service can be copied."""
     service = account.service(record["id"])
     if service is None:
         raise NoSuchItem(f"service {record['name']!r} ({record['id']}) was deleted meanwhile; run this again")

@@ -63,7 +63,6 @@ class MadeRecord:
 
     @classmethod
     def read(cls, options: StateDirOptions, project: str) -> Self:
-        """Read the record of a project, an empty one if there is none."""
         file = cls.kind().of(options.base_url, f"{cls.subject} in {project}", options.state_dir)
         record = file.read()
         record.path = file.path
@@ -71,7 +70,6 @@ class MadeRecord:
 
     @classmethod
     def kind(cls) -> Kind[Self]:
-        """Return the kind of such records."""
         return Kind(cls.folder, cls, f"what the {cls.subject} made")
 
     @classmethod
@@ -153,7 +151,6 @@ class MadeRecord:
         return True
 
     def made(self, member: Member) -> bool:
-        """Tell whether a service was made for this."""
         return member.id in self.ids.values()
 
 
@@ -257,7 +254,6 @@ def check_not_elsewhere(
 
 
 def locations(account: Account, services: Iterable[Service]) -> str:
-    """Return services for a message, with where each is."""
     return ", ".join(f"{each.name!r} ({account.location(each)})" for each in services)
 
 
@@ -271,7 +267,7 @@ def check_target(
 
     :raises Invalid: if the clone must not go there.
     """
-    name, home, wanted = task.options.project, source.project, source.wanted
+    name, home, wanted = task.options.project, source.project, source.originals
     if name in (home.name, home.id):
         raise Invalid(f"source and project are both {name!r}; a project cannot be cloned onto itself")
     check_no_id(name, task.account.projects())

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..._api.errors import HostedError, undone_if_nothing_happened
 from ..._api.models import Service
+from ..._api.text import counted
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
 from ..services.rates import Rates, rates_of
@@ -21,16 +22,119 @@ from ..services.settings import SETTINGS, carried, check_max_monthly
 from ..services.view import billed_rate, read_state
 from ..shared.identify import label
 from ..shared.money import Cost, format_amount
-from ..shared.plan import Plan, Resource, Step, Task, plan_with
+from ..shared.plan import Plan, Step, Task, plan_with
 from ..shared.relocation_record import DEFAULT_DAYS, Phase, Relocation
 from ..shared.restore_points import parse_moment
 from ..shared.retention import NO_DATE
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import utc_text
-from .choice import BEFORE_STOP, BEFORE_SWITCH, check_not_referred_to, differing, of_order, wanted_order
-from .work import RelocateOptions, Work, rescued
+from .choice import (
+    BEFORE_STOP,
+    BEFORE_SWITCH,
+    WHERE_TO,
+    asked_by,
+    check_deployable,
+    check_not_referred_to,
+    check_references,
+    check_relocatable,
+    check_variables,
+    choose_name,
+    differing,
+    find_made,
+    of_order,
+    read_dependents,
+    read_new,
+    wanted_order,
+)
+from .work import Modules, RelocateOptions, Work, rescued
 
 # --- There --------------------------------------------------------------------------------------------
+
+
+def plan_relocated(modules: Modules, task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Plan what is left to do until the new service has taken the place of the old one."""
+    if record.deleting is not None and record.deleting == record.new_id:
+        if not record.gone:
+            raise Invalid(
+                f"service {record.new_name!r} ({record.new_id}) is about to be deleted. Nothing was done. "
+                "Complete that with state: finished first"
+            )
+        record = Relocation(record.old_id, path=record.path)  # it went back, so it begins anew
+    if record.phase is Phase.RELOCATED or record.deleting is not None:
+        return plan_kept(task, record)
+    check_forward(task, record)
+    work = Work.of(modules, task, record)
+    if record.phase is Phase.NONE:
+        if not any(getattr(task.options, name) for name in WHERE_TO):
+            raise Invalid(
+                f"nothing says what is to be different of {work.label}: set {', '.join(WHERE_TO[:-1])} or "
+                f"{WHERE_TO[-1]}"
+            )
+        beside = task.options.preset, task.options.options
+        if not (differing(asked_by(task.options), work.old) or any(beside)):
+            return Plan(result={**view(record), "name": work.old.name})
+    read_new(work)
+    if record.phase in BEFORE_STOP:
+        check_relocatable(work)
+        choose_name(work)
+    read_dependents(work)
+    check_deployable(work)
+    check_references(work)
+    check_variables(work)
+    check_readable(work)
+    return plan_there(work)
+
+
+def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Return the plan for a relocation that is complete: the date alone may change."""
+    days = task.options.keep_days
+    service = task.account.service(record.new_id) if record.new_id and record.deleting is None else None
+    if service is not None and (found := differing(asked_by(task.options), service)):
+        raise Invalid(
+            f"service {record.old_name!r} was relocated, and {label(service)}, which took its place, has "
+            f"{found}. Nothing was done. To relocate that one, name it; state: returned brings the old "
+            "one back"
+        )
+    if days is None or days == record.keep_days or record.deleting is not None:
+        return Plan(result=view(record))
+    step = Step(
+        f"keep service {record.old_name!r} for {counted(days, 'day')} in place of {record.keep_days}",
+        lambda: record.write(keep_days=days),
+    )
+    before, after = {"keep_days": record.keep_days}, {"keep_days": days}
+    return Plan(view(record), [step], lambda: view(record), before, after)
+
+
+def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
+    """Refuse to go on where that would lose something."""
+    if record.phase is Phase.RETURNING:
+        raise Invalid(
+            f"the way back of service {record.old_name!r} ({record.old_id}) was begun and did not end. "
+            "Nothing was done. Complete it with state: returned first"
+        )
+    if record.phase is not Phase.RETURNED or task.options.overwrite:
+        return
+    left = task.account.staying(record.new_id) if record.new_id else None
+    used = newer_in(record) if record.newer else None
+    if left is not None and not used and used_since(record, left):
+        used = (
+            f"{label(left)} may have been used since {record.since}, when it was suspended, and may hold "
+            "what is nowhere else"
+        )
+    if used:
+        raise Invalid(
+            f"{used}. Nothing was done. To overwrite it, set overwrite: true; to keep what it holds, copy "
+            "that elsewhere first"
+        )
+
+
+def check_readable(work: Work) -> None:
+    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered.
+
+    :raises HostedError: if it cannot be read.
+    """
+    if work.data is not Data.NONE and work.record.new_id is None:
+        work.foreseen = "; ".join(work.plan_copy(work.old, None).actions) or None
 
 
 def plan_there(work: Work) -> Plan:
@@ -91,8 +195,9 @@ def plan_order(work: Work, wanted: Mapping[str, Any]) -> Plan:
 
     @contextmanager
     def sending() -> Iterator[None]:
+        earlier = record.sent  # which may still show what it made
         record.write(sent=work.now())
-        with undone_if_nothing_happened(lambda: record.write(sent=None)):
+        with undone_if_nothing_happened(lambda: record.write(sent=earlier)):
             yield
 
     def check_ordered(id: str) -> None:
@@ -192,6 +297,52 @@ def left_over(work: Work, id: str | None) -> dict[str, Any]:
 
 
 # --- Back again -----------------------------------------------------------------------------------------
+
+
+def plan_returned(modules: Modules, task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Plan what is left to do until the old service is in service again."""
+    phase = record.phase
+    if phase is Phase.NONE:
+        raise Invalid(
+            f"no relocation of service {record.old_id} is remembered on this controller, so what to go back "
+            "from is not known. Nothing was done. Run this where the relocation was run, or with its "
+            "state_dir; without its record, resume the old service with hosted.services.service"
+        )
+    if phase is Phase.FINISHED and record.deleting == record.old_id:
+        raise no_way_back(task, record)
+    if phase in (Phase.RETURNED, Phase.FINISHED):
+        if record.newer and task.options.copy_back:
+            raise in_service_since(record, record.since)
+        return Plan(result=view(record))
+    find_made(task, record)
+    later = Relocation.of(task.options, record.new_id) if record.new_id else None
+    if later is not None and later.phase not in (Phase.NONE, Phase.RETURNED):
+        raise Invalid(
+            f"service {record.new_name!r} ({record.new_id}), which took the place of "
+            f"{record.old_name!r}, was relocated to {later.new_name!r} since. Nothing was done. Go "
+            f"back from that first: state: returned of service {record.new_id}"
+        )
+    work = Work.of(modules, task, record)
+    if record.switched_at:
+        read_dependents(work)
+        check_deployable(work)
+    return plan_back(work)
+
+
+def no_way_back(task: Task[RelocateOptions], record: Relocation) -> Invalid:
+    """Return the error for going back to a service whose deletion was begun."""
+    named = f"service {record.old_name!r} ({record.old_id})"
+    left = None if record.gone else task.account.service(record.old_id)
+    if left is None or left.status == ServiceStatus.DELETING:
+        return Invalid(
+            f"{named} was deleted after its relocation, so there is no way back. A relocation of the new one "
+            "leads to another node again"
+        )
+    return Invalid(
+        f"the deletion of {named} was begun, so the relocation does not go back by itself. The service "
+        f"is still there, with status {left.status}. Nothing was done. To use it again, resume it with "
+        "hosted.services.service; state: finished does not delete it while it is in use"
+    )
 
 
 def plan_back(work: Work) -> Plan:
@@ -304,8 +455,14 @@ def copying_back_steps(work: Work) -> list[Step]:
 # --- The end --------------------------------------------------------------------------------------------
 
 
-def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[Any]) -> Plan:
+def plan_finished(modules: Modules, task: Task[RelocateOptions], record: Relocation) -> Plan:
     """Plan the deletion of the one that is not in service, once its date is over."""
+    if record.phase is Phase.NONE:
+        raise Invalid(
+            f"no relocation of service {record.old_id} is remembered on this controller. Nothing was "
+            "deleted. hosted.services.service with state: absent deletes a service"
+        )
+    find_made(task, record)
     if record.gone or (record.phase is Phase.RETURNED and record.new_id is None):
         return Plan(result=view(record))
     if record.pair is None:
@@ -322,7 +479,7 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
     if found is not None and found.status not in ServiceStatus.DELETING_OR_DELETED:
         check_not_referred_to(task, found)
     given = {"id": left, "state": "absent", "delete_backups": task.options.delete_backups}
-    deletion = plan_with(task, service, given)
+    deletion = plan_with(task, modules.service, given)
     begin, end = (lambda: record.write(Phase.FINISHED, deleting=left)), (lambda: record.write(gone=True))
     steps = [
         Step(f"remember that service {left} is deleted", begin, changes=False),
@@ -359,7 +516,7 @@ def check_not_needed(
         raise Invalid(
             f"{label(left)} was suspended at {record.since}, and again at "
             f"{suspended_since(left) or 'a time that is not shown'}, so somebody used it in between, and it "
-            "may hold what is nowhere else. Nothing was deleted. Set discard_newer: true to delete it"
+            "may hold what is nowhere else. Nothing was deleted. To delete it, set discard_newer: true"
         )
 
 

@@ -17,7 +17,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.content import (
     DATABASE,
     FillOptions,
-    address_of,
     await_database,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import NoDumpError
@@ -184,20 +183,6 @@ def test_a_clone_that_is_not_there_yet_may_be_out_of_reach(public: bool, account
     assert ["the clone of service 'old' will not be open" in each for each in task.warnings] == (
         [] if public else [True]
     )
-
-
-@pytest.mark.parametrize("is_public", [True, False])
-def test_a_database_answers_outside_if_it_is_open(is_public: bool, account: Account) -> None:
-    account.network["isPublic"] = is_public
-    task: Task[Any] = Task(cast(Any, account), FillOptions(source_id="old"))
-    service = account.service("old")
-    assert service is not None
-    facts = address_of(task, service)
-    assert (facts["host"], facts["port"]) == ("old.internal", 5432)
-    outside = (facts.get("public_host"), facts.get("public_port"))
-    assert outside == (("203.0.113.1", 15432) if is_public else (None, None))
-    account.network = {}
-    assert "public_host" not in address_of(task, service)
 
 
 def test_a_new_database_is_waited_for_as_long_as_the_task_says(
