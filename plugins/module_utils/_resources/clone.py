@@ -24,12 +24,11 @@ from .blueprint import Assembly, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document, Entry
 from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION, OnBlueprint
-from .blueprints.members import Member, described_entries
+from .blueprints.members import described_entries
 from .blueprints.parts import Part
 from .clones.content import DATABASE, FilesResource, address_of, await_database
-from .clones.options import CloneOptions, FilledOptions, check_options
 from .clones.rules import blueprint_of, names_of, own_values, read_environments
-from .clones.source import Data, SourceProject, read_source
+from .clones.source import CloneOptions, Data, FilledOptions, SourceProject, check_filled, read_source
 from .clones.target import CloneRecord, MadeRecord, check_target
 from .service import SERVICE, ServiceResource
 from .services.options import CommitmentOptions, ServiceOptions
@@ -50,39 +49,38 @@ class CloneResource(OnBlueprint[CloneOptions]):
     rules: ClassVar[dict[str, Any]] = {}
 
     def plan(self, task: Task[CloneOptions]) -> Plan:
-        check_options(task.options)
+        options = task.options
+        described = options.src is not None or options.blueprint is not None
+        check_filled(options, "environments", "secret_environments")
+        if options.copy_secrets and not described:
+            raise Invalid(
+                "copy_secrets copies values of secret_environment from the blueprint of the source; set src"
+            )
         task.composition = replace(task.composition, copies=True)
-        CloneRecord.take_turns(task, task.options.project)
+        CloneRecord.take_turns(task, options.project)
         source = read_source(task)
         check_data(task, source)
-        assembly = assembly_of(task, source)
+        own = own_values(options.overrides, source.originals, source.key_of)
+        file = read_contents(options.read()) if described else None
+        check_variables(source, own)
+        environments = read_environments(task, source, file)
+        names = names_of(options.rename, source.originals, own, source.key_of)
+        record = CloneRecord.read(options, options.project)
+        there = check_target(task, source, names, record)
+        for key, member in there.items():
+            if not same_name(member.name, names[key]):
+                task.warn(
+                    f"{member.label} is the clone that would be named {names[key]!r} now; the platform "
+                    "cannot rename it, so it keeps its name"
+                )
+        data, states = blueprint_of(options, source, own, environments, names=names, there=there)
+        assembly = CloneAssembly(task, data, states, source, record)
         tighten(task, assembly.contents.project)
-        plan = assembly.plan("clone")
-        warn_of_lacks(task, source)
-        return plan
+        return assembly.plan("clone")
 
 
 CLONE = CloneResource()
 FILES = FilesResource(SERVICE)
-
-
-def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembly:
-    """Return what the clone is made of.
-
-    :raises Invalid: if something is missing that the platform does not show, or if it must not go there.
-    """
-    options = task.options
-    own = own_values(options.overrides, source.wanted, source.key_of)
-    described = options.src is not None or options.blueprint is not None
-    file = read_contents(options.read()) if described else None
-    check_variables(source, own)
-    environments = read_environments(task, source, file)
-    names = names_of(options.rename, source.wanted, own, source.key_of)
-    record = CloneRecord.read(options, options.project)
-    there = check_target(task, source, names, record)
-    warn_of_other_names(task, names, there)
-    data, states = blueprint_of(options, source, own, environments, names=names, there=there)
-    return CloneAssembly(task, data, states, source, record)
 
 
 def tighten(task: Task[CommitmentOptions], project: str) -> None:
@@ -92,16 +90,13 @@ def tighten(task: Task[CommitmentOptions], project: str) -> None:
         task.guard.tighten(limit, "max_monthly")
 
 
-# --- What is missing ----------------------------------------------------------------------------------
-
-
 def check_data(task: Task[CloneOptions], source: SourceProject) -> None:
     """Refuse to clone without their content what nobody said to clone so."""
     without = {source.key_of(each, "without_data") for each in task.options.without_data}
     empty = [
         f"{each.label} of family {each.record['family']}"
         for each in source.originals
-        if each.data is Data.NONE and each.key not in without and not (each.app and not each.app.image_ref)
+        if each.data is Data.NONE and each.key not in without and each.ran
     ]
     if empty:
         raise Invalid(
@@ -125,28 +120,6 @@ def check_variables(source: SourceProject, own: Mapping[str, Mapping[str, Any]])
         )
 
 
-def warn_of_other_names(
-    task: Task[CloneOptions], names: Mapping[str, str], there: Mapping[str, Member]
-) -> None:
-    """Say what keeps a name that the rules no longer make."""
-    for key, member in there.items():
-        if not same_name(member.name, names[key]):
-            task.warn(
-                f"{member.label} is the clone that would be named {names[key]!r} now; the platform cannot "
-                "rename it, so it keeps its name"
-            )
-
-
-def warn_of_lacks(task: Task[CloneOptions], source: SourceProject) -> None:
-    """Say what the clone lacks."""
-    for remark in source.export.remarks:
-        if not remark.startswith("SSH keys"):
-            task.warn(f"{remark}, was not cloned")
-    for each in source.originals:
-        if each.record["status"] == ServiceStatus.SUSPENDED:
-            task.warn(f"{each.label} is suspended; its clone is in service, and billed at the full rate")
-
-
 # --- Parts ------------------------------------------------------------------------------------------
 
 
@@ -160,6 +133,8 @@ class FilledAssembly(Assembly):
     ) -> None:
         super().__init__(task, contents)
         self.states, self.record = states, record
+        self.made_for = {each.key: each.key for each in described_entries(contents)}
+        """By what the record knows an entry."""
 
     def plan(self, subject: str) -> Plan:
         """Return the plan for the whole, which remembers what it makes before and after that."""
@@ -180,7 +155,6 @@ class FilledAssembly(Assembly):
         return plan
 
     def tell(self) -> None:
-        """Put into the result what became of it."""
         raise NotImplementedError
 
     def remember(self) -> None:
@@ -191,39 +165,41 @@ class FilledAssembly(Assembly):
         """Add the part that brings what a service holds, and return it; ``None`` if there is nothing."""
         raise NotImplementedError
 
-    def made_for(self, key: str) -> str:
-        """Return by what the record knows an entry."""
-        return key
-
     def check_made(self, key: str, id: str) -> None:
         """Refuse what is there by the name of a service, unless it was made for this or may be used."""
         made = self.made[key]
-        if not self.record.takes(self.made_for(key), id, made.task.account):
+        if not self.record.takes(self.made_for[key], id, made.task.account):
             raise Invalid(
                 f"{made.label} ({id}) appeared meanwhile, and this {self.record.subject} did not make it, so "
                 "nothing was written to it. Run this again, which decides by existing what becomes of it"
             )
 
     def note_id(self, key: str, id: str) -> None:
-        """Remember the id of a service that was made or found."""
-        self.record.note_id(self.made_for(key), id)
+        self.record.note_id(self.made_for[key], id)
 
     def add_image_copy(self, entry: Entry, source_slug: str) -> Part:
-        """Add the copy of an image out of the repository of another application."""
         made = self.made[entry.key]
         given = {"source_slug": source_slug, "slug": entry.name, "digest": entry.values["image"]["digest"]}
         return self.add(entry, IMAGE, lambda part: {**given, "exists": made.id is not None}, [made])
 
+    def add_filling(
+        self, entry: Entry, resource: Resource[Any], own: Mapping[str, Any], needs: Sequence[Part]
+    ) -> Part:
+        """Add what brings files or the content of a database."""
+        made = self.made[entry.key]
+
+        def arguments(part: Part) -> Mapping[str, Any]:
+            return {**own, "service": made.id, "project_id": self.project.id}
+
+        return self.add(entry, resource, arguments, needs)
+
     def add_files(
         self, entry: Entry, files: Resource[Any], own: Mapping[str, Any], needs: Sequence[Part]
     ) -> Part:
-        """Add what brings files."""
-        options, made = self.task.options, self.made[entry.key]
+        options = self.task.options
         given = {"private_key_file": options.private_key_file, "delete": options.delete, **own}
         given |= {"known_hosts": options.known_hosts} if options.known_hosts else {}
-        return self.add(
-            entry, files, lambda part: {**given, "service": made.id, "project_id": self.project.id}, needs
-        )
+        return self.add_filling(entry, files, given, needs)
 
     def add_database(
         self,
@@ -235,9 +211,7 @@ class FilledAssembly(Assembly):
     ) -> Part:
         """Add the restore of a dump, once the new database answers where ``facts`` say."""
         made, given = self.made[entry.key], {"public": entry.values.get("public", False), **own}
-        part = self.add(
-            entry, database, lambda part: {**given, "service": made.id, "project_id": self.project.id}, needs
-        )
+        part = self.add_filling(entry, database, given, needs)
         part.prepare = lambda part: await_database(part.task, made.id, facts)
         return part
 
@@ -258,7 +232,7 @@ class FilledAssembly(Assembly):
         made.note = partial(self.note_id, entry.key)
         made.task.composition = replace(
             made.task.composition,
-            creating=partial(self.record.ordering, self.made_for(entry.key), self.task.client.clock),
+            creating=partial(self.record.ordering, self.made_for[entry.key], self.task.client.clock),
             adopting=partial(self.check_made, entry.key),
             created=made.note,
         )
@@ -298,22 +272,30 @@ class CloneAssembly(FilledAssembly):
         super().__init__(task, read_contents(Document(data, "")), states, record)
         self.data, self.source = data, source
         self.originals = {each.key: each for each in source.originals}
+        self.made_for = {each.key: each.id for each in source.originals}
         self.without = {source.key_of(each, "without_data") for each in task.options.without_data}
+
+    def plan(self, subject: str) -> Plan:
+        """Return the plan for the whole. Once there is one, say what the clone lacks."""
+        plan = super().plan(subject)
+        for remark in self.source.export.remarks:
+            if not remark.startswith("SSH keys"):
+                self.task.warn(f"{remark}, was not cloned")
+        for each in self.source.originals:
+            if each.record["status"] == ServiceStatus.SUSPENDED:
+                self.task.warn(f"{each.label} is suspended; its clone is in service, billed at the full rate")
+        return plan
 
     def remember(self) -> None:
         """Keep which clones there are to be, and their ids as far as they are known."""
         record = self.record
         record.source = self.source.project.id
         for entry in described_entries(self.contents):
-            original = self.originals[entry.key].id
+            original = self.made_for[entry.key]
             record.names[original] = entry.name
             if id := self.made[entry.key].id:
                 record.ids[original] = id
         record.write()
-
-    def made_for(self, key: str) -> str:
-        """Return the id of the original."""
-        return self.originals[key].id
 
     def check_made(self, key: str, id: str) -> None:
         """Refuse what the clone did not make, unless that is to be adopted."""
@@ -335,18 +317,18 @@ class CloneAssembly(FilledAssembly):
         """Add the copy of an image into the repository of the clone, and return it."""
         if "digest" not in entry.values["image"]:
             return self.made[entry.key]
-        return self.add_image_copy(entry, self.originals[entry.key].name)
+        return self.add_image_copy(entry, self.originals[entry.key].was)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
         """Add the copy of what a service holds; ``None`` if it holds nothing to copy."""
         original = self.originals[entry.key]
-        if entry.key in self.without:
+        if entry.key in self.without or original.data is Data.NONE:
             return None
         own: dict[str, Any] = {"source_id": original.id}
-        if original.data is Data.FILES:
-            own |= {"source_name": original.name, "checksum": self.task.options.checksum}
-            return self.add_files(entry, FILES, own, needs)
-        return self.add_database(entry, DATABASE, own, needs) if original.data is Data.DATABASE else None
+        if original.data is Data.DATABASE:
+            return self.add_database(entry, DATABASE, own, needs)
+        own |= {"source_name": original.was, "checksum": self.task.options.checksum}
+        return self.add_files(entry, FILES, own, needs)
 
 
 class StateResource(ServiceResource):
@@ -387,15 +369,13 @@ class ImageResource(Resource[ImageOptions]):
     name = "image"
 
     def plan(self, task: Task[ImageOptions]) -> Plan:
-        """Plan the copy if the clone's repository lacks the digest."""
         options = task.options
-        source = open_repository(task, options.source_slug)
+        source, target = (open_repository(task, slug) for slug in (options.source_slug, options.slug))
         if source.digest_of(options.digest) is None:
             raise NoSuchItem(
                 f"{source.name} no longer has the image {options.digest} that {options.source_slug!r} runs, "
                 "so it cannot be cloned. Push and deploy it again first"
             )
-        target = open_repository(task, options.slug)
         copy = ImageCopy(task, source, target, options.digest)
         result = {"repository": target.name, "digest": options.digest, "mounted": 0, "sent": 0}
         after = {"digest": options.digest}

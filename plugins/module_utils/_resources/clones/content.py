@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a clone holds: the files of its source over SFTP, through memory alone, or a dump of its database."""
+"""What a service gets: files of another one over SFTP, through memory alone, or a dump of its database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..._sftp.patterns import Patterns
 from ..._sftp.remote import Relayed, Remote
 from ..._sftp.session import SftpSession
 from ..._sftp.trees import ROOT, Kind, Tree
-from ..databases.dump import NoDumpError, Source, find_source
+from ..databases.dump import NoDumpError, find_source
 from ..databases.engine import connection_facts
 from ..databases.restore import Dump, as_failure, check_client, check_login, find_target
 from ..files.guards import SftpSyncOptions
@@ -40,7 +40,7 @@ from ..files.mirror import (
 )
 from ..services.view import read_settings
 from ..shared.identify import label
-from ..shared.options import WaitOptions, required
+from ..shared.options import WaitOptions
 from ..shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting, plan_with
 from ..shared.task_errors import EffectUnverified, WaitEnded
 from ..shared.waiting import wait_until
@@ -58,22 +58,19 @@ PAUSES = (1, 2, 4, 8, 15, 30)
 """The seconds between attempts to log in to a service that may be new."""
 REFUSED_SECONDS = 15
 """How long a refused login may be due to that. It is more often a key that is not registered."""
-EMPTY = "without_data lists services to clone without what they hold"
+WITHOUT_DATA = "without_data lists services to clone without what they hold"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FillOptions(WaitOptions):
-    """Which service gets content; ``None`` if it does not exist yet."""
+    """Which service gets content, and from which other one, if it comes from one."""
 
     service: str | None = None
+    """``None`` if it does not exist yet."""
     project_id: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class BetweenOptions(FillOptions):
-    """From which service to which."""
-
-    source_id: str = required()
+    source_id: str = ""
+    public: bool = False
+    """Whether the service will be open to the Internet."""
 
 
 def read_target(task: Task[Any], content: str) -> Service | None:
@@ -102,25 +99,22 @@ class CopyOptions(SftpSyncOptions, FillOptions):
 
     @property
     def what(self) -> str:
-        """What is done with which files, for people."""
         raise NotImplementedError
 
     def describe(self, result: Mapping[str, Any]) -> str:
-        """Say in one line what is copied, and how much."""
         to = f" to service {self.service}" if self.service else ""
         return f"{self.what}{to}: {describe_counts(result)}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilesOptions(CopyOptions, BetweenOptions):
+class FilesOptions(CopyOptions):
     """From which service to which."""
 
     in_use: bool = True
-    source_name: str = required()
+    source_name: str = ""
 
     @property
     def what(self) -> str:
-        """What is done with which files, for messages."""
         return f"copy the files of service {self.source_name!r}"
 
 
@@ -188,25 +182,29 @@ class FilesResource(FilesOnService[FilesOptions]):
 
     def _foreseen(self, task: Task[FilesOptions]) -> Plan:
         with ExitStack() as stack:
-            session = open_session(task, stack, task.options.source_id)
-            side = relayed(task, session)
+            session, side = open_source(task, stack)
             source = session.run(read_source(task, side, Patterns()))
         return plan_expected(task, session.login, side, source, task.options.describe)
 
     def _over(
         self, task: Task[FilesOptions], service: Service, stack: ExitStack, session: SftpSession
     ) -> Plan:
-        source = open_session(task, stack, task.options.source_id, beside=session)
-        mirror = Mirror(relayed(task, source), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
+        _session, side = open_source(task, stack, session)
+        mirror = Mirror(side, Remote(session.sftp, EVERYTHING), PUSH, task.progress)
         found = session.run(compared(task, session, mirror, CopyWork))
         plan = plan_between(found, service, self._service, stack)
         if plan.steps and task.options.in_use:
-            summary = "wait until files that are written show it"
-            plan.steps = [
-                Step(summary, lambda: session.run(found.settle()), changes=False),
-                *plan.steps,
-            ]
+            wait = "wait until files that are written show it"
+            plan.steps = [Step(wait, lambda: session.run(found.settle()), changes=False), *plan.steps]
         return plan
+
+
+def open_source(
+    task: Task[FilesOptions], stack: ExitStack, beside: SftpSession | None = None
+) -> tuple[SftpSession, Relayed]:
+    """Log in to the service that is copied; return its files as well, which pass through this machine."""
+    session = open_session(task, stack, task.options.source_id, beside)
+    return session, Relayed(session.sftp, EVERYTHING, f"service {task.options.source_name!r}")
 
 
 WorkT = TypeVar("WorkT", bound="CopyWork")
@@ -248,8 +246,7 @@ def plan_between(
     :param stack: closes the connections once they are not needed.
     :param last: what is done before that.
     """
-    task, target, mirror = found.task, found.session, found.mirror
-    plan = found.plan()
+    task, plan = found.task, found.plan()
     if not plan.steps:
         stack.close()
         return plan
@@ -257,17 +254,16 @@ def plan_between(
 
     def close() -> None:
         stack.close()
-        task.effects.nothing_changed = False  # it was stopped at least
-        task.effects.facts.pop("actions", None)  # which would name the copy alone
+        if found.changes:
+            task.effects.nothing_changed = False  # it was stopped at least
+            task.effects.facts.pop("actions", None)  # which would name the copy alone
 
     def decide() -> Sequence[Step]:
-        target.run(mirror.adapt(found.changes))
-        if not found.changes:
-            return [*last, Step("close the connections", stack.close, changes=False)]
-        done = Step("close the connections", close, changes=False)
-        return [*stop_steps(task, service, stopper), *copying, *last, done]
+        found.session.run(found.mirror.adapt(found.changes))
+        stopped = [*stop_steps(task, service, stopper), *copying] if found.changes else []
+        return [*stopped, *last, Step("close the connections", close, changes=False)]
 
-    plan.steps = [Expansion(found.describe(), decide)]
+    plan.steps = [Expansion(task.options.describe(plan.result), decide)]
     return plan
 
 
@@ -279,7 +275,6 @@ class CopyWork(MirrorWork):
     """When the source was listed, on the monotonic clock."""
 
     def describe(self) -> str:
-        """Say in one line what is done."""
         return self.task.options.describe(self._result())
 
     async def settle(self) -> None:
@@ -295,10 +290,8 @@ class CopyWork(MirrorWork):
         if self.task.options.checksum:
             await self.settle()
         await super().compare()
-        there = self.target.entries
-        doubtful = {
-            path: entry for path, entry in self.changes.files.items() if same_size(entry, there.get(path))
-        }
+        there, files = self.target.entries, self.changes.files
+        doubtful = {path: entry for path, entry in files.items() if same_size(entry, there.get(path))}
         if doubtful and not self.mirror.compared:
             await self.settle()
             await self._read(doubtful)
@@ -313,35 +306,24 @@ def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]
     return plan_with(task, stopper, {"id": service.id, "state": "stopped"}).steps
 
 
-def relayed(task: Task[FilesOptions], session: SftpSession) -> Relayed:
-    """Return the files of the source, which pass through this machine."""
-    return Relayed(session.sftp, EVERYTHING, f"service {task.options.source_name!r}")
-
-
 def open_target(task: Task[CopyOptions], stack: ExitStack, id: str) -> SftpSession:
     """Log in to a service that may be new.
 
     What serves its files may start, and learn the keys of the account, a little after the service does.
     """
-    pauses, waited = iter(PAUSES), 0
-    while True:
-        pause = next(pauses, None)
+    waited = 0
+    for pause in PAUSES:
         try:
             return open_session(task, stack, id)
         except LoginRefused:
-            if pause is None or waited >= REFUSED_SECONDS:
-                raise LoginRefused(
-                    f"service {id} refused the login over SFTP. If it was made just now, it may not know the "
-                    "keys of the account yet: run this again. Otherwise register a key with "
-                    "hosted.services.ssh_key or in ssh_keys of a blueprint, and name its private half in "
-                    "private_key_file"
-                ) from None
-        except ConnectionBroken:
-            if pause is None:
+            if waited >= REFUSED_SECONDS:
                 raise
+        except ConnectionBroken:
+            pass
         task.progress(f"waiting until service {id} lets the account in over SFTP")
         time.sleep(pause)
         waited += pause
+    return open_session(task, stack, id)
 
 
 def open_session(
@@ -358,36 +340,22 @@ def open_session(
         login = session.login
         raise LoginRefused(
             f"{login} refused the login with {login.credentials_tried()}. Files are copied with a key of the "
-            "account, as a password of the source could only be generated, which would change it. Register a "
-            "key with hosted.services.ssh_key, and name its private half in private_key_file"
+            "account, as a password could only be generated, which would change the service. Register a key "
+            "with hosted.services.ssh_key or in ssh_keys of a blueprint, and name its private half in "
+            "private_key_file. A service that was made just now may not know it yet: run this again"
         ) from None
 
 
 # --- Databases ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class RestoreOptions(FillOptions):
-    """Into the database of which service."""
-
-    public: bool = False
-    """Whether the service will be open to the Internet."""
-
-
-RestoreT = TypeVar("RestoreT", bound=RestoreOptions)
-
-
-@dataclass(frozen=True, kw_only=True)
-class DatabaseOptions(BetweenOptions, RestoreOptions):
-    """From which database to which."""
-
-
-class DatabaseResource(Resource[DatabaseOptions]):
+class DatabaseResource(Resource[FillOptions]):
     """The content of one database, in another."""
 
     result_key = name = "database"
 
-    def plan(self, task: Task[DatabaseOptions]) -> Plan:
+    def plan(self, task: Task[FillOptions]) -> Plan:
+        """Plan to restore a dump, unless the other database has its content."""
         options = task.options
         original = task.account.existing_service(options.source_id)
         with copying(original):
@@ -402,45 +370,37 @@ class DatabaseResource(Resource[DatabaseOptions]):
             return Plan(result=None)
         with copying(own):
             target = find_target(address_of(task, own), source)
-        return plan_restore(task, own, source, target, what)
+        stack = task.closing.enter_context(ExitStack())
+        task.progress(f"dumping {what}")
+        with as_failure(f"{what} cannot be copied", WITHOUT_DATA):
+            dump = stack.enter_context(Dump.of(source))
+        with copying(own):
+            same = dump.is_in(target)
+        result = {"engine": dump.engine.programs[0], "bytes": dump.size, "restored": False}
+        if same:
+            stack.close()
+            return Plan(result=result)
+
+        def run() -> None:
+            with stack, copying(own):
+                check_own(task, own.id, options.source_id, options.project_id)
+                dump.restore(target)
+                if not dump.is_in(target):
+                    raise EffectUnverified(
+                        f"{label(own)} does not hold what was restored into it; does something else write to "
+                        "it? Stop that, and run this again"
+                    )
+            result["restored"] = True
+
+        summary = f"restore a dump of {what} ({counted(dump.size, 'byte')}) into {label(own)}"
+        steps, before, after = [Step(summary, run)], {"content": "another"}, {"content": what}
+        return Plan(result=result, steps=steps, before=before, after=after)
 
 
 DATABASE = DatabaseResource()
 
 
-def plan_restore(
-    task: Task[DatabaseOptions], own: Service, source: Source, target: Source, what: str
-) -> Plan:
-    """Plan to restore a dump of ``source``, unless ``target``, the database of the clone, has its content."""
-    stack = task.closing.enter_context(ExitStack())
-    task.progress(f"dumping {what}")
-    with as_failure(f"{what} cannot be copied", EMPTY):
-        dump = stack.enter_context(Dump.of(source))
-    with copying(own):
-        same = dump.is_in(target)
-    result = {"engine": dump.engine.programs[0], "bytes": dump.size, "restored": False}
-    if same:
-        stack.close()
-        return Plan(result=result)
-
-    def run() -> None:
-        with stack, copying(own):
-            check_own(task, own.id, task.options.source_id, task.options.project_id)
-            dump.restore(target)
-            if not dump.is_in(target):
-                raise EffectUnverified(
-                    f"{label(own)} does not hold what was restored into it; does something else write to it? "
-                    "Stop that, and run this again"
-                )
-        result["restored"] = True
-
-    summary = f"restore a dump of {what} ({counted(dump.size, 'byte')}) into {label(own)}"
-    return Plan(
-        result=result, steps=[Step(summary, run)], before={"content": "another"}, after={"content": what}
-    )
-
-
-def plan_foreseen(task: Task[RestoreT], name: str, summary: str, content: str) -> Plan:
+def plan_foreseen(task: Task[Any], name: str, summary: str, content: str) -> Plan:
     """Plan for a service that does not exist yet, whose database this machine may not reach."""
     if not task.options.public:
         task.warn(
@@ -451,13 +411,12 @@ def plan_foreseen(task: Task[RestoreT], name: str, summary: str, content: str) -
 
 
 def address_of(task: Task[WaitOptions], service: Service) -> dict[str, Any]:
-    """Return how to connect to the database of a service."""
     return connection_facts(task.account.database_connection(service.id), read_settings(task, service))
 
 
 def copying(service: Service) -> AbstractContextManager[None]:
     """Say which database cannot be copied, where there is no dump."""
-    return as_failure(f"the database of {label(service)} cannot be copied", EMPTY)
+    return as_failure(f"the database of {label(service)} cannot be copied", WITHOUT_DATA)
 
 
 def await_database(
@@ -480,11 +439,6 @@ def await_database(
             return False
         return True
 
+    said, goal = "it does not let its user in yet", f"the database of {label(service)}"
     with suppress(WaitEnded):
-        wait_until(
-            task,
-            ready,
-            bool,
-            lambda _ready: "it does not let its user in yet",
-            f"the database of {label(service)}",
-        )
+        wait_until(task, ready, bool, lambda _ready: said, goal)

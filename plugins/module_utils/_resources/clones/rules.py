@@ -26,19 +26,18 @@ from ..shared.options import StateDirOptions
 from ..shared.pending import Fingerprints, record_of
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
-from .options import CloneOptions, Rename
-from .source import Original, SourceProject, Wanted
+from .source import CloneOptions, Original, Rename, SourceProject, Wanted, pick
 
 Own = Mapping[str, Mapping[str, Any]]
 """What is said of single services, by key."""
-
 FORGOTTEN = ("id", "allow_duplicate_name", "slug", "name", "state")
 """What of the source does not hold for its clone."""
 TAG_DIGITS = 12
 """How many digits of a digest make the tag of an image whose own is not shown."""
 Given = tuple[dict[str, Any], dict[str, Any]]
 """The variables that may be shown, and those that are secret."""
-NOTHING: Given = ({}, {})
+KeyOf = Callable[[str, str], str]
+"""Returns the key of what an option names, given that and the name of the option."""
 
 
 def blueprint_of(
@@ -58,19 +57,19 @@ def blueprint_of(
     sections: dict[str, dict[str, Any]] = {}
     states: dict[str, str] = {}
     for original in source.originals:
-        values = values_of(options, original, environments.get(original.key, NOTHING))
-        values |= own[original.key]
+        key, member = original.key, there.get(original.key)
+        values = values_of(options, original, environments.get(key, ({}, {})))
+        values |= own[key]
         state = values.pop("state", original.exported.values.get("state"))
-        if (state and state != "suspended") or "state" in own[original.key]:
-            states[original.key] = str(state)
-        member = there.get(original.key)
-        name = member.name if member else names[original.key]
+        if (state and state != "suspended") or "state" in own[key]:
+            states[key] = str(state)
+        name = member.name if member else names[key]
         if original.app:
             values["slug"] = name
         else:
-            values |= {} if name == original.key else {"name": name}
+            values |= {} if name == key else {"name": name}
             values |= {"id": member.id} if member else {}
-        sections.setdefault("applications" if original.app else "services", {})[original.key] = values
+        sections.setdefault("applications" if original.app else "services", {})[key] = values
     return {"project": options.project, **sections}, states
 
 
@@ -87,9 +86,8 @@ def values_of(options: CloneOptions, original: Original, environment: Given) -> 
     if options.public is not None:
         values["public"] = options.public
     if original.app:
-        plain, secret = environment
-        values |= {PLAIN_SECTION: plain} if plain else {}
-        values |= {HIDDEN_SECTION: secret} if secret else {}
+        sections = zip((PLAIN_SECTION, HIDDEN_SECTION), environment, strict=True)
+        values |= {section: variables for section, variables in sections if variables}
         if digest := original.app.digest:
             source = (original.record.get("settings") or {}).get("source") or {}
             tag = source.get("tag") or f"clone-{digest.partition(':')[2][:TAG_DIGITS]}"
@@ -100,19 +98,13 @@ def values_of(options: CloneOptions, original: Original, environment: Given) -> 
 # --- Names --------------------------------------------------------------------------------------------
 
 
-KeyOf = Callable[[str, str], str]
-"""Returns the key of what an option names, given that and the name of the option."""
-
-
 def own_values(overrides: Mapping[str, Any] | None, wanted: Sequence[Wanted], key_of: KeyOf) -> Own:
     """Return what ``overrides`` say, by key.
 
     :raises Invalid: for an entry of something that is not cloned.
     """
-    own: dict[str, dict[str, Any]] = {each.key: {} for each in wanted}
-    for name, values in (overrides or {}).items():
-        own[key_of(name, "overrides")] = dict(values)
-    return own
+    said = {key_of(name, "overrides"): dict(values) for name, values in (overrides or {}).items()}
+    return {each.key: said.get(each.key, {}) for each in wanted}
 
 
 def names_of(
@@ -130,12 +122,18 @@ def names_of(
     """
     rename = rename or Rename()
     given = {key_of(each, "rename.names"): str(name) for each, name in (rename.names or {}).items()}
-    names = {}
+    names: dict[str, str] = {}
+    by_name: dict[str, list[str]] = {}
     for each in wanted:
         said = own[each.key].get("slug" if each.is_app else "name")
-        names[each.key] = str(said or given.get(each.key) or renamed(each.was, rename))
+        names[each.key] = name = str(said or given.get(each.key) or renamed(each.was, rename))
+        by_name.setdefault(composed(name), []).append(each.key)
     problems = [found for each in wanted if (found := problem_of(each, names[each.key], beside))]
-    problems += same_names(names)
+    problems += [
+        f"{', '.join(keys)} would all be {name!r}; set rename.names by their ids"
+        for name, keys in by_name.items()
+        if len(keys) > 1
+    ]
     if problems:
         raise Invalid(
             f"{counted(len(problems), 'name')} of the {whole} cannot be used: {'; '.join(problems)}"
@@ -144,7 +142,6 @@ def names_of(
 
 
 def renamed(name: str, rename: Rename) -> str:
-    """Return a name after the rules."""
     if rename.pattern is not None:
         try:
             name = re.sub(rename.pattern, rename.replacement or "", name)
@@ -171,18 +168,6 @@ def problem_of(wanted: Wanted, name: str, beside: bool) -> str | None:
     return None
 
 
-def same_names(names: Mapping[str, str]) -> list[str]:
-    """Return what is wrong with names that several have."""
-    by_name: dict[str, list[str]] = {}
-    for key, name in names.items():
-        by_name.setdefault(composed(name), []).append(key)
-    return [
-        f"{', '.join(keys)} would all be {name!r}; set rename.names by their ids"
-        for name, keys in by_name.items()
-        if len(keys) > 1
-    ]
-
-
 # --- Environments ---------------------------------------------------------------------------------------
 
 
@@ -198,10 +183,10 @@ def read_environments(
     found = from_file(source, file, task.options.copy_secrets) if file else {}
     for at, option in enumerate(("environments", "secret_environments")):
         for wanted, variables in (getattr(task.options, option) or {}).items():
-            given = found.setdefault(application_of(source, wanted, option).key, ({}, {}))
-            for name, value in variables.items():
+            given = found.setdefault(source.of(wanted, option, app=True).key, ({}, {}))
+            for name in variables:
                 given[1 - at].pop(name, None)
-                given[at][name] = value
+            given[at].update(variables)
     check_given(task, source, found)
     for each in source.originals:
         if each.key in found:
@@ -216,11 +201,11 @@ def from_file(source: SourceProject, file: Contents, secrets: bool) -> dict[str,
         entry.key: original.key
         for entry in described_entries(file)
         for original in (*source.originals, *source.others)
-        if same_name(entry.name, original.name)
+        if same_name(entry.name, original.was)
     }
     found: dict[str, Given] = {}
     for entry in file.applications:
-        original = source.of(entry.name)
+        original = pick(source.originals, entry.name)
         if original is not None and original.app is not None:
             plain, secret = (
                 all_redirected(entry.values.get(section) or {}, by_key)
@@ -267,27 +252,16 @@ def key_of(source: SourceProject, original: Original, variable: str, target: str
     return named[0].key
 
 
-def application_of(source: SourceProject, wanted: str, option: str) -> Original:
-    """Return the application that an option names, by id or name."""
-    found = source.of(wanted)
-    if found is None or found.app is None:
-        known = ", ".join(sorted(each.name for each in source.originals if each.app)) or "none"
-        raise Invalid(f"{option} names {wanted!r}; the applications that are cloned: {known}")
-    return found
-
-
 def check_given(task: Task[CloneOptions], source: SourceProject, environments: Mapping[str, Given]) -> None:
     """Check that each variable that is known to be there is given. Warn where none is known or given."""
-    options = task.options
-    without = [
-        application_of(source, each, "without_environment").key for each in options.without_environment
-    ]
+    options, option = task.options, "without_environment"
+    without = [source.of(each, option, app=True).key for each in options.without_environment]
     missing: list[str] = []
     unknown: list[str] = []
     for original in source.originals:
         if original.app is None or original.key in without:
             continue
-        given = {name for part in environments.get(original.key, NOTHING) for name in part}
+        given = {name for part in environments.get(original.key, ()) for name in part}
         if lacking := lacks(options, original.app, original.referring, given):
             missing.append(lacking)
         elif not given:

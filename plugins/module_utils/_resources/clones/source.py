@@ -12,18 +12,85 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 from ..._api.models import App, Edge, Project
 from ..._api.values import Family, ScanStatus, ServiceStatus
+from ..blueprints.document import SourceOptions
 from ..blueprints.export import Export, Exported, Found, export_project
 from ..databases.engine import find_connection
 from ..services.listing import ServiceQuery, read_project
+from ..services.options import CommitmentOptions, Size
 from ..shared.account import Account
 from ..shared.identify import aliases_of, label, near_miss
+from ..shared.options import FilePath, Options, WaitOptions, check_max_parallel, option, required
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-from .options import CloneOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rename:
+    """How names and slugs of the clone come from those of the source."""
+
+    prefix: str | None = None
+    suffix: str | None = None
+    pattern: str | None = None
+    replacement: str | None = None
+    names: dict[str, Any] | None = None
+    """By name, slug or id in the source: names that no rule makes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilledOptions(SourceOptions, CommitmentOptions, WaitOptions):
+    """What a project is made with whose services get what they hold from elsewhere."""
+
+    rename: Rename | None = None
+    host: str | None = option(None, selects=True)
+    overrides: dict[str, Any] | None = option(None, secret=True)
+    without_data: list[str] = option([])
+    delete: bool = True
+    private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
+    known_hosts: FilePath | None = None
+    secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloneOptions(FilledOptions):
+    """The options of module clone."""
+
+    source: str = required(selects=True)
+    project: str = required(selects=True)
+    services: list[str] | None = option(None, selects=True)
+    hosts: dict[str, Any] | None = None
+    dimensions: Size | None = None
+    public: bool | None = None
+    environments: dict[str, Any] | None = None
+    secret_environments: dict[str, Any] | None = option(None, no_log=False, secret=True)
+    copy_secrets: bool = False
+    without_environment: list[str] = option([])
+    existing: Literal["refuse", "keep", "adopt"] = "refuse"
+    checksum: bool = False
+
+
+def check_filled(options: FilledOptions, *by_key: str) -> None:
+    """Check what every task needs whose services get what they hold from elsewhere.
+
+    :param by_key: the options that have a dictionary by key, besides ``overrides``.
+    """
+    check_max_parallel(options.max_parallel)
+    if not options.wait:
+        raise Invalid("a service must be there before it gets its files and rows, so wait cannot be false")
+    check_dictionaries(options, *by_key, "overrides")
+
+
+def check_dictionaries(options: Options, *names: str) -> None:
+    for name in names:
+        for key, value in (getattr(options, name) or {}).items():
+            if not isinstance(value, dict):
+                raise Invalid(f"{name}: {key!r} must have a dictionary")
+
+
+# --- The project ----------------------------------------------------------------------------------------
 
 
 class Data(Enum):
@@ -35,45 +102,7 @@ class Data(Enum):
 
 
 @dataclass(frozen=True)
-class Original:
-    """A service or an application of the source."""
-
-    exported: Exported
-    record: Mapping[str, Any]
-    """As in a listing, with ``settings`` and ``metrics``."""
-    data: Data
-    app: App | None = None
-    alias: str | None = None
-    referring: Sequence[str] = ()
-    """The names of its variables that refer to another service."""
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        return self.exported.id
-
-    @property
-    def key(self) -> str:
-        """Its key in the blueprint of the source, and in that of the clone."""
-        return self.exported.key
-
-    @property
-    def name(self) -> str:
-        """Its slug or its name."""
-        return self.app.slug if self.app else str(self.record["name"])
-
-    @property
-    def label(self) -> str:
-        """How messages call it."""
-        return f"{'application' if self.app else 'service'} {self.name!r}"
-
-    @property
-    def names(self) -> set[str]:
-        """By what users may name it."""
-        return {self.id, self.key, self.name, str(self.record["name"])}
-
-
-class Wanted(NamedTuple):
+class Wanted:
     """What there is to be in a project."""
 
     key: str
@@ -85,8 +114,34 @@ class Wanted(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How messages call it, by the name that it had."""
         return f"{'application' if self.is_app else 'service'} {self.was!r}"
+
+
+@dataclass(frozen=True)
+class Original(Wanted):
+    """A service or an application of the source. It is known by its id."""
+
+    exported: Exported
+    record: Mapping[str, Any]
+    """As in a listing, with ``settings`` and ``metrics``."""
+    app: App | None = None
+    alias: str | None = None
+    referring: Sequence[str] = ()
+    """The names of its variables that refer to another service."""
+    data: Data = Data.NONE
+
+    @property
+    def id(self) -> str:
+        return self.made_for
+
+    @property
+    def names(self) -> set[str]:
+        return {self.id, self.key, self.was, str(self.record["name"])}
+
+    @property
+    def ran(self) -> bool:
+        """Whether it holds what it ran with: not an application that was never deployed."""
+        return self.app is None or bool(self.app.image_ref)
 
 
 @dataclass(frozen=True)
@@ -100,25 +155,20 @@ class SourceProject:
     """What stays behind."""
     export: Export
 
-    @property
-    def wanted(self) -> list[Wanted]:
-        """What is cloned, as the choice of names needs it."""
-        return [Wanted(each.key, each.id, each.name, each.app is not None) for each in self.originals]
-
-    def of(self, wanted: str) -> Original | None:
-        """Return what a user names; ``None`` if it is not cloned.
+    def of(self, wanted: str, option: str, *, app: bool = False) -> Original:
+        """Return what an option names by its id, slug, name or key: an application, if ``app`` says so.
 
         :raises Ambiguous: if it names several.
         """
-        return pick(self.originals, wanted)
+        found = pick(self.originals, wanted)
+        if found is None or (app and found.app is None):
+            known = ", ".join(sorted(each.was for each in self.originals if each.app or not app)) or "none"
+            what = "; the applications that are cloned" if app else ", which is not cloned; what is cloned"
+            raise Invalid(f"{option} names {wanted!r}{what}: {known}")
+        return found
 
     def key_of(self, wanted: str, option: str) -> str:
-        """Return the key of what an option names."""
-        found = self.of(wanted)
-        if found is None:
-            known = ", ".join(sorted(each.name for each in self.originals))
-            raise Invalid(f"{option} names {wanted!r}, which is not cloned; what is cloned: {known}")
-        return found.key
+        return self.of(wanted, option).key
 
 
 def pick(found: Sequence[Original], wanted: str) -> Original | None:
@@ -144,23 +194,18 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
             f"{'; '.join(listing.warnings)}. A clone would lack what was set there. Run this again later, or "
             "leave that service out with services"
         )
-    graph = account.graph(project.id)
-    apps = account.apps_by_id()
-    found = Found(project.name, listing.services, apps, graph.edges or [])
-    export = export_project(found)
+    graph, apps = account.graph(project.id), account.apps_by_id()
+    edges, aliases = graph.edges or [], aliases_of(graph)
+    export = export_project(Found(project.name, listing.services, apps, edges))
     records = {record["id"]: record for record in listing.services}
-    aliases, edges = aliases_of(graph), graph.edges or []
-    everything = [
-        Original(
-            each,
-            records[each.id],
-            Data.NONE,
-            apps.get(each.id),
-            aliases.get(each.id),
-            referring_names(each.id, edges),
-        )
-        for each in export.entries
-    ]
+
+    def original(each: Exported) -> Original:
+        app, record = apps.get(each.id), records[each.id]
+        was = app.slug if app else str(record["name"])
+        known = each, record, app, aliases.get(each.id), referring_names(each.id, edges)
+        return Original(each.key, each.id, was, app is not None, *known)
+
+    everything = list(map(original, export.entries))
     wanted = chosen(everything, task.options.services)
     kinds = account.each(wanted, lambda own, each: data_of(own, each.record, apps))
     cloned = [replace(each, data=kind) for each, kind in zip(wanted, kinds, strict=True)]
@@ -192,11 +237,11 @@ def referring_names(id: str, edges: Iterable[Edge]) -> list[str]:
 
 def check_ready(originals: Iterable[Original]) -> None:
     """Check that what is cloned is there and whole."""
+    ready = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
     unready = [
         f"{each.label} has status {each.record['status']}"
         for each in originals
-        if each.record["status"] not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
-        and not (each.app and not each.app.image_ref)
+        if each.record["status"] not in ready and each.ran
     ]
     if unready:
         raise Invalid(f"{'; '.join(unready)}. Wait until it is in service, or leave it out with services")
@@ -208,11 +253,7 @@ def check_ready(originals: Iterable[Original]) -> None:
         )
 
 
-# --- What a service holds -----------------------------------------------------------------------------
-
-
 def data_of(account: Account, record: Mapping[str, Any], apps: Mapping[str, App]) -> Data:
-    """Return what of a service can be copied."""
     service = account.service(record["id"])
     if service is None:
         raise NoSuchItem(f"service {record['name']!r} ({record['id']}) was deleted meanwhile; run this again")

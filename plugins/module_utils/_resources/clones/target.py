@@ -1,16 +1,16 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a clone goes: never onto its source, and never onto what it did not make, unless that is said.
+"""Where a project is made like another one, and what was made there: nothing else is written to.
 
-What a clone made is remembered on the controller before it is ordered, so that a run that was killed finds
-its own things again. Each write asks first whether it goes there.
+What was made is remembered on the controller, so that a run that was killed goes on, and orders nothing
+twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, ClassVar, Self
@@ -27,13 +27,15 @@ from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from ..shared.store import Kind, Record, one_at_a_time, state_key
 from ..shared.task_errors import Ambiguous, Invalid
-from .options import CloneOptions
-from .source import SourceProject, Wanted
+from .source import CloneOptions, SourceProject, Wanted
 
 
 @dataclass
 class MadeRecord:
-    """What was made in a project for something: what there is to be by name, and by id what is known."""
+    """What was made in a project: what there is to be by name, and by id what is known.
+
+    Each by what it was made for.
+    """
 
     folder: ClassVar[str]
     """Where such records are, below the folder of the collection."""
@@ -42,11 +44,11 @@ class MadeRecord:
 
     path: str = ""
     names: dict[str, str] = field(default_factory=dict)
-    """By what it was made for: its name or slug."""
+    """The name or slug."""
     ids: dict[str, str] = field(default_factory=dict)
-    """By what it was made for: its id, once that is known."""
+    """The id, once that is known."""
     sent: dict[str, str] = field(default_factory=dict)
-    """By what it was to be made for: when the order was sent whose service is not known yet."""
+    """When the order was sent whose service is not known yet."""
     project_id: str | None = None
     """The id of the project, as far as that is noted."""
     lock: Any = field(init=False, compare=False)
@@ -61,7 +63,6 @@ class MadeRecord:
 
     @classmethod
     def read(cls, options: StateDirOptions, project: str) -> Self:
-        """Read the record of a project, an empty one if there is none."""
         file = cls.kind().of(options.base_url, f"{cls.subject} in {project}", options.state_dir)
         record = file.read()
         record.path = file.path
@@ -69,7 +70,6 @@ class MadeRecord:
 
     @classmethod
     def kind(cls) -> Kind[Self]:
-        """Return the kind of such records."""
         return Kind(cls.folder, cls, f"what the {cls.subject} made")
 
     @classmethod
@@ -81,13 +81,9 @@ class MadeRecord:
         :raises Invalid: if the other does not end.
         """
         if not task.check_mode:
-            task.closing.enter_context(cls.turn(task.options.base_url, project))
-
-    @classmethod
-    def turn(cls, base_url: str | None, project: str) -> AbstractContextManager[bool]:
-        """Return the lock of a project, which lets one run at a time work on it."""
-        subject = f"{cls.folder}:{state_key(base_url, project)}"
-        return one_at_a_time(subject, f"working on the {cls.subject} in project {project!r}")
+            turn = f"{cls.folder}:{state_key(task.options.base_url, project)}"
+            what = f"working on the {cls.subject} in project {project!r}"
+            task.closing.enter_context(one_at_a_time(turn, what))
 
     def write(self) -> None:
         """Keep the record.
@@ -102,28 +98,22 @@ class MadeRecord:
 
         A run may be killed before the id is noted, or the response be lost.
         """
-        with self.lock:
-            self.ids.pop(original, None)  # is gone, or nothing would be ordered
-            earlier = self.sent.get(original)
-            self.sent[original] = clock.now().isoformat(timespec="seconds")
-            self.write()
 
-        def forget() -> None:
+        def note(moment: str | None) -> None:
             with self.lock:
-                if earlier is None:
-                    self.sent.pop(original, None)
-                else:  # which may still show what it made
-                    self.sent[original] = earlier
+                self.sent.pop(original, None)
+                self.sent |= {original: moment} if moment else {}
                 self.write()
 
-        with undone_if_nothing_happened(forget):
+        with self.lock:
+            earlier = self.sent.get(original)  # which may still show what it made
+            self.ids.pop(original, None)  # is gone, or nothing would be ordered
+        note(clock.now().isoformat(timespec="seconds"))
+        with undone_if_nothing_happened(lambda: note(earlier)):
             yield
 
     def note_id(self, original: str, id: str) -> None:
-        """Note the id of what was made, so that its order is not looked for any more.
-
-        :raises Invalid: if it cannot be written.
-        """
+        """Note the id of what was made, so that its order is not looked for any more."""
         with self.lock:
             self.ids[original] = id
             self.sent.pop(original, None)
@@ -138,12 +128,11 @@ class MadeRecord:
         unknown = [each for each in members if each.id not in self.ids.values()]
         doubtful = []
         for original, sent in list(self.sent.items()):
-            name = self.names.get(original, "")
-            same = [each for each in unknown if same_name(each.name, name)]
+            same = [each for each in unknown if same_name(each.name, self.names.get(original, ""))]
             found = [each for each in same if came_up(each.service.created_at, sent)]
             if len(found) == 1:
                 self.ids[original] = found[0].id
-            elif len(found) > 1:
+            elif found:
                 doubtful.append(found)
         return doubtful
 
@@ -153,16 +142,27 @@ class MadeRecord:
             if id in self.ids.values():
                 return True
         sent = self.sent.get(original)
-        listed = account.services() if sent else []
-        if not any(each.id == id and came_up(each.created_at, sent) for each in listed):
+        if not sent or not any(
+            each.id == id and came_up(each.created_at, sent) for each in account.services()
+        ):
             return False
         with self.lock:
             self.ids[original] = id
         return True
 
     def made(self, member: Member) -> bool:
-        """Tell whether a service was made for this."""
         return member.id in self.ids.values()
+
+
+@dataclass
+class CloneRecord(MadeRecord):
+    """What was made for a clone, by the id in the source."""
+
+    folder: ClassVar[str] = "clones"
+    subject: ClassVar[str] = "clone"
+
+    source: str | None = None
+    """The id of the project that was cloned."""
 
 
 def check_own(
@@ -179,17 +179,6 @@ def check_own(
     if project_id is None or service.project_id != project_id:
         raise Invalid(f"{label(service)} is not in the project of the {whole}; nothing was written to it")
     return service
-
-
-@dataclass
-class CloneRecord(MadeRecord):
-    """What the clone in a project was made from, and what was made for it, by the id of the source."""
-
-    folder: ClassVar[str] = "clones"
-    subject: ClassVar[str] = "clone"
-
-    source: str | None = None
-    """The id of the project that was cloned."""
 
 
 def members_named(account: Account, project: str) -> Members | None:
@@ -212,15 +201,14 @@ def find_there(
     """
     there: dict[str, Member] = {}
     for each in wanted:
-        name = names[each.key]
         same = [one for one in (members.found if members else ()) if (one.slug is not None) == each.is_app]
         alike = [one for one in same if one.id == record.ids.get(each.made_for)]
-        alike = alike or [one for one in same if same_name(one.name, name)]
+        alike = alike or [one for one in same if same_name(one.name, names[each.key])]
         if len(alike) > 1:
             ids = ", ".join(sorted(one.id for one in alike))
             raise Ambiguous(
-                f"{len(alike)} services of the project may be {name!r} of the {record.subject}: {ids}. "
-                "Nothing was done. Rename all but one"
+                f"{len(alike)} services of the project may be {names[each.key]!r} of the {record.subject}: "
+                f"{ids}. Nothing was done. Rename all but one"
             )
         if alike:
             there[each.key] = alike[0]
@@ -231,57 +219,6 @@ def find_there(
             "unique. Nothing was ordered. Move them into the project, or set rename, such as {suffix: -copy}"
         )
     return there
-
-
-def check_target(
-    task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], record: CloneRecord
-) -> dict[str, Member]:
-    """Return what of the clone is there, by key."""
-    name = task.options.project
-    if name in (source.project.name, source.project.id):
-        raise Invalid(f"source and project are both {name!r}; a project cannot be cloned onto itself")
-    check_no_id(name, task.account.projects())
-    members = members_named(task.account, name)
-    found = members.found if members else ()
-    if members:
-        check_may_hold(task, members, source, record)
-    check_not_elsewhere(task.account, record, [each.made_for for each in source.wanted], members)
-    there = find_there(task, source.wanted, names, members, record)
-    check_foreign(task, [each for each in found if not record.made(each)], {one.id for one in there.values()})
-    warn_of_dropped(task, source, record, found)
-    return there
-
-
-def check_may_hold(
-    task: Task[CloneOptions], members: Members, source: SourceProject, record: CloneRecord
-) -> None:
-    """Refuse a project that must not become the clone of the source."""
-    name = members.project.name
-    if members.may_be_default:
-        raise Invalid(
-            f"project {name!r} may be the default project of the account, which the platform does not "
-            "show: the oldest is taken for it. Clone into a project of its own"
-        )
-    recognize(task, record, members)
-    if record.source not in (None, source.project.id) and members.found:
-        raise Invalid(
-            f"project {name!r} holds the clone of another project ({record.source}). Delete that first, or "
-            "clone into another project"
-        )
-
-
-def warn_of_dropped(
-    task: Task[CloneOptions], source: SourceProject, record: CloneRecord, found: Sequence[Member]
-) -> None:
-    """Warn of what was cloned, and is kept though the source has it no more."""
-    originals = {each.made_for for each in source.wanted}
-    made = {id for original, id in record.ids.items() if original not in originals}
-    dropped = [each for each in found if each.id in made]
-    if dropped and task.options.services is None:
-        task.warn(
-            f"the clone keeps, and pays for, what project {source.project.name!r} no longer has: "
-            f"{list_members(dropped)}. Delete what nobody needs"
-        )
 
 
 def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:
@@ -317,8 +254,48 @@ def check_not_elsewhere(
 
 
 def locations(account: Account, services: Iterable[Service]) -> str:
-    """Return services for a message, with where each is."""
     return ", ".join(f"{each.name!r} ({account.location(each)})" for each in services)
+
+
+# --- Where a clone goes -------------------------------------------------------------------------------
+
+
+def check_target(
+    task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], record: CloneRecord
+) -> dict[str, Member]:
+    """Return what of the clone is there, by key.
+
+    :raises Invalid: if the clone must not go there.
+    """
+    name, home, wanted = task.options.project, source.project, source.originals
+    if name in (home.name, home.id):
+        raise Invalid(f"source and project are both {name!r}; a project cannot be cloned onto itself")
+    check_no_id(name, task.account.projects())
+    members = members_named(task.account, name)
+    found = members.found if members else ()
+    if members and members.may_be_default:
+        raise Invalid(
+            f"project {name!r} may be the default project of the account, which the platform does not "
+            "show: the oldest is taken for it. Clone into a project of its own"
+        )
+    if members:
+        recognize(task, record, members)
+    if found and record.source not in (None, home.id):
+        raise Invalid(
+            f"project {name!r} holds the clone of another project ({record.source}). Delete that first, or "
+            "clone into another project"
+        )
+    check_not_elsewhere(task.account, record, [each.made_for for each in wanted], members)
+    there = find_there(task, wanted, names, members, record)
+    check_foreign(task, [each for each in found if not record.made(each)], {one.id for one in there.values()})
+    made = {id for original, id in record.ids.items() if original not in {each.made_for for each in wanted}}
+    dropped = [each for each in found if each.id in made]
+    if dropped and task.options.services is None:
+        task.warn(
+            f"the clone keeps, and pays for, what project {home.name!r} no longer has: "
+            f"{list_members(dropped)}. Delete what nobody needs"
+        )
+    return there
 
 
 def check_foreign(task: Task[CloneOptions], foreign: Sequence[Member], ids: Container[str]) -> None:

@@ -31,7 +31,6 @@ from ..clones.content import (
     CopyWork,
     FilesOnService,
     FillOptions,
-    RestoreOptions,
     address_of,
     compared,
     plan_between,
@@ -201,7 +200,7 @@ def written_since(found: PushWork, moment: datetime | None) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DumpOptions(CopiedOptions, RestoreOptions):
+class DumpOptions(CopiedOptions):
     """From which dump to which service."""
 
     dump: str = required()

@@ -13,8 +13,7 @@ from typing import Any, Literal
 from ..blueprints.contents import Contents
 from ..blueprints.document import Entry
 from ..blueprints.members import Member, described_entries
-from ..clones.options import FilledOptions, check_filled
-from ..clones.source import Wanted
+from ..clones.source import FilledOptions, Wanted, check_filled
 from ..shared.options import FilePath, option
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid

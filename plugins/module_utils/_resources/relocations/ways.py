@@ -5,166 +5,213 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._api.errors import HostedError, undone_if_nothing_happened
 from ..._api.models import Service
-from ..._api.platform_clock import CLOCKS_DIFFER
+from ..._api.text import counted
 from ..._api.values import ContainerState, ServiceStatus
 from ..clones.source import Data
 from ..services.settings import SETTINGS, carried, check_max_monthly
 from ..services.view import Rates, billed_rate, rates_of, read_state
 from ..shared.identify import label
 from ..shared.money import Cost, format_amount
-from ..shared.plan import Plan, Resource, Step, Task, plan_with
+from ..shared.plan import Plan, Step, Task, plan_with
 from ..shared.relocation_record import DEFAULT_DAYS, Phase, Relocation
 from ..shared.restore_points import parse_moment
 from ..shared.retention import NO_DATE
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import utc_text
-from .dependents import check_not_referred_to
-from .options import RelocateOptions
-from .origin import asked_of, differing, find_made, of_order, told, wanted_order
-from .work import Work, rescued
-
-BEFORE_SWITCH = (Phase.NONE, Phase.RETURNED, Phase.ORDERED, Phase.STOPPED)
-"""The phases in which nothing refers to the new service yet."""
-
-NO_TIME = timedelta(0)
-
-
-class Sums(NamedTuple):
-    """What both services cost a month. ``None`` where the platform does not show it."""
-
-    before: Decimal | None
-    both: Decimal | None
-    """Until one of them is suspended."""
-    after: Decimal | None
-
-
-def sums_of(old: Service, new: Service | None, rates: Rates, *, back: bool = False) -> Sums:
-    """Return what both services cost. ``rates`` are those of the new one, ``back`` says which one stays."""
-    own = rates_of(old)
-    after = total(own.full, rates.storage) if back else total(own.storage, rates.full)
-    before = total(billed_rate(old), billed_rate(new) if new else Decimal(0))
-    return Sums(before, total(own.full, rates.full), after)
-
-
-def total(one: Decimal | None, other: Decimal | None) -> Decimal | None:
-    """Return a sum; ``None`` if a part of it is unknown."""
-    return None if one is None or other is None else one + other
-
+from .choice import (
+    BEFORE_STOP,
+    BEFORE_SWITCH,
+    WHERE_TO,
+    asked_by,
+    check_deployable,
+    check_not_referred_to,
+    check_references,
+    check_relocatable,
+    check_variables,
+    choose_name,
+    differing,
+    find_made,
+    of_order,
+    read_dependents,
+    read_new,
+    wanted_order,
+)
+from .work import Modules, RelocateOptions, Work, rescued
 
 # --- There --------------------------------------------------------------------------------------------
 
 
+def plan_relocated(modules: Modules, task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Plan what is left to do until the new service has taken the place of the old one."""
+    if record.deleting is not None and record.deleting == record.new_id:
+        if not record.gone:
+            raise Invalid(
+                f"service {record.new_name!r} ({record.new_id}) is about to be deleted. Nothing was done. "
+                "Complete that with state: finished first"
+            )
+        record = Relocation(record.old_id, path=record.path)  # it went back, so it begins anew
+    if record.phase is Phase.RELOCATED or record.deleting is not None:
+        return plan_kept(task, record)
+    check_forward(task, record)
+    work = Work.of(modules, task, record)
+    if record.phase is Phase.NONE:
+        if not any(getattr(task.options, name) for name in WHERE_TO):
+            raise Invalid(
+                f"nothing says what is to be different of {work.label}: set {', '.join(WHERE_TO[:-1])} or "
+                f"{WHERE_TO[-1]}"
+            )
+        beside = task.options.preset, task.options.options
+        if not (differing(asked_by(task.options), work.old) or any(beside)):
+            return Plan(result={**view(record), "name": work.old.name})
+    read_new(work)
+    if record.phase in BEFORE_STOP:
+        check_relocatable(work)
+        choose_name(work)
+    read_dependents(work)
+    check_deployable(work)
+    check_references(work)
+    check_variables(work)
+    check_readable(work)
+    return plan_there(work)
+
+
+def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Return the plan for a relocation that is complete: the date alone may change."""
+    days = task.options.keep_days
+    service = task.account.service(record.new_id) if record.new_id and record.deleting is None else None
+    if service is not None and (found := differing(asked_by(task.options), service)):
+        raise Invalid(
+            f"service {record.old_name!r} was relocated, and {label(service)}, which took its place, has "
+            f"{found}. Nothing was done. To relocate that one, name it; state: returned brings the old "
+            "one back"
+        )
+    if days is None or days == record.keep_days or record.deleting is not None:
+        return Plan(result=view(record))
+    step = Step(
+        f"keep service {record.old_name!r} for {counted(days, 'day')} in place of {record.keep_days}",
+        lambda: record.write(keep_days=days),
+    )
+    before, after = {"keep_days": record.keep_days}, {"keep_days": days}
+    return Plan(view(record), [step], lambda: view(record), before, after)
+
+
+def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
+    """Refuse to go on where that would lose something."""
+    if record.phase is Phase.RETURNING:
+        raise Invalid(
+            f"the way back of service {record.old_name!r} ({record.old_id}) was begun and did not end. "
+            "Nothing was done. Complete it with state: returned first"
+        )
+    if record.phase is not Phase.RETURNED or task.options.overwrite:
+        return
+    left = task.account.staying(record.new_id) if record.new_id else None
+    used = newer_in(record) if record.newer else None
+    if left is not None and not used and used_since(record, left):
+        used = (
+            f"{label(left)} may have been used since {record.since}, when it was suspended, and may hold "
+            "what is nowhere else"
+        )
+    if used:
+        raise Invalid(
+            f"{used}. Nothing was done. To overwrite it, set overwrite: true; to keep what it holds, copy "
+            "that elsewhere first"
+        )
+
+
+def check_readable(work: Work) -> None:
+    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered.
+
+    :raises HostedError: if it cannot be read.
+    """
+    if work.data is not Data.NONE and work.record.new_id is None:
+        work.foreseen = "; ".join(work.plan_copy(work.old, None).actions) or None
+
+
 def plan_there(work: Work) -> Plan:
     """Plan what is left to do until the new service has taken the place of the old one."""
-    phase = work.record.phase
-    there = read_new(work)
+    phase, wanted = work.record.phase, wanted_order(work.task.options, work.old, work.settings)
+    there = work.task.account.existing_service(work.new_id) if work.record.new_id else None
     if there is not None and phase in BEFORE_SWITCH:
-        check_as_asked(work, there)
-    order = plan_order(work) if there is None else None
+        check_as_asked(work, there, wanted)
+    order = plan_order(work, wanted) if there is None else None
     price = order.cost.after if order and order.cost else None
-    sums = sums_of(work.old, there, rates_of(there) if there else Rates(price, None))
+    cost = cost_of(work, there, rates_of(there) if there else Rates(price, None))
     steps: list[Step] = []
-    if phase in (Phase.NONE, Phase.RETURNED, Phase.ORDERED):
-        steps += preparing_steps(work, there, order)
+    if phase in BEFORE_STOP:
+        steps += preparing_steps(work, there, order, wanted)
     if phase in BEFORE_SWITCH:
         steps += rescued(switching_steps(work), work.rescue)
         steps.append(work.note(Phase.SWITCHED, lambda: {"switched_at": work.now(), "newer": True}))
     elif work.task.check_mode and not work.task.options.discard_newer and (used := work.used_since()):
         work.task.warn(used)  # a plan for real may not wait for a late state
     both_ways = (
-        f". {work.new_name} is in service in place of {work.origin.label}, which is kept. Run this again to "
+        f". {work.new_name} is in service in place of {work.label}, which is kept. Run this again to "
         "complete it, or with state: returned to go back"
     )
     steps += rescued(steps_in_service(work), lambda error: error.append(both_ways))
-    steps += work.unpause_others()  # after all else: one that needs the old service does not run any more
+    steps += work.unpause(others=True)  # after all else: one that needs the old service does not run any more
     steps.append(work.note(Phase.RELOCATED, partial(left_over, work, work.old.id)))
-    return Plan(
-        result={
-            **view(work.record),
-            "phase": str(Phase.RELOCATED),
-            "dependents": [each.slug for each in work.dependents],
-        },
-        steps=steps,
-        reread=lambda: view(work.record),
-        before=describe(work, work.old, work.origin.label, sums.before),
-        after=describe(work, None, work.new_name, sums.after),
-        cost=cost_of(work, sums),
-        subject=work.old.name,
-    )
+    beside = ("variables", "options")
+    known = {name: value for name, value in wanted.items() if value is not None and name not in beside}
+    after = {"in service": work.new_name, **known, "monthly": cost.after}
+    before = describe(work, work.old, work.label, cost.before)
+    plan = whole(work, Phase.RELOCATED, steps, cost, before=before, after=after)
+    plan.result["dependents"] = [each.slug for each in work.dependents]
+    return plan
 
 
-def read_new(work: Work) -> Service | None:
-    """Return the new service, if it is there."""
-    record = work.record
-    if record.new_id is None:
-        return None
-    service = work.task.account.service(record.new_id)
-    if service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED:
-        return service
-    if work.record.phase not in BEFORE_SWITCH:
-        raise Invalid(
-            f"{work.new_name} ({record.new_id}), which took the place of {work.origin.label}, was deleted. "
-            "Nothing was done. state: returned brings the old one back into service"
-        )
-    record.new_id = record.sent = None  # so that nothing of its name is taken for it, unless that is said
-    find_made(work.task, work.record)
-    return work.task.account.existing_service(record.new_id) if record.new_id else None
+def whole(work: Work, phase: Phase, steps: list[Step], cost: Cost, **sides: Any) -> Plan:
+    """Return the plan of a way, with both sides of its diff."""
+    reread = partial(view, work.record)
+    result = {**reread(), "phase": str(phase)}
+    return Plan(result, steps, reread, cost=cost, subject=work.old.name, **sides)
 
 
-def check_as_asked(work: Work, there: Service) -> None:
+def check_as_asked(work: Work, there: Service, wanted: Mapping[str, Any]) -> None:
     """Check that the new service is what the task asks for: an earlier task may have ordered another one."""
-    order = wanted_order(work.task, work.origin)
-    found = differing(asked_of(order), there, work.record.asked)
-    if found:
+    if found := differing(wanted, there):
         raise Invalid(
-            f"{label(there)}, which an earlier task ordered for this, has {told(found)}. Nothing was done. "
-            "Repeat the task that ordered it; or go back with state: returned, and delete it with state: "
-            "finished before you order another one"
+            f"{label(there)}, which an earlier task ordered for this, has {found}. Nothing was done. "
+            "Repeat that task; or go back with state: returned, and delete it with state: finished"
         )
     rate = rates_of(there).full
     if rate is not None:
         check_max_monthly(work.task, rate, label(there))
 
 
-def check_ordered(work: Work, id: str) -> None:
-    """Check that what has the name of the new service is that: it had not when the name was chosen."""
-    if work.task.options.existing == "adopt":
-        return
-    if not any(each.id == id for each in of_order(work.task, work.record)):
-        raise Invalid(
-            f"{work.new_name} ({id}) appeared meanwhile, and this relocation did not order it. Nothing was "
-            "ordered, and nothing written to it. Run this again, which takes the next number, or give "
-            "another name; existing: adopt takes it for the new one, and overwrites what it holds"
-        )
-
-
-def plan_order(work: Work) -> Plan:
+def plan_order(work: Work, wanted: Mapping[str, Any]) -> Plan:
     """Plan the order, with its quote. A database has to run so that it can be restored into."""
-    options, record = work.task.options, work.record
-    own = {
-        "name": record.new_name,
-        "project": work.old.project_id,
-        "family": None,
-        "max_monthly": options.max_monthly,
-        "secrets_dest": options.secrets_dest,
-        "return_secrets": options.return_secrets,
-    }
-    given = {**wanted_order(work.task, work.origin), **own, "state": state_while_copying(work)}
-    asked = replace(
-        work.task.composition, creating=partial(sending, work), adopting=partial(check_ordered, work)
-    )
-    task = replace(work.task, composition=asked)
-    plan = plan_with(task, work.modules.service, given)
+    task, record = work.task, work.record
+
+    @contextmanager
+    def sending() -> Iterator[None]:
+        earlier = record.sent  # which may still show what it made
+        record.write(sent=work.now())
+        with undone_if_nothing_happened(lambda: record.write(sent=earlier)):
+            yield
+
+    def check_ordered(id: str) -> None:
+        if task.options.existing != "adopt" and id not in [each.id for each in of_order(task, record)]:
+            raise Invalid(
+                f"{work.new_name} ({id}) appeared meanwhile, and this relocation did not order it. Nothing "
+                "was written to it. Run this again, which takes the next number, or give another name; "
+                "existing: adopt takes it for the new one, and overwrites what it holds"
+            )
+
+    own = {"name": record.new_name, "project": work.old.project_id, "family": None}
+    beside = {name: getattr(task.options, name) for name in ("max_monthly", "secrets_dest", "return_secrets")}
+    given = {**wanted, **own, **beside, "state": state_while_copying(work)}
+    composition = replace(task.composition, creating=sending, adopting=check_ordered)
+    plan = plan_with(replace(task, composition=composition), work.modules.service, given)
     if plan.result and plan.result["id"] is not None:
         raise Invalid(
             f"{work.new_name} ({plan.result['id']}) appeared while this was planned. Nothing was done. Run "
@@ -173,29 +220,19 @@ def plan_order(work: Work) -> Plan:
     return plan
 
 
-@contextmanager
-def sending(work: Work) -> Iterator[None]:
-    """Note when the order is sent, unless it comes to nothing for sure."""
-    record = work.record
-    record.write(sent=work.now())
-    with undone_if_nothing_happened(lambda: record.write(sent=None)):
-        yield
-
-
 def state_while_copying(work: Work) -> str:
     """Return the state in which the new service gets what the old one holds."""
-    return "started" if work.origin.data is Data.DATABASE else "stopped"
+    return "started" if work.data is Data.DATABASE else "stopped"
 
 
-def preparing_steps(work: Work, there: Service | None, order: Plan | None) -> list[Step]:
+def preparing_steps(
+    work: Work, there: Service | None, order: Plan | None, wanted: Mapping[str, Any]
+) -> list[Step]:
     """Return the steps that order the new service, and copy to it while the old one runs."""
-    record, ran = work.record, work.origin.running
     slugs = [each.slug for each in work.dependents]
-    facts: dict[str, Any] = {"ran": ran, "dependents": slugs, "newer": False, "data": work.origin.data.value}
-    facts |= {"since": None, "suspended_at": None, "back_since": None, "running": work.stopped_meanwhile()}
-    if order is not None:
-        facts["asked"] = asked_of(wanted_order(work.task, work.origin))
-    steps = [work.note(Phase.ORDERED, lambda: {**facts, "switched_at": None})]
+    facts = {"ran": work.running, "dependents": slugs, "newer": False, "data": work.data.value}
+    facts |= dict.fromkeys(("since", "back_since", "switched_at"))
+    steps = [work.note(Phase.ORDERED, lambda: facts)]
     if order is not None:
         first, *later = order.steps
         id_known = work.note(None, lambda: {"new_id": work.task.effects.facts.pop("service_id")})
@@ -203,27 +240,23 @@ def preparing_steps(work: Work, there: Service | None, order: Plan | None) -> li
     elif there is not None:
         if there.status == ServiceStatus.SUSPENDED:
             steps += work.plan_service(id=there.id, state="resumed").steps
-        options = wanted_order(work.task, work.origin)
-        asked = {name: getattr(work.task.options, name) for name in ("host", "product", "runtime")}
-        kept = {each.name: options.get(each.name) for each in SETTINGS if each.carried and not each.ordered}
-        steps.append(work.bring(record.new_id, work.new_name, state_while_copying(work), **kept, **asked))
-    while_running = f"copy what {work.origin.label} holds to {work.new_name} while it is in service"
+        given = {name: getattr(work.task.options, name) for name in ("host", "product", "runtime")}
+        given |= {each.name: wanted.get(each.name) for each in SETTINGS if each.carried and not each.ordered}
+        steps.append(work.bring(there.id, work.new_name, state_while_copying(work), **given))
+    while_running = f"copy what {work.label} holds to {work.new_name} while it is in service"
     return steps + work.copy_steps(work.foreseen or while_running)
 
 
 def switching_steps(work: Work) -> list[Step]:
     """Return the steps for which the old service is stopped. If one fails, it is started again."""
     stopped = work.record.phase is Phase.STOPPED  # by an earlier run, which noted whether it ran
-    copy = work.copy_steps(f"copy what has changed in {work.origin.label} since")
-    stop = work.bring(work.old.id, work.origin.label, "stopped")
-    moved = [stop, *copy]
-    if work.origin.data is Data.DATABASE:  # which is dumped while it runs, and nothing writes to it
-        start = [work.bring(work.old.id, work.origin.label, "started")]
-        if stopped:  # that run may have been killed at its stop
-            start = work.start_again()
-        moved = [*work.pause_steps(), *start, *copy, *work.compare_steps(), stop]
-    steps = [work.note(Phase.STOPPED, lambda: {"running": work.ran_until_now()}), *moved]
-    if work.record.ran if stopped else work.origin.running:
+    stop, summary = work.bring_old("stopped"), f"copy what has changed in {work.label} since"
+    moved = [stop, *work.copy_steps(summary)]
+    if work.data is Data.DATABASE:  # which is dumped while it runs, and nothing writes to it
+        start = work.start_again() if stopped else [work.bring_old("started")]  # it may be about to stop
+        moved = [*work.pause_steps(), *start, *work.copy_steps(summary, compared=True), stop]
+    steps = [work.note(Phase.STOPPED, work.ran_until_now), *moved]
+    if work.record.ran if stopped else work.running:
         steps += [work.bring(None, work.new_name, "started"), work.healthy_step()]
     return [*steps, work.still_stopped_step()]
 
@@ -233,48 +266,82 @@ def steps_in_service(work: Work) -> list[Step]:
 
     Hours may have passed since the switch, or a deploy, in which somebody started the old one.
     """
-    switched = work.record.phase not in BEFORE_SWITCH
+
+    def check() -> None:
+        service, problem = work.task.account.existing_service(work.new_id), None
+        if service.status != ServiceStatus.ACTIVE:
+            problem = f"has status {service.status}"
+        elif work.record.ran and read_state(work.task, service.id) == ContainerState.STOPPED:
+            problem = "does not run"
+        if problem:
+            raise Invalid(f"{label(service)} {problem}, so {work.label} was not suspended. Start it first")
+
+    unused = [] if work.task.options.discard_newer else [work.still_stopped_step(switched=True)]
     return [
-        *(work.not_used_steps() if switched else []),
+        *([] if work.record.phase in BEFORE_SWITCH else unused),
         *work.dependent_steps(None, work.new_name),
-        Step(f"check that {work.new_name} is in service", lambda: check_in_service(work), changes=False),
-        *work.not_used_steps(),
-        work.suspend(work.old.id, work.origin.label),
+        Step(f"check that {work.new_name} is in service", check, changes=False),
+        *unused,
+        work.suspend(work.old.id, work.label),
     ]
-
-
-def check_in_service(work: Work) -> None:
-    """Check that the new service is in service right before the old one is suspended."""
-    service = work.task.account.existing_service(work.new_id)
-    problem = None
-    if service.status != ServiceStatus.ACTIVE:
-        problem = f"has status {service.status}"
-    elif work.record.ran and read_state(work.task, service.id) == ContainerState.STOPPED:
-        problem = "does not run"
-    if problem:
-        raise Invalid(
-            f"{label(service)} {problem}, so {work.origin.label} was not suspended. Start it and run this "
-            "again, or go back with state: returned"
-        )
 
 
 def left_over(work: Work, id: str | None) -> dict[str, Any]:
     """Return what is remembered of the one that is not in service, once it is suspended."""
-    suspended_at = None
-    with suppress(HostedError):  # everything is done by now, and the end goes by "since" without it
-        service = work.task.account.service(id) if id else None
-        suspended_at = suspended_since(service)
-    days = work.task.options.keep_days
-    ran = [each.app.id for each in work.dependents if each.app.id in work.record.running]
-    return {
-        "since": work.now(),
-        "suspended_at": suspended_at,
-        "keep_days": DEFAULT_DAYS if days is None else days,
-        "running": ran if id == work.old.id else [],
-    }
+    since, days = None, work.task.options.keep_days
+    with suppress(HostedError):  # everything is done by now, and the end goes by this moment without it
+        since = suspended_since(work.task.account.service(id) if id else None)
+    keep_days = DEFAULT_DAYS if days is None else days
+    return {"since": since or work.now(), "keep_days": keep_days, "running": []}
 
 
 # --- Back again -----------------------------------------------------------------------------------------
+
+
+def plan_returned(modules: Modules, task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Plan what is left to do until the old service is in service again."""
+    phase = record.phase
+    if phase is Phase.NONE:
+        raise Invalid(
+            f"no relocation of service {record.old_id} is remembered on this controller, so what to go back "
+            "from is not known. Nothing was done. Run this where the relocation was run, or with its "
+            "state_dir; without its record, resume the old service with hosted.services.service"
+        )
+    if phase is Phase.FINISHED and record.deleting == record.old_id:
+        raise no_way_back(task, record)
+    if phase in (Phase.RETURNED, Phase.FINISHED):
+        if record.newer and task.options.copy_back:
+            raise in_service_since(record, record.since)
+        return Plan(result=view(record))
+    find_made(task, record)
+    later = Relocation.of(task.options, record.new_id) if record.new_id else None
+    if later is not None and later.phase not in (Phase.NONE, Phase.RETURNED):
+        raise Invalid(
+            f"service {record.new_name!r} ({record.new_id}), which took the place of "
+            f"{record.old_name!r}, was relocated to {later.new_name!r} since. Nothing was done. Go "
+            f"back from that first: state: returned of service {record.new_id}"
+        )
+    work = Work.of(modules, task, record)
+    if record.switched_at:
+        read_dependents(work)
+        check_deployable(work)
+    return plan_back(work)
+
+
+def no_way_back(task: Task[RelocateOptions], record: Relocation) -> Invalid:
+    """Return the error for going back to a service whose deletion was begun."""
+    named = f"service {record.old_name!r} ({record.old_id})"
+    left = None if record.gone else task.account.service(record.old_id)
+    if left is None or left.status == ServiceStatus.DELETING:
+        return Invalid(
+            f"{named} was deleted after its relocation, so there is no way back. A relocation of the new one "
+            "leads to another node again"
+        )
+    return Invalid(
+        f"the deletion of {named} was begun, so the relocation does not go back by itself. The service "
+        f"is still there, with status {left.status}. Nothing was done. To use it again, resume it with "
+        "hosted.services.service; state: finished does not delete it while it is in use"
+    )
 
 
 def plan_back(work: Work) -> Plan:
@@ -283,49 +350,53 @@ def plan_back(work: Work) -> Plan:
     new = work.task.account.staying(record.new_id) if record.new_id else None
     check_back(work, new)
     copies = new is not None and record.newer and work.task.options.copy_back
-    sums = sums_of(work.old, new, rates_of(new) if new else Rates(Decimal(0), Decimal(0)), back=True)
-    since = (record.back_since or work.now()) if record.newer and not copies else None
-    steps = [work.note(Phase.RETURNING, lambda: {"back_since": since, "running": work.ran_until_now()})]
+    cost = cost_of(work, new, rates_of(new) if new else Rates(Decimal(0), Decimal(0)), back=True)
+    before = record.back_since
+    since = (before or work.now()) if record.newer and not copies else None
+    steps = [work.note(Phase.RETURNING, lambda: {"back_since": since, **work.ran_until_now()})]
+
+    def note_not_back(error: HostedError) -> None:
+        if error.nothing_done:  # it certainly could not be resumed
+            record.write(back_since=before)
+
     if work.old.status == ServiceStatus.SUSPENDED:
-        resuming = work.plan_service(id=work.old.id, state="resumed").steps
-        steps += rescued(resuming, partial(note_not_back, work, record.back_since))
+        steps += rescued(work.plan_service(id=work.old.id, state="resumed").steps, note_not_back)
     if new is not None and copies:
         if new.status == ServiceStatus.SUSPENDED:
             steps += work.plan_service(id=new.id, state="resumed").steps
         steps += copying_back_steps(work)
-    if work.record.phase is not Phase.ORDERED:  # before that, it was not stopped
-        steps += as_before_steps(work)
+    steps += as_before_steps(work)
     if record.switched_at:
         is_back = (
-            f". {work.origin.label} is back as it was before the relocation, and {work.new_name} is left as "
+            f". {work.label} is back as it was before the relocation, and {work.new_name} is left as "
             "it is until this is run again"
         )
-        again = work.dependent_steps(work.old.id, work.origin.label)
-        steps += [*rescued(again, lambda error: error.append(is_back)), *work.unpause_others()]
-    else:
-        steps += work.unpause(record.running)
+        again = work.dependent_steps(work.old.id, work.label)
+        steps += rescued(again, lambda error: error.append(is_back))
+    steps += work.unpause(others=bool(record.switched_at))
     if new is not None and (copies or new.status != ServiceStatus.SUSPENDED):
         steps.append(work.suspend(new.id, work.new_name))
     steps.append(work.note(Phase.RETURNED, partial(left_over, work, new.id if new else None)))
-    warn_of_newer(work, new)
-    return Plan(
-        result={**view(work.record), "phase": str(Phase.RETURNED)},
-        steps=steps,
-        reread=lambda: view(work.record),
-        before=describe(work, new, work.new_name, sums.before) if record.switched_at else {},
-        after=describe(work, work.old, work.origin.label, sums.after),
-        cost=cost_of(work, sums),
-        subject=work.old.name,
-    )
+    if record.newer and not work.task.options.copy_back:
+        kept = "it is kept in the suspended service. copy_back: true copies it back instead"
+        work.task.warn(
+            f"{work.new_name} was in service since {record.switched_at}. What was written to it since is "
+            f"not in {work.label}; {kept if new else 'that service does not exist anymore'}"
+        )
+    shown = describe(work, new, work.new_name, cost.before) if record.switched_at and new else {}
+    after = describe(work, work.old, work.label, cost.after)
+    return whole(work, Phase.RETURNED, steps, cost, before=shown, after=after)
 
 
 def as_before_steps(work: Work) -> list[Step]:
     """Return the steps that bring the old service to the state that it had before the relocation."""
-    if not work.record.ran:
-        return [work.bring(work.old.id, work.origin.label, "stopped")]
-    if not work.record.switched_at:  # the stop may have been the last thing that was asked for
-        return work.start_again()
-    return [work.bring(work.old.id, work.origin.label, "started")]
+    record = work.record
+    if record.phase is Phase.ORDERED:  # it was not stopped yet
+        return []
+    if not record.ran:
+        return [work.bring_old("stopped")]
+    # Without a switch, the stop may have been the last thing that was asked for.
+    return [work.bring_old("started")] if record.switched_at else work.start_again()
 
 
 def check_back(work: Work, new: Service | None) -> None:
@@ -333,42 +404,27 @@ def check_back(work: Work, new: Service | None) -> None:
     record, copy_back = work.record, work.task.options.copy_back
     if record.copying_back and not copy_back:
         raise Invalid(
-            f"an earlier run began to copy back to {work.origin.label} what {work.new_name} holds, and did "
-            "not end. Nothing was done. Set copy_back: true to complete it"
+            f"an earlier run began to copy back to {work.label} what {work.new_name} holds. Nothing was "
+            "done. Set copy_back: true to complete it"
         )
     if not (record.newer and copy_back):
         return
     if record.back_since:
         raise in_service_since(record, record.back_since)
-    if was_used(work) and not work.task.options.overwrite:
+    used = record.phase is Phase.RELOCATED and used_since(record, work.old)
+    used = used or (record.phase is Phase.SWITCHED and work.used_since() is not None)
+    if used and not work.task.options.overwrite:
         raise Invalid(
-            f"{work.origin.label} was in use since {work.new_name} took its place, so it may hold what was "
-            "written to it since and is nowhere else, and copy_back would overwrite that. Nothing was done. "
-            "Copy what is missing elsewhere first and set overwrite: true, or leave out copy_back"
+            f"{work.label} was in use since {work.new_name} took its place, so copy_back would overwrite "
+            "what it may have got. Nothing was done. Set overwrite: true, or leave out copy_back"
         )
     if new is None:
-        kept = (
-            "An earlier run overwrote a part of it, so restore a backup of it"
-            if record.copying_back
-            else "Leave out copy_back to go back to what it held before"
-        )
+        half = "An earlier run overwrote a part of it, so restore a backup of it"
+        kept = half if record.copying_back else "Leave out copy_back to go back to what it held before"
         raise Invalid(
             f"{work.new_name} ({record.new_id}) was in service and does not exist anymore, so nothing can "
-            f"be copied back to {work.origin.label}. Nothing was done. {kept}"
+            f"be copied back to {work.label}. {kept}"
         )
-
-
-def was_used(work: Work) -> bool:
-    """Tell whether somebody used the old service after the switch. A way back that was begun uses it, too."""
-    if work.record.phase is Phase.RELOCATED:
-        return used_since(work.record, work.old)
-    return work.record.phase is Phase.SWITCHED and work.used_since() is not None
-
-
-def note_not_back(work: Work, before: str | None, error: HostedError) -> None:
-    """Note that the old service is not back in service: it certainly could not be resumed."""
-    if error.nothing_done:
-        work.record.write(back_since=before)
 
 
 def in_service_since(record: Relocation, moment: str | None) -> Invalid:
@@ -380,35 +436,17 @@ def in_service_since(record: Relocation, moment: str | None) -> Invalid:
     )
 
 
-def warn_of_newer(work: Work, new: Service | None) -> None:
-    """Say that what was written to the new service stays there, unless it is copied back."""
-    record = work.record
-    if not record.newer or work.task.options.copy_back:
-        return
-    kept = (
-        "it is kept in the suspended service. copy_back: true copies it back instead"
-        if new
-        else "that service does not exist anymore"
-    )
-    work.task.warn(
-        f"{work.new_name} was in service since {record.switched_at}. What was written to it since is "
-        f"not in {work.origin.label}; {kept}"
-    )
-
-
 def copying_back_steps(work: Work) -> list[Step]:
     """Return the steps that copy what the new service has got back to the old one, while none is in use."""
-    copy = work.copy_steps(f"copy what has changed in {work.new_name} back to {work.origin.label}", back=True)
-    if work.origin.data is Data.DATABASE:
-        start = work.bring(work.old.id, work.origin.label, "started")
-        before = [*work.pause_steps(), start]
-        copy = [*copy, *work.compare_steps(back=True)]
-    else:
-        before = [work.bring(None, work.new_name, "stopped")]
+    is_database = work.data is Data.DATABASE
+    before = [work.bring(None, work.new_name, "stopped")]
+    if is_database:
+        before = [*work.pause_steps(), work.bring_old("started")]
+    summary = f"copy what has changed in {work.new_name} back to {work.label}"
     return [
         *before,
         work.note(None, lambda: {"copying_back": True}),
-        *copy,
+        *work.copy_steps(summary, back=True, compared=is_database),
         work.note(None, lambda: {"copying_back": False, "newer": False}),
     ]
 
@@ -416,14 +454,16 @@ def copying_back_steps(work: Work) -> list[Step]:
 # --- The end --------------------------------------------------------------------------------------------
 
 
-def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[Any]) -> Plan:
-    """Plan the deletion of the one that is not in service, once its date is over.
-
-    :param service: deletes it, with its own guards.
-    """
-    shown = view(record)
+def plan_finished(modules: Modules, task: Task[RelocateOptions], record: Relocation) -> Plan:
+    """Plan the deletion of the one that is not in service, once its date is over."""
+    if record.phase is Phase.NONE:
+        raise Invalid(
+            f"no relocation of service {record.old_id} is remembered on this controller. Nothing was "
+            "deleted. hosted.services.service with state: absent deletes a service"
+        )
+    find_made(task, record)
     if record.gone or (record.phase is Phase.RETURNED and record.new_id is None):
-        return Plan(result=shown)
+        return Plan(result=view(record))
     if record.pair is None:
         raise Invalid(
             f"the relocation of service {record.old_name!r} ({record.old_id}) is not complete: it is "
@@ -432,20 +472,22 @@ def plan_end(task: Task[RelocateOptions], record: Relocation, service: Resource[
         )
     left, kept = record.pair
     found = task.account.service(left)
-    check_end(task, record, found, kept)
+    check_not_needed(task, record, found, kept)
+    if record.phase is not Phase.FINISHED:  # else its deletion was begun, whatever its date
+        check_due(task, record, found)
     if found is not None and found.status not in ServiceStatus.DELETING_OR_DELETED:
         check_not_referred_to(task, found)
     given = {"id": left, "state": "absent", "delete_backups": task.options.delete_backups}
-    deletion = plan_with(task, service, given)
+    deletion = plan_with(task, modules.service, given)
     begin, end = (lambda: record.write(Phase.FINISHED, deleting=left)), (lambda: record.write(gone=True))
     steps = [
         Step(f"remember that service {left} is deleted", begin, changes=False),
         *deletion.steps,
         Step("remember that it is deleted", end, changes=False),
     ]
-    if not any(step.changes for step in deletion.steps):
-        deletion.cost = None
-    return replace(deletion, result=shown, steps=steps, reread=lambda: view(record), subject=record.old_name)
+    cost = deletion.cost if deletion.changed else None
+    shown = partial(view, record)
+    return replace(deletion, result=shown(), reread=shown, steps=steps, cost=cost, subject=record.old_name)
 
 
 def check_not_needed(
@@ -467,28 +509,21 @@ def check_not_needed(
     if left.status != ServiceStatus.SUSPENDED:
         raise Invalid(
             f"{label(left)} was suspended by the relocation and has status {left.status} now, so somebody "
-            "may use it. Nothing was deleted. Suspend it and set discard_newer: true, or delete it with "
-            "hosted.services.service"
+            "may use it. Nothing was deleted. Suspend it and set discard_newer: true"
         )
     if not task.options.discard_newer and used_since(record, left):
         raise Invalid(
-            f"{label(left)} was suspended at {record.suspended_at or record.since}, and again at "
+            f"{label(left)} was suspended at {record.since}, and again at "
             f"{suspended_since(left) or 'a time that is not shown'}, so somebody used it in between, and it "
-            "may hold what is nowhere else. Nothing was deleted. To delete it as well, set discard_newer: "
-            "true; to keep that, copy it elsewhere first"
+            "may hold what is nowhere else. Nothing was deleted. To delete it, set discard_newer: true"
         )
 
 
 def used_since(record: Relocation, left: Service) -> bool:
     """Tell whether a service was used since a relocation suspended it. What is not known counts as used."""
-    if left.status != ServiceStatus.SUSPENDED:
-        return True
-    noted = parse_moment(record.suspended_at)
-    first = noted or parse_moment(record.since)
-    moment = parse_moment(suspended_since(left))
-    if first is None or moment is None:
-        return True
-    return moment - first > (NO_TIME if noted else CLOCKS_DIFFER)
+    first, moment = parse_moment(record.since), parse_moment(suspended_since(left))
+    suspended = left.status == ServiceStatus.SUSPENDED
+    return not suspended or first is None or moment is None or moment > first
 
 
 def newer_in(record: Relocation) -> str:
@@ -504,11 +539,8 @@ def suspended_since(service: Service | None) -> str | None:
     return service.dates.suspended_at if service and service.dates else None
 
 
-def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str) -> None:
-    """Check that a service may be deleted. Its date is not looked at again once the deletion was begun."""
-    check_not_needed(task, record, left, kept)
-    if record.phase is Phase.FINISHED:
-        return
+def check_due(task: Task[RelocateOptions], record: Relocation, left: Service | None) -> None:
+    """Check that nothing is lost with the service, and that its date is over."""
     if left and record.phase is Phase.RETURNED and record.newer and not task.options.discard_newer:
         raise Invalid(
             f"{newer_in(record)}. Nothing was deleted. To delete it as well, set discard_newer: true; to "
@@ -531,8 +563,6 @@ def check_end(task: Task[RelocateOptions], record: Relocation, left: Service | N
 
 
 def view(record: Relocation) -> dict[str, Any]:
-    """Return the relocation for results."""
-    due = record.delete_after()
     return {
         "phase": str(record.phase),
         "name": record.old_name,
@@ -543,33 +573,42 @@ def view(record: Relocation) -> dict[str, Any]:
         "dependents": list(record.dependents),
         "newer": record.newer,
         "switched_at": record.switched_at,
-        "delete_after": utc_text(due),
+        "delete_after": utc_text(record.delete_after()),
         "deleted": record.gone,
     }
 
 
-def describe(work: Work, service: Service | None, name: str, monthly: Decimal | None) -> Mapping[str, Any]:
+def describe(work: Work, service: Service, name: str, monthly: Decimal | None) -> dict[str, Any]:
     """Return what a diff shows of the service that is in service, and what both services cost a month."""
-    if service is None:
-        order = wanted_order(work.task, work.origin)
-        beside = ("variables", "options")
-        known = {key: value for key, value in order.items() if value is not None and key not in beside}
-        return {"in service": name, **known, "monthly": monthly}
     return {
         "in service": name,
         "product": service.product.slug if service.product else None,
         "runtime": service.runtime.id if service.runtime else None,
         "host": service.host.id if service.host else None,
-        **{key: value for key, value in carried(service, work.origin.settings).items() if value is not None},
+        **{key: value for key, value in carried(service, work.settings).items() if value is not None},
         "monthly": monthly,
     }
 
 
-def cost_of(work: Work, sums: Sums) -> Cost:
-    """Return what a way does to the price, with what is billed in between."""
-    lines: Iterable[tuple[str, str, Decimal | None]] = (
-        ("both services", "until one of them is suspended", sums.both),
-        ("both services", "afterwards, until the suspended one is deleted", sums.after),
-    )
-    found = [{"label": name, "detail": text, "monthly": format_amount(rate)} for name, text, rate in lines]
-    return Cost(sums.before, sums.after, found, service=work.old.name, service_id=work.old.id)
+def cost_of(work: Work, new: Service | None, rates: Rates, *, back: bool = False) -> Cost:
+    """Return what a way does to the price, with what is billed in between.
+
+    :param rates: those of the new service.
+    :param back: whether the old one stays.
+    """
+
+    def total(one: Decimal | None, other: Decimal | None) -> Decimal | None:
+        return None if one is None or other is None else one + other
+
+    own = rates_of(work.old)
+    before = total(billed_rate(work.old), billed_rate(new) if new else Decimal(0))
+    after = total(own.full, rates.storage) if back else total(own.storage, rates.full)
+    both = total(own.full, rates.full)
+    lines = [
+        {"label": "both services", "detail": text, "monthly": format_amount(rate)}
+        for text, rate in (
+            ("until one of them is suspended", both),
+            ("afterwards, until the suspended one is deleted", after),
+        )
+    ]
+    return Cost(before, after, lines, service=work.old.name, service_id=work.old.id)

@@ -1,97 +1,146 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parts of a relocation, whichever way it goes: another module plans each in its turn."""
+"""A relocation on its way: the old service, what surrounds it, and the steps that all ways are made of.
+
+Each step is a plan of another module, made in its turn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, Literal, NamedTuple
 
 from ..._api.errors import HostedError
-from ..._api.models import App, Service
+from ..._api.models import App, ProjectGraph, Service, Settings
 from ..._api.values import ContainerState, ServiceStatus
-from ..clones.content import await_database
-from ..clones.source import Data
-from ..fleets.health import Health
-from ..services.view import read_state
+from ..clones.content import DATABASE, await_database
+from ..clones.rules import all_redirected
+from ..clones.source import Data, data_of
+from ..fleets.health import Health, HealthyOptions, ProbeOptions
+from ..services.on_service import OneServiceOptions
+from ..services.options import CommitmentOptions, OrderOptions
+from ..services.view import read_settings, read_state
 from ..shared.identify import aliases_of, label
 from ..shared.money import Commitment
+from ..shared.options import FilePath, StateDirOptions, option, required
 from ..shared.plan import Effects, Expansion, Plan, Resource, Step, Task, plan_with
 from ..shared.relocation_record import Phase, Relocation
 from ..shared.runner import perform_step
+from ..shared.secrets_file import SecretsOptions
 from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.time_zones import utc_text
 from ..shared.waiting import QUIET_SECONDS, poll_for
-from .dependents import Dependent, release_in_service
-from .options import RelocateOptions
-from .origin import Origin
 
 VERBS = {"started": "start", "stopped": "stop"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class RelocateOptions(
+    OneServiceOptions, OrderOptions, CommitmentOptions, HealthyOptions, StateDirOptions, SecretsOptions
+):
+    """The options of module relocate."""
+
+    service: str = required(selects=True)
+    new_project: str | None = option(None, selects=True)
+    state: Literal["relocated", "returned", "finished"] = "relocated"
+    name: str | None = option(None, selects=True)
+    public: bool | None = None
+    environments: dict[str, Any] | None = None
+    secret_environments: dict[str, Any] | None = option(None, no_log=False, secret=True)
+    without_dependents: list[str] = option([])
+    without_data: bool = False
+    existing: Literal["refuse", "adopt"] = "refuse"
+    overwrite: bool = False
+    copy_back: bool = False
+    keep_days: int | None = None
+    delete_backups: bool = False
+    discard_newer: bool = False
+    health_checks: list[ProbeOptions] = option([])
+    checksum: bool = False
+    private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
+    known_hosts: FilePath | None = None
+
+
 @dataclass(frozen=True)
-class Modules:
+class Dependent:
+    """An application whose environment refers to the service."""
+
+    app: App
+    referring: Collection[str]
+    """The variables that are known to refer to it."""
+    plain: Mapping[str, Any] = field(default_factory=dict)
+    secret: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def slug(self) -> str:
+        return str(self.app.slug)
+
+    @property
+    def label(self) -> str:
+        return f"application {self.slug!r}"
+
+    @property
+    def deployable(self) -> bool:
+        return bool(self.app.digest) and self.app.status == ServiceStatus.ACTIVE
+
+
+class Modules(NamedTuple):
     """The modules that know how to do each part."""
 
     service: Resource[Any]
     environment: Resource[Any]
     app_deploy: Resource[Any]
     files: Resource[Any]
-    database: Resource[Any]
 
 
 @dataclass
 class Work:
-    """A relocation on its way: what it is about, and the steps that it is made of."""
+    """A relocation on its way."""
 
+    modules: Modules
     task: Task[RelocateOptions]
     record: Relocation
-    origin: Origin
-    dependents: Sequence[Dependent]
-    modules: Modules
+    old: Service
+    settings: Settings | None
+    graph: ProjectGraph
+    apps: Mapping[str, App]
+    """The applications of the account, by id."""
+    data: Data
+    running: bool
+    """Whether the old service runs."""
+    dependents: Sequence[Dependent] = ()
     foreseen: str | None = None
     """What the first copy will do, if that is known already."""
 
-    def __post_init__(self) -> None:
-        """Find out before anything is begun whether what is to be deployed again can be.
-
-        That keeps no service from coming back: on the way back, what probably cannot be deployed comes last.
-
-        :raises Invalid: if something cannot be deployed, except on the way back.
-        """
-        if self.task.options.state == "returned":
-            self.dependents = sorted(self.dependents, key=self.lacks_release)
-            return
-        try:
-            for each in self.dependents:
-                if each.deployable:
-                    release_in_service(self.task, each)
-        except Invalid as error:
-            error.append(". Nothing was done")
-            raise
-
-    def lacks_release(self, dependent: Dependent) -> bool:
-        """Tell whether the deploy of an application will probably fail, and warn of it."""
-        if not dependent.deployable:
-            return False
-        try:
-            release_in_service(self.task, dependent)
-        except HostedError as error:
-            self.task.warn(
-                f"{dependent.label} is deployed last, because that will probably fail: {error.message}. "
-                f"{self.origin.label} is brought back before that"
+    @classmethod
+    def of(cls, modules: Modules, task: Task[RelocateOptions], record: Relocation) -> Work:
+        """Read the service that is relocated, and what surrounds it."""
+        account, id, data = task.account, record.old_id, Data.NONE
+        service, apps = account.existing_service(id), account.apps_by_id()
+        if id in apps:
+            raise Invalid(
+                f"{label(service)} is an application that is made from an image: its slug names its "
+                "repository, so another one has another slug. Nothing was done. Order that with "
+                "hosted.services.app, host and all, deploy the same image there, and delete this one"
             )
-            return True
-        return False
+        if not task.options.without_data:
+            known = record.data
+            data = Data(known) if known else data_of(account, {"id": id, "name": service.name}, apps)
+        graph, running = account.graph(str(service.project_id)), read_state(task, id) in ContainerState.UP
+        settings = read_settings(task, service)
+        return cls(modules, task, record, service, settings, graph, apps, data, running)
 
     @property
-    def old(self) -> Service:
-        """The service that is relocated."""
-        return self.origin.service
+    def label(self) -> str:
+        return label(self.old)
+
+    @property
+    def new_name(self) -> str:
+        return f"service {self.record.new_name!r}"
 
     @property
     def new_id(self) -> str:
@@ -101,32 +150,21 @@ class Work:
         """
         id = self.record.new_id
         if id is None or id == self.old.id:
-            raise Invalid(
-                f"which service the relocation of {self.origin.label} made is not known; nothing was done"
-            )
+            raise Invalid(f"which service the relocation of {self.label} made is not known; nothing was done")
         return id
-
-    @property
-    def new_name(self) -> str:
-        """The name of the new service, for messages."""
-        return f"service {self.record.new_name!r}"
 
     @property
     def names(self) -> set[str]:
         """What a reference to the service may name, before and after."""
-        record, aliases = self.record, self.aliases()
-        known = {aliases.get(id) for id in (self.old.id, record.new_id) if id}
-        return {name for name in (*known, self.origin.alias, record.old_name, record.new_name) if name}
-
-    def aliases(self) -> dict[str, str]:
-        """Return the aliases of the services in the project, by id."""
-        return aliases_of(self.task.account.graph(str(self.old.project_id)))
-
-    # --- Steps ------------------------------------------------------------------------------------------
+        record, aliases = self.record, aliases_of(self.graph)
+        known = (aliases.get(self.old.id), aliases.get(record.new_id or ""), record.old_name, record.new_name)
+        return {name for name in known if name}
 
     def now(self) -> str:
         """Return the time by the platform, as records hold it."""
         return str(utc_text(self.task.client.clock.now()))
+
+    # --- Steps ------------------------------------------------------------------------------------------
 
     def note(self, phase: Phase | None = None, facts: Callable[[], dict[str, Any]] = dict) -> Step:
         """Return the step that remembers how far the relocation is. ``facts`` is called in its turn."""
@@ -134,7 +172,6 @@ class Work:
         return Step(summary, lambda: self.record.write(phase, **facts()), changes=False)
 
     def plan_service(self, **given: Any) -> Plan:
-        """Return the plan of module service with these options."""
         return plan_with(self.task, self.modules.service, given)
 
     def bring(self, id: str | None, name: str, state: str, **given: Any) -> Step:
@@ -144,46 +181,35 @@ class Work:
             lambda: self.plan_service(id=id or self.new_id, state=state, **given).steps,
         )
 
+    def bring_old(self, state: str) -> Step:
+        return self.bring(self.old.id, self.label, state)
+
     def start_again(self) -> list[Step]:
         """Return the steps that start the old service, though a stop may be under way that does not show yet.
 
         That of a run that was killed, or whose response was lost: the service seems to run, and then stops.
         """
-        summary = f"look whether {self.origin.label} is about to stop"
-        look = Step(
-            summary, lambda: poll_for(lambda: self.old_state() != ContainerState.RUNNING), changes=False
-        )
-        return [look, self.bring(self.old.id, self.origin.label, "started")]
 
-    def old_state(self) -> str | None:
-        """Return what the container of the old service does now."""
-        return read_state(self.task, self.old.id)
+        def look() -> None:
+            poll_for(lambda: read_state(self.task, self.old.id) != ContainerState.RUNNING)
+
+        summary = f"look whether {self.label} is about to stop"
+        return [Step(summary, look, changes=False), self.bring_old("started")]
 
     def suspend(self, id: str | None, name: str) -> Step:
-        """Return the step that suspends a service."""
+        """Return the step that suspends a service; without an id, the new one."""
         return Expansion(
             f"suspend {name}, and keep it",
             lambda: self.plan_service(id=id or self.new_id, state="suspended").steps,
             expects=[Commitment("suspension", name, None, id=id, name=name)],
         )
 
-    def pair(self, back: bool) -> tuple[Service, str]:
-        """Return the service to copy from, and the id of the one to copy to."""
-        if back:
-            return self.task.account.existing_service(self.new_id), self.old.id
-        return self.old, self.new_id
-
-    def copy_steps(self, summary: str, *, back: bool = False) -> list[Step]:
-        """Return the steps that make what one service holds like what the other one does."""
-        if self.origin.data is Data.NONE:
-            return []
-        return [Expansion(summary, lambda: self.plan_copy(*self.pair(back)).steps)]
+    # --- What is copied -----------------------------------------------------------------------------------
 
     def plan_copy(self, source: Service, target: str | None) -> Plan:
         """Plan the copy of files, or the restore of a dump once the database to restore into answers.
 
-        :raises Invalid: for a suspended service, whose files and rows the platform need not show. It would
-            be left as it is, and switched to all the same.
+        :raises Invalid: for a suspended service. It would be left as it is, and switched to all the same.
         """
         options = self.task.options
         for each in (source, self.task.account.existing_service(target) if target else source):
@@ -191,11 +217,12 @@ class Work:
                 raise Invalid(f"{label(each)} was suspended meanwhile. Resume it, and run this again")
         given: dict[str, Any] = {"source_id": source.id, "service": target}
         given["project_id"] = self.old.project_id
-        if self.origin.data is Data.DATABASE:
-            if target is not None:
-                await_database(cast(Task[Any], self.task), target)
-            given["public"] = self.origin.public if options.public is None else options.public
-            return plan_with(self.task, self.modules.database, given, Effects())
+        if self.data is Data.DATABASE:
+            await_database(self.task, target)
+            network = self.settings.network if self.settings else None
+            shown = network.is_public if network else None
+            given["public"] = shown if options.public is None else options.public
+            return plan_with(self.task, DATABASE, given, Effects())
         given |= {
             "source_name": source.name,
             "private_key_file": options.private_key_file,
@@ -206,22 +233,29 @@ class Work:
         }
         return plan_with(self.task, self.modules.files, given, Effects())
 
-    def compare_steps(self, *, back: bool = False) -> list[Step]:
-        """Return the step that compares two databases again: nothing may write to the one that is left."""
+    def copy_steps(self, summary: str, *, back: bool = False, compared: bool = False) -> list[Step]:
+        """Return the steps that make what one service holds like what the other one does.
+
+        :param compared: whether both are compared again: nothing may write to the one that is copied.
+        """
+
+        def plan() -> Plan:
+            source = self.task.account.existing_service(self.new_id) if back else self.old
+            return self.plan_copy(source, self.old.id if back else self.new_id)
 
         def compare() -> None:
-            source, target = self.pair(back)
-            if self.plan_copy(source, target).steps:
-                raise EffectUnverified(
-                    f"something else than the applications that refer to it writes to {label(source)} while "
-                    "it is copied. Stop that, and run this again"
-                )
+            if plan().steps:
+                writer = "something else than the applications that refer to it writes to"
+                named = self.new_name if back else self.label
+                raise EffectUnverified(f"{writer} {named} while it is copied. Stop that, and run this again")
 
-        return [Step("compare both databases once more", compare, changes=False)]
+        copy = Expansion(summary, lambda: plan().steps)
+        again = Step("compare both once more", compare, changes=False)
+        return [] if self.data is Data.NONE else [copy, again] if compared else [copy]
+
+    # --- Who uses what ------------------------------------------------------------------------------------
 
     def healthy_step(self) -> Step:
-        """Return the step that waits until the new service is healthy."""
-
         def wait() -> None:
             service = self.task.account.existing_service(self.new_id)
             Health(self.task, service, self.task.options.health_checks).wait()
@@ -233,50 +267,36 @@ class Work:
 
         That stop was confirmed. An earlier start may show for a moment after it: ``seconds`` allow for that.
         """
-        return not poll_for(lambda: self.old_state() not in ContainerState.UP, seconds)
-
-    def still_stopped_step(self) -> Step:
-        """Return the step that checks that nobody started the old service while it was copied."""
-
-        def check() -> None:
-            if self.is_up(QUIET_SECONDS):
-                raise EffectUnverified(
-                    f"{self.origin.label} was started again while it was copied, so {self.new_name} may lack "
-                    "what was written to it since. Find out what starts it, and run this again"
-                )
-
-        return Step(f"check that {self.origin.label} is still stopped", check, changes=False)
-
-    def not_used_steps(self) -> list[Step]:
-        """Return the step that checks that nobody started the old service since the switch.
-
-        There is none if the task gives up what was written to it.
-        """
-        if self.task.options.discard_newer:
-            return []
-
-        def check() -> None:
-            if used := self.used_since(QUIET_SECONDS):
-                raise Invalid(used)
-
-        return [Step(f"check that {self.origin.label} was not started since", check, changes=False)]
+        return not poll_for(lambda: read_state(self.task, self.old.id) not in ContainerState.UP, seconds)
 
     def used_since(self, seconds: float = 0.0) -> str | None:
         """Return what to do about an old service that was started since the switch; ``None`` if it was not.
 
         A suspended one is not in use, whatever its container shows: an earlier run may have done that.
         """
-        if (
-            not self.is_up(seconds)
-            or self.task.account.existing_service(self.old.id).status == ServiceStatus.SUSPENDED
-        ):
+        account, id = self.task.account, self.old.id
+        if not self.is_up(seconds) or account.existing_service(id).status == ServiceStatus.SUSPENDED:
             return None
-        how = " with hosted.services.sftp_sync" if self.origin.data is Data.FILES else ""
+        how = " with hosted.services.sftp_sync" if self.data is Data.FILES else ""
         return (
-            f"{self.origin.label} was started since {self.new_name} took its place, so it may hold what was "
-            f"written to it since and is nowhere else, and is not suspended. Copy what is missing to "
-            f"{self.new_name}{how}, and set discard_newer: true to go on; copy_back would overwrite it"
+            f"{self.label} was started since {self.new_name} took its place, so it may hold what is nowhere "
+            f"else, and is not suspended. Copy what is missing to {self.new_name}{how}, and set "
+            "discard_newer: true to go on; copy_back would overwrite it"
         )
+
+    def still_stopped_step(self, *, switched: bool = False) -> Step:
+        """Return the step that checks that nobody started the old service while it was copied, or since."""
+
+        def check() -> None:
+            if switched and (used := self.used_since(QUIET_SECONDS)):
+                raise Invalid(used)
+            if not switched and self.is_up(QUIET_SECONDS):
+                raise EffectUnverified(
+                    f"{self.label} was started again while it was copied, so {self.new_name} may lack what "
+                    "was written to it since. Find out what starts it, and run this again"
+                )
+
+        return Step(f"check that {self.label} is still stopped", check, changes=False)
 
     # --- What refers to the service -----------------------------------------------------------------------
 
@@ -284,43 +304,20 @@ class Work:
         """Return the steps that stop what refers to a database, so that nothing writes to it meanwhile."""
         return [self.bring(each.app.id, each.label, "stopped") for each in self.dependents if each.deployable]
 
-    def ran_until_now(self) -> list[str]:
-        """Return the ids of the applications that run, or did until a run stopped them or the service."""
+    def ran_until_now(self) -> dict[str, Any]:
+        """Return the fact which applications run, or did until a run stopped them or the service."""
         ids = [each.app.id for each in self.dependents]
         running = [id for id in ids if read_state(self.task, id) in ContainerState.UP]
-        return sorted({*self.started_before(), *running})
+        return {"running": sorted({*self.record.running, *running})}
 
-    def started_before(self) -> list[str]:
-        """Return the ids of the applications that ran until a run stopped them.
+    def unpause(self, *, others: bool = False) -> list[Step]:
+        """Return the steps that start what a run stopped, except what is gone or was suspended since.
 
-        Once the service is relocated, those that refer to it no more are their owner's.
+        :param others: whether only those count that the task leaves alone by now: no deploy starts them.
         """
-        before = self.record.running
-        if self.record.phase is not Phase.RELOCATED:
-            return before
-        return [each.app.id for each in self.dependents if each.app.id in before]
-
-    def stopped_meanwhile(self) -> list[str]:
-        """Return the ids of the applications that ran before the old service was stopped, and do not now.
-
-        It is back, so the next run would take that for the choice of their owners.
-        """
-        running = self.record.running
-        try:
-            return [id for id in running if read_state(self.task, id) == ContainerState.STOPPED]
-        except HostedError:
-            return running
-
-    def unpause(self, ids: Collection[str]) -> list[Step]:
-        """Return the steps that start applications, except what is gone or was suspended since."""
-        apps = [self.origin.apps.get(id) for id in ids]
-        there = [app for app in apps if app is not None and app.status == ServiceStatus.ACTIVE]
-        return [self.start_or_warn(app) for app in there]
-
-    def unpause_others(self) -> list[Step]:
-        """Return the steps that start what an earlier run stopped and the task leaves alone by now."""
-        deployed = {each.app.id for each in self.dependents}
-        return self.unpause([id for id in self.started_before() if id not in deployed])
+        deployed = {each.app.id for each in self.dependents} if others else ()
+        apps = [self.apps.get(id) for id in self.record.running if id not in deployed]
+        return [self.start_or_warn(app) for app in apps if app and app.status == ServiceStatus.ACTIVE]
 
     def start_or_warn(self, app: App) -> Step:
         """Return the step that starts an application, as far as it can run with what is there.
@@ -332,7 +329,7 @@ class Work:
 
         def start() -> Sequence[Step]:
             try:
-                perform_step(step, self.task, self.task.client)
+                self.perform([step])
             except HostedError as error:
                 self.task.warn(
                     f"{name}, which stopped during the relocation, could not be started again: "
@@ -368,11 +365,13 @@ class Work:
 
     def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
         """Return the steps that write the environment of one dependent, by default for the new service."""
-        id = to or self.new_id
-        alias = self.aliases().get(id)
+        id, slug = to or self.new_id, dependent.slug
+        alias = aliases_of(self.task.account.graph(str(self.old.project_id))).get(id)
         if alias is None:
             raise Invalid(f"service {id} has no alias in its project that {dependent.label} could refer to")
-        given = dependent.environment(self.names, alias)
+        aliases = dict.fromkeys(self.names, alias)
+        plain, secret = (all_redirected(part, aliases) for part in (dependent.plain, dependent.secret))
+        given = {"slug": slug, "variables": plain or None, "secret_variables": secret or None}
         return plan_with(self.task, self.modules.environment, given).steps
 
     def deploy_steps(self, dependent: Dependent) -> Sequence[Step]:
@@ -386,31 +385,48 @@ class Work:
         app = self.task.account.app_if_any(dependent.slug)
         if app is not None and app.digest is not None:  # another image may have been deployed since
             dependent = replace(dependent, app=app)
-        release = release_in_service(self.task, dependent)
-        given = {"slug": dependent.slug, **release}
+        given = {"slug": dependent.slug, **self.release_of(dependent)}
         found = plan_with(self.task, self.modules.app_deploy, given).steps
         if not found and dependent.app.id in self.record.running:
             return self.plan_service(id=dependent.app.id, state="started").steps
         return found
 
-    # --- Back again -----------------------------------------------------------------------------------------
+    def release_of(self, dependent: Dependent) -> dict[str, str]:
+        """Return the tag by which the image that an application runs is deployed again, and no other one.
+
+        With its digest: the tag may be declared again for another one.
+
+        :raises Invalid: if no tag names that image.
+        """
+        digest = str(dependent.app.digest)
+        source = self.task.account.settings(dependent.app.id).source
+        declared = self.task.account.releases(dependent.slug)
+        tags = [tag for tag, release in declared.items() if release.digest == digest]
+        if tags:
+            return {"tag": source.tag if source and source.tag in tags else tags[0], "digest": digest}
+        raise Invalid(
+            f"the platform shows no tag of the image that {dependent.label} runs, {digest}, so it could not "
+            f"be deployed with its new environment. Declare it with hosted.services.app_release under a tag "
+            "of its own, or list it in without_dependents"
+        )
+
+    # --- What fails -----------------------------------------------------------------------------------------
 
     def perform(self, steps: Iterable[Step]) -> None:
-        """Do what steps say, outside of a plan."""
         for step in steps:
             perform_step(step, self.task, self.task.client)
 
     def rescue(self, error: HostedError) -> None:
         """Start the old service again, because the new one cannot take its place, and say so in the error."""
         record = self.record
-        start = self.start_again() if record.ran else []
         try:
-            self.perform(start)
-            self.perform(self.unpause(self.stopped_meanwhile()))
-            self.record.write(Phase.ORDERED, running=self.stopped_meanwhile())
+            self.perform(self.start_again() if record.ran else [])
+            self.perform(self.unpause())
+            still = [id for id in record.running if read_state(self.task, id) == ContainerState.STOPPED]
+            record.write(Phase.ORDERED, running=still)
         except HostedError as other:
             error.append(
-                f". {self.origin.label} could not be brought back into service either: {other.message}. Run "
+                f". {self.label} could not be brought back into service either: {other.message}. Run "
                 "this with state: returned"
             )
             return
@@ -418,7 +434,7 @@ class Work:
             self.perform([self.bring(None, self.new_name, "stopped")])
         state = "runs again" if record.ran else "is as it was"
         error.append(
-            f". {self.origin.label} {state}, and nothing that refers to it was changed. {self.new_name} is "
+            f". {self.label} {state}, and nothing that refers to it was changed. {self.new_name} is "
             "billed and not in use: run this again to go on, or with state: returned to suspend it"
         )
 

@@ -58,8 +58,6 @@ class Relocation:
     sent: str | None = None
     """When the order was sent."""
     phase: Phase = Phase.NONE
-    asked: dict[str, Any] | None = None
-    """What was ordered; ``None`` if another task ordered it."""
     data: str | None = None
     """What of the old service can be copied: a suspended one may not tell."""
     ran: bool = True
@@ -77,8 +75,6 @@ class Relocation:
     """When the old service went back into service without a copy back, or was about to."""
     since: str | None = None
     """When the one that is not in service was suspended."""
-    suspended_at: str | None = None
-    """The same as the platform shows it; ``None`` if it does not."""
     keep_days: int = DEFAULT_DAYS
     deleting: str | None = None
     """The id of the one that is deleted, or about to be."""
@@ -93,8 +89,7 @@ class Relocation:
 
         :raises Invalid: if there is one that cannot be read: what it made would be unknown.
         """
-        record = RELOCATIONS.of(options.base_url, old_id, options.state_dir)
-        return replace(cls.read(record), old_id=old_id, path=record.path)
+        return replace(cls.read(RELOCATIONS.of(options.base_url, old_id, options.state_dir)), old_id=old_id)
 
     @classmethod
     def read(cls, record: Record[Relocation]) -> Relocation:
@@ -139,8 +134,7 @@ class Relocation:
     def delete_after(self, days: int | None = None) -> datetime | None:
         """Return when the one that is not in service may be deleted; ``None`` before it is suspended."""
         begun = parse_moment(self.since)
-        days = self.keep_days if days is None else days
-        return None if begun is None else begun + timedelta(days=days)
+        return begun and begun + timedelta(days=self.keep_days if days is None else days)
 
 
 RELOCATIONS = Kind(
@@ -148,8 +142,7 @@ RELOCATIONS = Kind(
     Relocation,
     "the record of a relocation",
     "Restore it from a backup of this machine. Delete it only if no relocation is under way, and none is to "
-    "be finished or to go back: what was ordered is known by its name alone then, and existing: adopt takes "
-    "it",
+    "be finished or to go back",
 )
 
 
@@ -174,8 +167,7 @@ def left_over(options: Options, warn: Callable[[str], None]) -> LeftOver:
     for damage in known.damaged:
         warn(f"a service that a relocation left over may be resumed: {damage}")
     found = LeftOver({}, {})
-    moves = sorted(known.relocations, key=lambda each: each.since or each.switched_at or "")
-    for record in moves:
+    for record in sorted(known.relocations, key=lambda each: each.since or each.switched_at or ""):
         pair = record.pair
         if pair is None and not record.undecided:
             continue
@@ -261,8 +253,10 @@ def successor_of(
                 "is under way. Nothing was done. If no run of hosted.services.relocate is completing that, "
                 "run it again, or go back with state: returned"
             )
-        if found := successor_in(record):
-            left[found.left_id] = found
+        pair = (record.old_id, str(record.new_id)) if record.phase is Phase.SWITCHED else record.pair
+        if pair is not None:
+            names = {record.old_id: record.old_name, str(record.new_id): record.new_name}
+            left[pair[0]] = Successor(pair[1], names[pair[1]], pair[0], names[pair[0]], record.project_id)
     fitting = [
         last_in(left, each)
         for each in left.values()
@@ -273,18 +267,6 @@ def successor_of(
         ids = [each.id for each in there]
         raise Ambiguous(f"{'. '.join(each.told for each in there)}. Name one by its id", ids=ids)
     return there[0] if there else None
-
-
-def successor_in(record: Relocation) -> Successor | None:
-    """Return what a relocation put in the place of what it left over, or of what it is about to suspend."""
-    pair = record.pair
-    if record.phase is Phase.SWITCHED:
-        pair = record.old_id, str(record.new_id)
-    if pair is None:
-        return None
-    names = (record.old_name, record.new_name)
-    before, now = names if pair[0] == record.old_id else names[::-1]
-    return Successor(pair[1], now, pair[0], before, record.project_id)
 
 
 def last_in(left: Mapping[str, Successor], found: Successor) -> Successor:

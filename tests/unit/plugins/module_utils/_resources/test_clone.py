@@ -6,24 +6,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
+from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import APP_CREATE
+from ansible_collections.hosted.services.plugins.module_utils._resources import app as app_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from ansible_collections.hosted.services.plugins.module_utils._resources.clone import IMAGE
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import CloneRecord
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import (
+    SEED,
     WEB,
     cloned,
     environment,
     files,
     ids_of,
     monthly_rate,
+    plain_files,
+    records,
     writes_to,
 )
-from unit.plugins.module_utils._resources.platform import run
+from unit.plugins.module_utils._resources.platform import before_first_call, run
 
 Clone = Callable[..., dict[str, Any]]
 
@@ -117,18 +130,6 @@ def test_a_new_release_of_the_source_is_deployed_in_the_clone(sandbox: Sandbox, 
     } == {"acme-api-staging"}
 
 
-def test_a_key_that_is_not_registered_says_how_to_register_one(
-    sandbox: Sandbox, clone: Clone, tmp_path: Path
-) -> None:
-    """A password would be a change of the source, so none is generated."""
-    for key in sandbox.api("GET", "/api/users/me/ssh-keys").json():
-        sandbox.api("DELETE", f"/api/users/me/ssh-keys/{key['id']}")
-    sandbox.clear_journal()
-    refused = clone()
-    assert "Register a key with hosted.services.ssh_key" in refused["msg"]
-    assert commits(sandbox) == []
-
-
 def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
     sandbox: Sandbox, clone: Clone
 ) -> None:
@@ -151,3 +152,136 @@ def test_a_clone_is_deleted_by_its_own_blueprint(sandbox: Sandbox, clone: Clone,
     assert not gone.get("failed"), gone.get("msg")
     assert "shop-staging" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
     assert ids_of(sandbox, "shop") == originals
+
+
+# --- What somebody else makes meanwhile ----------------------------------------------
+
+
+SERVICES: dict[str, Any] = {"services": ["lobby"], "environments": None, "secret_environments": None}
+APPS: dict[str, Any] = {"services": ["acme-api"], "environments": None, "secret_environments": None}
+
+
+def record_of(sandbox: Sandbox) -> CloneRecord:
+    """Return the record of the clone, as the module reads it."""
+    return CloneRecord.read(StateDirOptions(base_url=sandbox.base_url, token="x"), "shop-staging")
+
+
+def own_files(sandbox: Sandbox, name: str) -> dict[str, Any]:
+    """Return the files of a service in the project of the clone."""
+    return plain_files(sandbox, ids_of(sandbox, "shop-staging")[name])
+
+
+def make_another(sandbox: Sandbox) -> None:
+    """Order a service of the name of the clone, as somebody else does."""
+    own = {"name": "lobby-staging", "project": "shop-staging", "files": {"precious.txt": "mine"}}
+    sandbox.seed({"services": [{**SEED["services"][1], **own}]})
+    sandbox.clear_journal()
+
+
+def make_another_app(sandbox: Sandbox) -> None:
+    """Create an application of the slug of the clone, as somebody else does."""
+    own = {"slug": "acme-api-staging", "project": "shop-staging", "images": [{"tag": "theirs"}]}
+    sandbox.seed({"apps": [{**own, "deployed": "theirs"}]})
+    sandbox.clear_journal()
+
+
+def test_a_service_that_somebody_orders_meanwhile_is_left_alone(
+    sandbox: Sandbox, clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before_first_call(monkeypatch, Ordering, "place", lambda: make_another(sandbox))
+    found = clone(**SERVICES)
+    theirs = ids_of(sandbox, "shop-staging")["lobby-staging"]
+    said = f"service 'lobby-staging' ({theirs}) appeared meanwhile, and this clone did not make it"
+    assert found.get("failed") and said in found["msg"]
+    assert own_files(sandbox, "lobby-staging") == {"/precious.txt": "mine"}
+    assert [each for each in sandbox.writes() if theirs in each] == [] and record_of(sandbox).ids == {}
+    assert "existing: adopt takes it" in clone(**SERVICES)["msg"]
+
+
+def test_a_service_that_appears_is_adopted_if_that_is_said(
+    sandbox: Sandbox, clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before_first_call(monkeypatch, Ordering, "place", lambda: make_another(sandbox))
+    done = clone(**SERVICES, existing="adopt")
+    assert not done.get("failed"), done["msg"]
+    assert own_files(sandbox, "lobby-staging") == {"/a": "b"}
+
+
+def let_another_run_create(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, late: bool) -> None:
+    """Let somebody else create the application before the turn of this run, or right before its call."""
+    if late:
+        call = Client.call
+
+        def send(client: Client, route: Any, *given: Any, **named: Any) -> Any:
+            if route is APP_CREATE:
+                monkeypatch.setattr(Client, "call", call)
+                make_another_app(sandbox)
+            return call(client, route, *given, **named)
+
+        monkeypatch.setattr(Client, "call", send)
+    else:
+        before_first_call(monkeypatch, app_module, "make", lambda: make_another_app(sandbox))
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_application_that_somebody_creates_meanwhile_is_left_alone(
+    sandbox: Sandbox, clone: Clone, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """Also one that appears so late that the platform refuses to create another."""
+    let_another_run_create(monkeypatch, sandbox, late)
+    found = clone(**APPS)
+    theirs = ids_of(sandbox, "shop-staging")["acme-api-staging"]
+    said = f"app 'acme-api-staging' ({theirs}) appeared meanwhile, and this clone did not make it"
+    assert found.get("failed") and said in found["msg"]
+    [left] = [each for each in records(sandbox, "service") if each["id"] == theirs]
+    assert "theirs" in str(left) and record_of(sandbox).ids == {}
+    assert record_of(sandbox).sent == {}, "the next run does not take it for what this one created"
+    changes = [each for each in sandbox.writes() if "acme-api-staging" in each or theirs in each]
+    assert [each for each in changes if not each.endswith("/api/apps")] == []
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_what_a_killed_run_created_is_the_own_however_late_it_shows(
+    sandbox: Sandbox, clone: Clone, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """Also if it shows so late that it is the platform that refuses to create another."""
+    original = ids_of(sandbox, "shop")["acme-api"]
+    record = record_of(sandbox)
+    record.names = {original: "acme-api-staging"}
+    with suppress(Interrupted), record.ordering(original, PlatformClock()):
+        raise Interrupted("lost")
+    let_another_run_create(monkeypatch, sandbox, late)
+    done = clone(**APPS)
+    assert not done.get("failed"), done["msg"]
+    assert record_of(sandbox).ids == {original: ids_of(sandbox, "shop-staging")["acme-api-staging"]}
+    assert record_of(sandbox).sent == {}
+
+
+# --- Images --------------------------------------------------------------------------
+
+
+SHOP = {"slug": "acme-shop", "images": [{"tag": "v1"}], "deployed": "v1"}
+
+
+@pytest.fixture
+def digest(sandbox: Sandbox) -> str:
+    """The digest that an application runs, beside one that runs nothing."""
+    sandbox.seed({"apps": [SHOP, {"slug": "acme-copy"}]})
+    apps = sandbox.api("GET", "/api/apps").json()["items"]
+    return str(next(app["imageRef"] for app in apps if app["slug"] == "acme-shop").partition("@")[2])
+
+
+def test_an_image_is_copied_once(sandbox: Sandbox, digest: str) -> None:
+    given: dict[str, Any] = {"source_slug": "acme-shop", "slug": "acme-copy", "digest": digest}
+    planned = run(sandbox, IMAGE, check_mode=True, **given)
+    assert planned["actions"][0].startswith(f"copy image {digest} from ")
+    assert (planned["image"]["mounted"], planned["image"]["sent"]) == (0, 0), "nothing was copied"
+    done = run(sandbox, IMAGE, **given)
+    assert done["changed"] and done["image"]["mounted"] and not done["image"]["sent"]
+    assert not run(sandbox, IMAGE, **given)["changed"]
+
+
+def test_an_image_that_is_gone_is_refused(sandbox: Sandbox, digest: str) -> None:
+    gone = f"sha256:{'0' * 64}"
+    refused = run(sandbox, IMAGE, source_slug="acme-shop", slug="acme-copy", digest=gone)
+    assert f"no longer has the image {gone} that 'acme-shop' runs" in refused["msg"]

@@ -22,6 +22,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
+    one_at_a_time,
+    state_key,
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, plain_files
@@ -190,7 +192,7 @@ def test_two_recoveries_at_once_take_turns(sandbox: Sandbox, recover: Recover) -
     """The second one knows what the first has restored, which is in use by then."""
     results: list[Any] = []
     second = threading.Thread(target=lambda: results.append(recover()))
-    with RecoveryRecord.turn(sandbox.base_url, "shop"):
+    with one_at_a_time(f"recoveries:{state_key(sandbox.base_url, 'shop')}", "recovering"):
         second.start()
         second.join(1)
         assert results == [] and commits(sandbox) == []

@@ -9,6 +9,7 @@ tests/unit/data/relocate has what is planned, and what is refused before anythin
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,29 +18,34 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils._resources import relocate as module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import ways
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
     RelocateOptions,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
     Phase,
     Relocation,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import poll_for
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import (
     environment,
     files,
     ids_of,
     monthly_rate,
+    plain_files,
     writes_to,
 )
-from unit.plugins.module_utils._resources.platform import before_each, run
+from unit.plugins.module_utils._resources.platform import before_each, before_first_call
 from unit.plugins.module_utils._resources.relocations.platform import (
     ENVIRONMENTS,
+    FILES,
     NODE,
     SEED,
     Relocate,
@@ -69,19 +75,6 @@ def calls_to(sandbox: Sandbox, id: str) -> list[str]:
         if "/files" not in line["path"]:
             found.append(str(line["path"]).rpartition("/")[2])
     return found
-
-
-def fail_after_order(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let an order be carried out, and no service be read from then on."""
-    send = Client.send
-
-    def order_and_fail(client: Client, called: r.Route[Any], **given: Any) -> Any:
-        answer = send(client, called, **given)
-        for route in ("GET /api/resources", "GET /api/resources/{id}") if called is r.ORDER else ():
-            sandbox.fault(route, "status", status=503, count=None)
-        return answer
-
-    monkeypatch.setattr(Client, "send", order_and_fail)
 
 
 # --- There --------------------------------------------------------------------------------------------
@@ -131,19 +124,6 @@ def test_what_changed_after_the_first_copy_is_brought_over_while_the_old_one_is_
     assert orders(sandbox) == 1
 
 
-def test_a_platform_that_fails_right_after_the_order_hides_no_service(
-    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fail_after_order(sandbox, monkeypatch)
-    failed = relocate(retries=0)
-    sandbox.clear_faults()
-    old, new = pair(sandbox)
-    assert failed["failed"] and failed["changed"] and new in str(failed)
-    again = done(relocate())
-    assert orders(sandbox) == 1 and again["relocation"]["new_id"] == new
-    assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
-
-
 @pytest.mark.parametrize("how", ["the next run goes back", "the run itself starts it again"])
 def test_a_stop_that_shows_late_is_undone(
     how: str, sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
@@ -187,8 +167,6 @@ def test_what_somebody_made_after_an_order_that_was_refused_is_left_alone(
     if state == "relocated":
         assert f"'survival-2' ({theirs}) is there already" in " ".join(found["warnings"])
         assert found["relocation"]["new_name"] == "survival-3" and orders(sandbox) == 1
-    else:
-        assert "stays as it is" in " ".join(found["warnings"])
     assert files(sandbox, theirs) == {"/precious.txt": "mine"}
     assert status_of(sandbox, theirs)[0] == "ACTIVE" and calls_to(sandbox, theirs) == []
 
@@ -344,19 +322,6 @@ def test_a_service_that_was_started_since_the_switch_is_not_suspended(
     assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
 
 
-def test_a_service_that_was_started_since_the_switch_can_come_back(
-    sandbox: Sandbox, relocate: Relocate
-) -> None:
-    fail_in_service(sandbox, relocate, "there")
-    old, new = pair(sandbox)
-    start(sandbox, old)
-    write_file(sandbox, old, "newer.txt", "by players")
-    assert relocate()["failed"]
-    done(relocate(state="returned"))
-    assert files(sandbox, old)["/newer.txt"] == "by players"
-    assert status_of(sandbox, old) == ("ACTIVE", "running") and status_of(sandbox, new)[0] == "SUSPENDED"
-
-
 def test_an_image_that_its_tag_names_only_since_is_not_deployed(
     sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -468,35 +433,6 @@ def test_a_way_back_leaves_alone_what_was_suspended_since_it_stopped(
     assert status_of(sandbox, pair(sandbox)[1])[0] == "SUSPENDED"
 
 
-@pytest.mark.parametrize("state", ["relocated", "returned"])
-def test_a_run_that_is_killed_before_its_last_note_leaves_nothing_to_a_sleep_plan(
-    state: str, sandbox: Sandbox, relocate: Relocate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One service is suspended by then. Nobody may resume or delete it until that is noted as well."""
-    if state == "returned":
-        done(relocate())
-    write = Relocation.write
-
-    def fail_at_the_end(record: Relocation, phase: Phase | None = None, **changes: Any) -> None:
-        if phase == state:
-            raise Invalid("killed")
-        write(record, phase, **changes)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Relocation, "write", fail_at_the_end)
-        assert "killed" in relocate(state=state)["msg"]
-    old, new = pair(sandbox)
-    left, kept = (old, new) if state == "relocated" else (new, old)
-    assert status_of(sandbox, left)[0] == "SUSPENDED" and status_of(sandbox, kept) == ("ACTIVE", "running")
-    sandbox.clear_journal()
-    plan: dict[str, Any] = {"name": "days", "services": [old, new], "state_dir": str(tmp_path / "plans")}
-    slept = done(run(sandbox, SLEEP_PLAN, **plan, awake=[{}]))
-    assert "the relocation of service 'survival' is not complete" in " ".join(slept["warnings"])
-    assert "is not complete" in relocate(state="finished", keep_days=0)["msg"]
-    assert commits(sandbox) == []
-    assert done(relocate(state=state))["relocation"]["phase"] == state
-
-
 def fail_before_switch(relocate: Relocate) -> None:
     """Let a relocation fail because the new service is not healthy, so that nothing refers to it."""
     check = {"url": "http://127.0.0.1:9/", "status": [200], "tcp": False, "timeout": 0.2}
@@ -513,23 +449,6 @@ def fail_in_service(sandbox: Sandbox, relocate: Relocate, way: str) -> None:
         sandbox.fault("POST /api/resources/{id}/resume", "status", status=409)
         assert relocate(state="returned")["failed"]
     sandbox.clear_faults()
-
-
-@pytest.mark.parametrize("way", ["there", "back"])
-def test_a_sleep_plan_resumes_what_may_be_in_use_while_a_relocation_is_on_its_way(
-    way: str, sandbox: Sandbox, relocate: Relocate, tmp_path: Path
-) -> None:
-    """And nothing else: not what was not brought back, which holds what was there before the relocation."""
-    fail_in_service(sandbox, relocate, way)
-    old, new = pair(sandbox)
-    before = [status_of(sandbox, id)[0] for id in (old, new)]
-    assert before == ["ACTIVE" if way == "there" else "SUSPENDED", "ACTIVE"]
-    plan: dict[str, Any] = {"name": "days", "services": [old, new], "state_dir": str(tmp_path / "plans")}
-    slept = done(run(sandbox, SLEEP_PLAN, **plan, awake=[]))
-    assert [status_of(sandbox, id)[0] for id in (old, new)] == ["SUSPENDED", "SUSPENDED"]
-    assert "left over" not in " ".join(slept.get("warnings", []))
-    done(run(sandbox, SLEEP_PLAN, **plan, awake=[{}]))
-    assert [status_of(sandbox, id)[0] for id in (old, new)] == before
 
 
 # --- Back again -----------------------------------------------------------------------------------------
@@ -593,23 +512,6 @@ def test_the_old_service_is_deleted_only_by_a_task_after_its_date(
     assert status_of(sandbox, new) == ("ACTIVE", "running")
 
 
-def test_after_the_way_back_the_new_one_is_deleted_and_another_can_be_ordered(
-    sandbox: Sandbox, relocate: Relocate
-) -> None:
-    done(relocate())
-    _old, new = pair(sandbox)
-    done(relocate(state="returned"))
-    sandbox.clear_journal()
-    end = {"state": "finished", "keep_days": 0, "delete_backups": True}
-    assert "set discard_newer: true; to keep it, copy it elsewhere first" in relocate(**end)["msg"]
-    assert commits(sandbox) == []
-    done(relocate(**end, discard_newer=True))
-    assert set(ids_of(sandbox, "shop")) == {each["name"] for each in SEED["services"]} | {"acme-web"}
-    assert not done(relocate(state="returned"))["changed"]
-    done(relocate())
-    assert pair(sandbox)[1] != new
-
-
 def test_a_deletion_begins_once_it_is_remembered(
     sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -651,3 +553,112 @@ def test_a_deletion_that_was_refused_does_not_delete_what_is_in_use_again(
     [suspension] = commits(sandbox)
     assert suspension.startswith(f"POST /api/resources/{old}/suspend ")
     assert done(relocate(**end, discard_newer=True))["relocation"]["deleted"]
+
+
+# --- What somebody else orders meanwhile ---------------------------------------------
+
+
+THEIRS = {"/precious.txt": "mine"}
+
+
+def before_the_order(monkeypatch: pytest.MonkeyPatch, first: Callable[[], object]) -> None:
+    """Let something happen between the plan and the order."""
+    before_first_call(monkeypatch, Ordering, "place", first)
+
+
+def while_the_source_is_listed(monkeypatch: pytest.MonkeyPatch, first: Callable[[], object]) -> None:
+    """Let something happen between the choice of the name and the plan of the order."""
+    before_first_call(monkeypatch, ways, "check_readable", first)
+
+
+def order_another(sandbox: Sandbox, host: str = NODE, **given: Any) -> None:
+    """Order a service of the next number, as somebody else does."""
+    own = {"name": "survival-2", "host": host, "files": {"precious.txt": "mine"}, **given}
+    sandbox.seed({"services": [{**SEED["services"][0], **own}]})
+    sandbox.clear_journal()
+
+
+def record_of(sandbox: Sandbox, id: str) -> Relocation:
+    """Return what is remembered of the relocation of a service."""
+    return Relocation.of(StateDirOptions(base_url=sandbox.base_url, token="x"), id)
+
+
+@pytest.mark.parametrize("moment", [while_the_source_is_listed, before_the_order])
+@pytest.mark.parametrize("host", [NODE, "node-paris-1"])
+def test_a_service_that_somebody_orders_meanwhile_is_left_alone(
+    sandbox: Sandbox,
+    relocate: Relocate,
+    monkeypatch: pytest.MonkeyPatch,
+    host: str,
+    moment: Callable[..., None],
+) -> None:
+    """Also by the way back. The next run takes the next number."""
+    moment(monkeypatch, lambda: order_another(sandbox, host))
+    found = relocate()
+    old, theirs = pair(sandbox)
+    before = status_of(sandbox, theirs)
+    said = f"service 'survival-2' ({theirs}) appeared meanwhile, and this relocation did not order it"
+    assert found.get("failed") and said in found["msg"]
+    assert record_of(sandbox, old).new_id is None
+    assert [each for each in sandbox.writes() if theirs in each] == []
+    if moment is before_the_order:
+        done(relocate(state="returned"))
+    again = done(relocate())
+    assert again["relocation"]["new_name"] == "survival-3"
+    assert plain_files(sandbox, theirs) == THEIRS and status_of(sandbox, theirs) == before
+    new = ids_of(sandbox, "shop")["survival-3"]
+    assert plain_files(sandbox, new) == {f"/{name}": text for name, text in FILES.items()}
+
+
+def test_one_of_the_given_name_is_refused_until_it_is_to_be_adopted(
+    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before_the_order(monkeypatch, lambda: order_another(sandbox))
+    for said in ("appeared meanwhile", "no relocation is known to have made it"):
+        found = relocate(name="survival-2")
+        assert found.get("failed") and said in found["msg"] and "existing: adopt" in found["msg"]
+    _old, theirs = pair(sandbox)
+    assert plain_files(sandbox, theirs) == THEIRS
+    done(relocate(name="survival-2", existing="adopt"))
+    assert plain_files(sandbox, theirs) == {f"/{name}": text for name, text in FILES.items()}
+
+
+def test_one_that_appears_is_adopted_if_that_is_said(
+    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before_the_order(monkeypatch, lambda: order_another(sandbox))
+    done(relocate(existing="adopt"))
+    _old, theirs = pair(sandbox)
+    assert plain_files(sandbox, theirs) == {f"/{name}": text for name, text in FILES.items()}
+
+
+@pytest.mark.parametrize("narrowed", [{}, {"project": "shop"}])
+def test_an_old_service_that_is_resumed_before_its_turn_is_not_deleted(
+    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch, narrowed: dict[str, Any]
+) -> None:
+    """Another run may hold the lock for minutes, and what was read before that is not how it is."""
+    done(relocate(keep_days=0))
+    old, _new = pair(sandbox)
+    resume = f"/api/resources/{old}/resume"
+    before_first_call(monkeypatch, module, "one_at_a_time", lambda: sandbox.api("POST", resume))
+    found = relocate(state="finished", **narrowed)
+    assert found.get("failed") and "somebody may use it" in found["msg"]
+    assert sandbox.api("GET", f"/api/resources/{old}").json()["status"] == "ACTIVE"
+
+
+def test_what_an_order_of_a_killed_run_made_late_is_the_new_service(
+    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not ordered again."""
+
+    def lost(_ids: dict[str, str], _body: Any) -> None:
+        raise Interrupted("killed")
+
+    with monkeypatch.context() as patch:
+        before_each(patch, r.ORDER, lost)
+        assert relocate().get("failed")
+    before_the_order(monkeypatch, lambda: order_another(sandbox))
+    found = done(relocate())
+    _old, new = pair(sandbox)
+    assert found["relocation"]["new_id"] == new and orders(sandbox) == 0
+    assert plain_files(sandbox, new) == {f"/{name}": text for name, text in FILES.items()}

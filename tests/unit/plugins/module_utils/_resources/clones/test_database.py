@@ -16,8 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones import content
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.content import (
     DATABASE,
-    DatabaseOptions,
-    address_of,
+    FillOptions,
     await_database,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import NoDumpError
@@ -122,7 +121,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Account:
 def plan(account: Account, **given: Any) -> tuple[Plan, Task[Any]]:
     """Return the plan of a copy, and its task."""
     own = {"source_id": "old", "service": "new", "project_id": "prj_default", **given}
-    task: Task[Any] = Task(cast(Any, account), DatabaseOptions(**own))
+    task: Task[Any] = Task(cast(Any, account), FillOptions(**own))
     return DATABASE.plan(task), task
 
 
@@ -186,25 +185,11 @@ def test_a_clone_that_is_not_there_yet_may_be_out_of_reach(public: bool, account
     )
 
 
-@pytest.mark.parametrize("is_public", [True, False])
-def test_a_database_answers_outside_if_it_is_open(is_public: bool, account: Account) -> None:
-    account.network["isPublic"] = is_public
-    task: Task[Any] = Task(cast(Any, account), DatabaseOptions(source_id="old"))
-    service = account.service("old")
-    assert service is not None
-    facts = address_of(task, service)
-    assert (facts["host"], facts["port"]) == ("old.internal", 5432)
-    outside = (facts.get("public_host"), facts.get("public_port"))
-    assert outside == (("203.0.113.1", 15432) if is_public else (None, None))
-    account.network = {}
-    assert "public_host" not in address_of(task, service)
-
-
 def test_a_new_database_is_waited_for_as_long_as_the_task_says(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(monkeypatch)
-    task: Task[Any] = Task(cast(Any, account), DatabaseOptions(source_id="old", wait_timeout=60.0))
+    task: Task[Any] = Task(cast(Any, account), FillOptions(source_id="old", wait_timeout=60.0))
     await_database(task, None)
     await_database(task, "new")
     assert clock.pauses == []

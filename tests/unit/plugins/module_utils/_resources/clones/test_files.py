@@ -100,11 +100,6 @@ def test_what_is_written_while_it_is_copied_is_found_by_the_next_copy(
     assert files(sandbox, given["service"]) == files(sandbox, given["source_id"])
 
 
-def test_a_clone_that_is_not_there_yet_gets_everything(sandbox: Sandbox, given: dict[str, Any]) -> None:
-    planned = run(sandbox, FILES, check_mode=True, **{**given, "service": None})
-    assert planned["actions"] == ["copy the files of service 'one': create 1 (5 bytes)"]
-
-
 def test_a_suspended_clone_is_left_as_it_is(sandbox: Sandbox, given: dict[str, Any]) -> None:
     sandbox.api("POST", f"/api/resources/{given['service']}/suspend")
     sandbox.clear_journal()

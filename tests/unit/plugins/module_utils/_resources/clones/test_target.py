@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -17,14 +18,36 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Interrupted,
     RateLimited,
 )
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Project
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
+    Export,
+    Exported,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
     Member,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.options import CloneOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.rules import (
+    blueprint_of,
+    read_environments,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import (
+    CloneOptions,
+    Original,
+    SourceProject,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import (
     CloneRecord,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    StateDirOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
+    Fingerprints,
+    record_of,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient
 
@@ -57,15 +80,6 @@ def test_what_was_made_is_known_by_its_name_before_its_id_is(tmp_path: Path) -> 
     assert CloneRecord.read(options(tmp_path), "copy").ids == {"id-Survival": "svc_7"}
     assert again.sent == {} and not again.made(member("Survival-x"))
     assert Path(again.path).stat().st_mode & 0o077 == 0
-
-
-def test_the_id_of_a_deleted_clone_does_not_hide_the_next_one(tmp_path: Path) -> None:
-    """A run that was killed after it had ordered a clone anew finds that one."""
-    record = CloneRecord(str(tmp_path / "record"), names={"id-Survival": "Survival-x"})
-    record.note_id("id-Survival", "svc_gone")
-    with record.ordering("id-Survival", PlatformClock()):
-        again = CloneRecord(record.path, record.names, dict(record.ids), dict(record.sent))
-    assert again.recognize([member("Survival-x")]) == [] and again.made(member("Survival-x"))
 
 
 @pytest.mark.parametrize(
@@ -109,23 +123,48 @@ def test_what_appears_is_taken_if_it_came_up_with_a_lost_order(
     assert not record.takes("id-Survival", "svc_3", cast(Any, account)), "it is not listed"
 
 
-def test_another_project_has_another_record(tmp_path: Path) -> None:
-    record = CloneRecord.read(options(tmp_path), "copy")
-    record.source = "prj-shop"
-    record.write()
-    assert CloneRecord.read(options(tmp_path), "other").source is None
+# --- What is made --------------------------------------------------------------------
 
 
-def test_a_record_that_cannot_be_written_stops_the_clone(tmp_path: Path) -> None:
-    record = CloneRecord.read(options(tmp_path), "copy")
-    (tmp_path / "clones").write_text("a file")
-    with pytest.raises(Invalid, match=r"what the clone made cannot be kept in .*state_dir"):
-        record.write()
+DIGEST = f"sha256:{'a1' * 32}"
 
 
-def test_nobody_else_reads_the_folder_of_records(tmp_path: Path) -> None:
-    """It is made once, and stays."""
-    record = CloneRecord.read(options(tmp_path), "copy")
-    record.write()
-    record.write()
-    assert (tmp_path / "clones").stat().st_mode & 0o777 == 0o700
+def source_of(*slugs: str, ran: Sequence[str] = (), tag: str | None = None) -> SourceProject:
+    """Return a project of applications, of which some have been deployed and the first shows its tag."""
+    originals = [
+        Original(
+            *(slug, slug, slug, True),
+            Exported("applications", slug, {}, id=slug),
+            {"name": slug, "host": None, "settings": {"source": {"tag": tag if slug == slugs[0] else None}}},
+            App(id=slug, slug=slug, status="ACTIVE", image_ref=f"r/a@{DIGEST}" if slug in ran else None),
+            referring=["URL"],
+        )
+        for slug in slugs
+    ]
+    return SourceProject(Project(id="prj-shop", name="shop"), originals, [], Export("shop"))
+
+
+def test_an_image_is_that_of_the_source() -> None:
+    source = source_of("acme-web", "acme-api", "acme-new", ran=("acme-web", "acme-api"), tag="v2")
+    names = {each.key: f"{each.was}-x" for each in source.originals}
+    options = CloneOptions(source="shop", project="copy")
+    data, _states = blueprint_of(options, source, {key: {} for key in names}, {}, names=names, there={})
+    assert {key: values.get("image") for key, values in data["applications"].items()} == {
+        "acme-web": {"tag": "v2", "digest": DIGEST},
+        "acme-api": {"tag": "clone-a1a1a1a1a1a1", "digest": DIGEST},
+        "acme-new": None,
+    }
+
+
+def test_variables_that_this_controller_wrote_are_known(tmp_path: Path) -> None:
+    source = source_of("acme-web")
+    record = record_of(StateDirOptions(state_dir=FilePath(str(tmp_path))), "acme-web")
+    Fingerprints.at(record, "acme-web").keep({"LOG_LEVEL": "info", "URL": "x"})
+
+    def read(**given: Any) -> None:
+        own: Any = {"source": "shop", "project": "copy", "state_dir": str(tmp_path), **given}
+        read_environments(Task(cast(Any, SimpleNamespace()), CloneOptions(**own)), source, None)
+
+    with pytest.raises(Invalid, match=r"'acme-web' lacks LOG_LEVEL, URL\. Nothing was ordered"):
+        read()
+    read(without_environment=["acme-web"])

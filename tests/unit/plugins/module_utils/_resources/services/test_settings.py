@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
-from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import Idempotency, Route, Scope
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
     Found,
@@ -25,16 +23,14 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     ApplicationSection,
     ServiceSection,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.source import Data
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import (
     describe_service,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
-    RelocateOptions,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.origin import (
-    Origin,
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.choice import (
     wanted_order,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
+    RelocateOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
@@ -154,8 +150,7 @@ def test_a_new_setting_is_carried_to_every_copy(client: FakeClient) -> None:
     record = {**service.as_dict(), "can_power": True, "settings": settings.as_dict()}
     [exported] = export_project(Found("shop", [record], {})).entries
     options = RelocateOptions(service="s", host="nd_2")
-    origin = Origin(service, settings, ProjectGraph(), {}, Data.NONE, running=True)
-    relocated = wanted_order(cast(Task[RelocateOptions], Task(cast(Client, client), options)), origin)
+    relocated = wanted_order(options, service, settings)
     last = describe_service(task_of(SERVICE, client, id="s"), View(service), settings, None, "now")
     [described] = yaml.safe_load(last)
     for values in (exported.values, relocated, described["hosted.services.service"]):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocate import find_relocation
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.options import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
     RelocateOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
@@ -60,16 +60,6 @@ def surely(options: RelocateOptions) -> set[str]:
     return set(found.surely)
 
 
-def test_what_is_kept_is_read_again(options: RelocateOptions) -> None:
-    assert Relocation.of(options, "svc_1").phase is Phase.NONE
-    written(options, "svc_1", new_id="svc_2", keep_days=3, since=NOW)
-    read = Relocation.of(options, "svc_1")
-    assert read.phase is Phase.ORDERED
-    assert read.new_id == "svc_2"
-    assert read.delete_after() is not None
-    assert Relocation.of(options, "svc_3").phase is Phase.NONE
-
-
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"old_id": "svc_1", "phase": "other"}', '{"phase": "none"}']
 )
@@ -81,40 +71,11 @@ def test_a_damaged_record_is_an_error(text: str, options: RelocateOptions) -> No
     assert find_relocation(options, "survival") is None
 
 
-def test_what_a_newer_version_keeps_is_left_out(options: RelocateOptions) -> None:
-    record = written(options, "svc_1")
-    path = Path(record.path)
-    path.write_text(path.read_text().replace("{", '{"more": 1, ', 1))
-    assert Relocation.of(options, "svc_1").phase is Phase.ORDERED
-
-
 @pytest.mark.parametrize("wanted", ["svc_1", "svc_2", "survival", "survival-2"])
 def test_a_relocation_is_found_by_both_services(wanted: str, options: RelocateOptions) -> None:
     written(options, "svc_1", new_id="svc_2")
     found = find_relocation(options, wanted)
     assert found is not None and found.old_id == "svc_1"
-
-
-@pytest.mark.parametrize("wanted", ["svc_3", "survival-3", "surviva"])
-def test_another_service_was_not_relocated(wanted: str, options: RelocateOptions) -> None:
-    written(options, "svc_1", new_id="svc_2")
-    assert find_relocation(options, wanted) is None
-
-
-def test_one_of_another_platform_is_not(tmp_path: Path, options: RelocateOptions) -> None:
-    written(options, "svc_1")
-    other = RelocateOptions(service="survival", base_url="http://localhost:1", state_dir=str(tmp_path))  # type: ignore[arg-type]
-    assert find_relocation(other, "survival") is None
-
-
-def test_those_that_are_over_do_not_make_a_name_ambiguous(options: RelocateOptions) -> None:
-    first = written(options, "svc_1")
-    written(options, "svc_3")
-    with pytest.raises(Ambiguous, match="name one by id"):
-        find_relocation(options, "survival")
-    first.write(Phase.FINISHED, gone=True)
-    found = find_relocation(options, "survival")
-    assert found is not None and found.old_id == "svc_3"
 
 
 @pytest.mark.parametrize(
@@ -164,28 +125,6 @@ def test_a_service_that_was_moved_to_again_is_not_left_over(options: RelocateOpt
     assert surely(options) == {"svc_1", "svc_2"}
 
 
-def test_a_move_that_was_not_noted_to_its_end_is_later_than_the_one_before(options: RelocateOptions) -> None:
-    """Of the service in the middle, which is moved on or back, the later record is right."""
-    first, second = "2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z"
-    written(options, "svc_1", new_id="svc_2", phase=Phase.RELOCATED, since=first)
-    written(options, "svc_2", new_id="svc_3", phase=Phase.SWITCHED, switched_at=second)
-    assert left(options) == ({"svc_1": "survival"}, {"svc_2": "survival"})
-    written(options, "svc_2", new_id="svc_1", phase=Phase.SWITCHED, switched_at=second)
-    assert left(options) == ({}, {"svc_2": "survival"})
-
-
-def test_what_may_go_back_is_not_left_over_for_sure(options: RelocateOptions) -> None:
-    """Though an earlier relocation left it over: somebody took it into service again."""
-    written(options, "svc_1", new_id="svc_2", phase=Phase.RETURNED, since="2026-11-01T00:00:00Z")
-    written(options, "svc_2", new_id="svc_3", phase=Phase.RETURNING, since="2026-11-02T00:00:00Z")
-    assert left(options) == ({}, dict.fromkeys(["svc_2", "svc_3"], "survival"))
-
-
-def test_what_is_not_known_yet_is_not_left_over(options: RelocateOptions) -> None:
-    written(options, "svc_1", new_id=None, phase=Phase.RETURNING)
-    assert left(options) == ({}, {"svc_1": "survival"})
-
-
 def test_a_damaged_record_is_told_and_takes_nothing_from_the_others(
     options: RelocateOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,18 +143,6 @@ def test_a_damaged_record_is_told_and_takes_nothing_from_the_others(
     for path, doubt in zip(damaged, doubts, strict=True):
         assert f"the record of a relocation is in {path!r}, which cannot be read: it is damaged" in doubt
         assert "may be resumed" in doubt and "Restore it from a backup" in doubt
-
-
-def test_a_folder_that_cannot_be_has_no_relocations() -> None:
-    impossible = RelocateOptions(service="survival", base_url=URL, state_dir="x" * 5000)  # type: ignore[arg-type]
-    assert find_relocation(impossible, "survival") is None
-    assert left(impossible) == ({}, {})
-
-
-def test_a_record_that_cannot_be_kept_is_an_error(options: RelocateOptions, tmp_path: Path) -> None:
-    (tmp_path / "relocations").write_text("")
-    with pytest.raises(Invalid, match="the record of a relocation cannot be kept"):
-        written(options, "svc_1")
 
 
 def test_what_is_in_the_place_of_what_a_relocation_left_over(options: RelocateOptions) -> None:
