@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import posixpath
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -153,7 +154,7 @@ def kept_paths(source: Tree, target: Tree) -> set[str]:
     """Return what stays of the target though the source has none: what is excluded, or left out there."""
     kept, patterns = set(target.protected), target.patterns
     # A pattern for directories may have excluded one that is a link or a file there.
-    spared = {path for path in source.excluded if patterns.excludes(path, True)} | source.left_out
+    spared = {path for path in source.excluded if patterns.excludes(path, True)} | source.left_out.keys()
     for path in target.entries if spared else ():
         if within(path, spared):
             kept.update((path, *above(path)))
@@ -213,8 +214,8 @@ def clear_the_way(path: str, there: TreeEntry, target: Tree, rules: Rules, chang
     changes.in_the_way[path] = there
 
 
-def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
-    """Return a tree without the links that lead out of it; ``skip`` hears of each.
+def without_stray_links(tree: Tree) -> Tree:
+    """Return a tree that leaves out the links which lead out of it.
 
     Their namesakes on the other side are not deleted for that.
     """
@@ -225,10 +226,8 @@ def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
         elif entry.kind is Kind.LINK and not stays_inside(path, str(entry.target), tree.entries):
             where = printable_path(str(entry.target)[:LONGEST_TARGET])
             stray[path] = f"it is a link that leads out of the tree, to {where}"
-    for path, why in stray.items():
-        skip(path, why)
     kept = {path: entry for path, entry in tree.entries.items() if path not in stray}
-    return replace(tree, entries=kept, left_out=tree.left_out | set(stray))
+    return replace(tree, entries=kept, left_out={**tree.left_out, **stray})
 
 
 def stays_inside(path: str, target: str, entries: Mapping[str, TreeEntry]) -> bool:
@@ -242,27 +241,19 @@ def stays_inside(path: str, target: str, entries: Mapping[str, TreeEntry]) -> bo
     here, todo, links = path.split("/")[:-1], target.split("/")[::-1], 0
     while ".." in todo:
         name = todo.pop()
-        if name == ".." and not here:
-            return False
         if name == "..":
+            if not here:
+                return False
             here.pop()
         elif name not in ("", "."):
-            here.append(name)
-            entry = entries.get("/".join(here))
+            entry = entries.get("/".join([*here, name]))
             if entry is not None and entry.kind is Kind.DIRECTORY:
+                here.append(name)
                 continue
             links += 1
-            if entry is None or not followed(entry, here, todo) or links > MOST_LINKS:
+            if entry is None or links > MOST_LINKS or not is_relative(entry.target or ""):
                 return False
-    return True
-
-
-def followed(entry: TreeEntry, here: list[str], todo: list[str]) -> bool:
-    """Put what a link says in its place on a way; return whether that can be done."""
-    if entry.kind is not Kind.LINK or not is_relative(entry.target or ""):
-        return False
-    here.pop()
-    todo.extend(str(entry.target).split("/")[::-1])
+            todo.extend(str(entry.target).split("/")[::-1])
     return True
 
 
@@ -271,11 +262,15 @@ def is_relative(target: str) -> bool:
     return 0 < len(target) <= LONGEST_TARGET and not target.startswith("/")
 
 
-def describe_entry(entry: TreeEntry, when: Callable[[int], str]) -> str:
+def describe_entry(entry: TreeEntry) -> str:
     """Return an entry as a diff shows it."""
     permissions = "" if entry.mode is None else f", mode {entry.mode:04o}"
     if entry.kind is Kind.LINK:
         return f"link to {printable_path(entry.target or 'somewhere')}"
-    if entry.kind is Kind.FILE:
-        return f"{entry.size} bytes, changed {when(entry.mtime)}{permissions}"
-    return f"{entry.kind.value}{permissions}"
+    if entry.kind is not Kind.FILE:
+        return f"{entry.kind.value}{permissions}"
+    try:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(entry.mtime))
+    except (OverflowError, ValueError, OSError):  # no calendar has it
+        when = f"{entry.mtime} seconds after 1970"
+    return f"{entry.size} bytes, changed {when}{permissions}"

@@ -17,7 +17,7 @@ import shutil
 import stat
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -157,30 +157,29 @@ class Local:
         finally:
             os.close(listed)
 
-    async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-        """Read all; an empty tree where there is nothing. ``skip`` hears what is left out."""
+    async def tree(self, patterns: Patterns) -> Tree:
+        """Read all; an empty tree where there is nothing."""
         tree = Tree(patterns=patterns, name=f"{printable_path(self.root)} on this machine")
-        folders = [ROOT]
         try:
             base = await self.look(ROOT)
             if base is None:
                 return tree
             tree.entries[ROOT], tree.newest = base, int(time.time())  # its times are of this machine's clock
-            while base.kind is Kind.DIRECTORY and folders:
-                folders += self._read(tree, folders.pop(), skip)
+            folders = [ROOT] if base.kind is Kind.DIRECTORY else []
+            while folders:
+                folders += self._read(tree, folders.pop())
         except OSError as error:
             raise TransferFailed(f"cannot read {printable_path(self.root)}: {error.strerror}") from None
-        tree.prune(patterns, skip)
-        return tree
+        return tree.finish()
 
-    def _read(self, tree: Tree, folder: str, skip: Callable[[str, str], None]) -> list[str]:
+    def _read(self, tree: Tree, folder: str) -> list[str]:
         """Note what a folder holds; return the folders in it that are to be looked into."""
         inner = []
         try:
             for name, entry in self._listed(folder):
                 path = join(folder, name)
                 tree.meet(path)
-                if tree.take(path, entry, skip):
+                if tree.take(path, entry):
                     inner.append(path)
         except OSError as error:
             if folder == ROOT:
@@ -283,10 +282,7 @@ def replacing(folder: int, name: str, mode: int) -> Iterator[int]:
 
 
 def put_in_place(folder: int, temporary: str, name: str) -> None:
-    """Rename a temporary file.
-
-    :raises FileNotFoundError: saying what may have removed it.
-    """
+    """Rename a temporary file; an error says what may have removed it."""
     try:
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except FileNotFoundError:

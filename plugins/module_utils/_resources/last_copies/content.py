@@ -56,7 +56,7 @@ class FileContent:
     task: Task[ServiceOptions]
     tree: Tree
     """What the service had when it was read first."""
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(init=False)
     """Links that lead out of the service, and what is no file, with the reason."""
 
     @classmethod
@@ -65,11 +65,10 @@ class FileContent:
         require()
         session = key_session(task, access, task.options.known_hosts or KNOWN_HOSTS)
         task.closing.enter_context(session)
-        remote, skipped = Remote(session.sftp, "."), dict[str, str]()
-        tree = session.run(remote.tree(Patterns(), skipped.__setitem__))
+        remote = Remote(session.sftp, ".")
+        tree = session.run(remote.tree(Patterns()))
         check_readable(remote, tree)
-        skipped |= dict.fromkeys(tree.leftovers, "it is what a transfer that broke off has left")
-        return cls(session, remote, task, tree, skipped)
+        return cls(session, remote, task, tree)
 
     source: Tree = field(init=False)
     """What of it is copied."""
@@ -79,7 +78,9 @@ class FileContent:
     """The number of bytes in them."""
 
     def __post_init__(self) -> None:
-        self.source = owned(without_stray_links(self.tree, self.left_out.__setitem__))
+        self.source = owned(without_stray_links(self.tree))
+        broken = dict.fromkeys(self.tree.leftovers, "it is what a transfer that broke off has left")
+        self.left_out = {**self.source.left_out, **broken}
         sizes = [entry.size for entry in self.source.entries.values() if entry.kind is Kind.FILE]
         self.count, self.size = len(sizes), sum(sizes)
 
@@ -99,7 +100,7 @@ class FileContent:
         mirror = Mirror(local, self.remote, PULL, self.task.progress)
         os.mkdir(local.root, ENTERED)
         shared = await self._share(local, before) if before else set()
-        there = await local.tree(Patterns(), lambda path, why: None)
+        there = await local.tree(Patterns())
         changes = compare(self.source, there, Rules(lambda path, *__: path in shared))
         mirror.check_room(changes)
         await mirror.apply(changes)
@@ -109,7 +110,7 @@ class FileContent:
     async def _share(self, local: Local, before: str) -> set[str]:
         """Link the files that the earlier copy has with the same content; return them."""
         earlier = Local(os.path.join(before, FILES))
-        there = (await earlier.tree(Patterns(), lambda path, why: None)).entries
+        there = (await earlier.tree(Patterns())).entries
         alike = {
             path: entry
             for path, entry in self.source.entries.items()
@@ -135,7 +136,7 @@ class FileContent:
     async def _verify(self, folder: str) -> Sequence[Entry]:
         local = Local(os.path.join(folder, FILES))
         mirror = Mirror(local, self.remote, PULL, self.task.progress)
-        there = (await local.tree(Patterns(), lambda path, why: None)).entries
+        there = (await local.tree(Patterns())).entries
         wrong = [path for path in self.source.entries.keys() | there.keys()
                  if outline(self.source.entries.get(path)) != outline(there.get(path))]  # fmt: skip
         if wrong:
@@ -151,11 +152,11 @@ class FileContent:
         return entries
 
     async def _check_unchanged(self) -> None:
-        now = await self.remote.tree(Patterns(), lambda path, why: None)
+        now = await self.remote.tree(Patterns())
         check_readable(self.remote, now)
         first, second = self.tree.entries, now.entries
         changed = sorted(path for path in first.keys() | second.keys() if first.get(path) != second.get(path))
-        changed += sorted(self.tree.left_out ^ now.left_out)
+        changed += sorted(self.tree.left_out.keys() ^ now.left_out.keys())
         if changed:
             raise TransferFailed(changed_message(f"these are not as they were: {name_some(changed)}"))
 

@@ -95,7 +95,7 @@ class PushWork(CopyWork):
 
     async def check(self) -> dict[str, int]:
         """Read all files of the service, and compare their content with that of the copy."""
-        there = await self.mirror.target.tree(Patterns(), lambda path, why: None)
+        there = await self.mirror.target.tree(Patterns())
         if differing := await differing_files(self.mirror, self.source, there.entries):
             raise EffectUnverified(
                 f"service {self.task.options.service} does not hold what its copy does: "

@@ -259,8 +259,8 @@ class Relay:
     def run(self) -> int:
 
         async def work() -> int:
-            source = await self.relayed.tree(Patterns(), lambda path, why: None)
-            target = await self.mirror.target.tree(Patterns(), lambda path, why: None)
+            source = await self.relayed.tree(Patterns())
+            target = await self.mirror.target.tree(Patterns())
             rules = Rules(lambda path, one, other: (one.size, one.mtime) == (other.size, other.mtime), True)
             changes = compare(source, target, rules)
             await self.mirror.apply(changes)
@@ -304,7 +304,7 @@ def test_content_is_compared_between_both(pair: list[Server], relay: Relay) -> N
     (pair[1].root / "few").write_bytes(b"FEW")
 
     async def look() -> set[str]:
-        trees = [await side.tree(Patterns(), lambda path, why: None)
+        trees = [await side.tree(Patterns())
                  for side in (relay.mirror.source, relay.mirror.target)]  # fmt: skip
         return await relay.mirror.same_content(trees[0].entries, trees[1].entries)
 
@@ -313,8 +313,8 @@ def test_content_is_compared_between_both(pair: list[Server], relay: Relay) -> N
 
 def test_a_file_that_cannot_be_read_is_an_error_of_the_source(pair: list[Server], relay: Relay) -> None:
     async def work() -> None:
-        source = await relay.relayed.tree(Patterns(), lambda path, why: None)
-        target = await relay.mirror.target.tree(Patterns(), lambda path, why: None)
+        source = await relay.relayed.tree(Patterns())
+        target = await relay.mirror.target.tree(Patterns())
         entries = {**source.entries, "missing": replace(source.entries["few"], size=9)}
         await relay.mirror.apply(compare(replace(source, entries=entries), target, Rules(lambda *__: False)))
 

@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -22,8 +21,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import FileEntry, Service
+from ansible_collections.hosted.services.plugins.module_utils._resources import sftp_sync
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
-from ansible_collections.hosted.services.plugins.module_utils._resources.files import guards
 from ansible_collections.hosted.services.plugins.module_utils._resources.files.manager import (
     ROOT,
     FileManager,
@@ -38,8 +37,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sy
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.change import apply
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import PLAYBOOK_FOLDER
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind
 from unit.plugins.fakes import FakeClient, options_of, task_of
 
 
@@ -246,7 +243,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def check(**given: Any) -> None:
-    guards.check_options(SFTP_SYNC.read_options(options_of(SFTP_SYNC, {**PUSH, **given})))
+    sftp_sync.check_options(SFTP_SYNC.read_options(options_of(SFTP_SYNC, {**PUSH, **given})))
 
 
 @pytest.mark.parametrize(
@@ -279,52 +276,7 @@ def test_a_current_folder_that_is_gone_protects_nothing(
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     os.rmdir(tmp_path / "gone")
-    assert [what for what, _folder in guards.protected_folders()] == [
+    assert [what for what, _folder in sftp_sync.protected_folders()] == [
         "the root of this machine",
         "your home folder",
     ]
-
-
-# --- Deletions --------------------------------------------------------------------------------------
-
-
-def tree(*paths: str, root: Kind = Kind.DIRECTORY) -> Any:
-    return SimpleNamespace(entries={trees.ROOT: SimpleNamespace(kind=root), **dict.fromkeys(paths)})
-
-
-def deletions(source: Any, *, extra: tuple[str, ...], in_the_way: tuple[str, ...] = (), **given: Any) -> None:
-    task = task_of(SFTP_SYNC, FakeClient(), **{**PUSH, **given})
-    changes: Any = SimpleNamespace(in_the_way=dict.fromkeys(in_the_way), extra=dict.fromkeys(extra))
-    guards.check_deletions(task, source, changes)
-
-
-def test_an_empty_source_does_not_empty_the_target() -> None:
-    with pytest.raises(Invalid, match="is empty, and delete: true would delete 2 entries") as error:
-        deletions(tree(), extra=("b",), in_the_way=("a",))
-    assert error.value.details["would_delete"] == ["a", "b"]
-    with pytest.raises(Invalid, match="is empty after include and exclude, and"):
-        deletions(tree(), extra=("b",), exclude=["x"])
-    deletions(tree(), extra=("b",), allow_empty_source=True)
-    deletions(tree(), extra=())
-    deletions(tree("a"), extra=("b",))
-    deletions(tree(root=Kind.FILE), extra=("b",))
-
-
-@pytest.mark.parametrize(
-    ("given", "idle", "deletes", "warned"),
-    [
-        ({"delete": True}, ["*.db"], True, True),
-        ({"delete": False}, ["*.db"], True, False),
-        ({"delete": True, "delete_excluded": True}, ["*.db"], True, False),
-        ({"delete": True}, [], True, False),
-        ({"delete": True}, ["*.db"], False, False),
-    ],
-)
-def test_a_pattern_that_protects_nothing_is_told(
-    given: dict[str, bool], idle: list[str], deletes: bool, warned: bool
-) -> None:
-    task = task_of(SFTP_SYNC, FakeClient(), **PUSH, **given)
-    patterns: Any = SimpleNamespace(unused=idle)
-    changes: Any = SimpleNamespace(extra={"old": None} if deletes else {}, in_the_way={})
-    guards.warn_of_idle_patterns(task, patterns, changes)
-    assert any("'*.db' matched nothing" in warning for warning in task.warnings) is warned
