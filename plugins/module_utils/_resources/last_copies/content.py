@@ -21,19 +21,18 @@ from ..._api.text import counted
 from ..._sftp.compare import PERMISSIONS, Rules, check_sizes, compare, without_stray_links
 from ..._sftp.errors import TransferFailed
 from ..._sftp.library import require
-from ..._sftp.local import Local, room_at
+from ..._sftp.local import Local
 from ..._sftp.mirror import PULL, Mirror
 from ..._sftp.patterns import Patterns
 from ..._sftp.remote import Remote
 from ..._sftp.session import SftpSession
-from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
+from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry
 from ..databases.dump import Source, content_digest, dump_from
 from ..databases.restore import as_failure
 from ..files.mirror import describe_failures, describe_unreadable, key_session
 from ..services.options import ServiceOptions
 from ..shared.plan import Task
-from ..shared.task_errors import Invalid
-from .manifest import Entry, entry_on_disk, name_some
+from .folders import Entry, entry_on_disk, name_some
 
 FILES = "files"
 """The folder of a copy that holds the files of the service, and the kind of such a copy."""
@@ -56,8 +55,14 @@ class FileContent:
     task: Task[ServiceOptions]
     tree: Tree
     """What the service had when it was read first."""
+    source: Tree = field(init=False)
+    """What of it is copied."""
     left_out: dict[str, str] = field(init=False)
     """Links that lead out of the service, and what is no file, with the reason."""
+    count: int = field(init=False)
+    """The number of files."""
+    size: int = field(init=False)
+    """The number of bytes in them."""
 
     @classmethod
     def open(cls, task: Task[ServiceOptions], access: SftpAccess) -> FileContent:
@@ -69,13 +74,6 @@ class FileContent:
         tree = session.run(remote.tree(Patterns()))
         check_readable(remote, tree)
         return cls(session, remote, task, tree)
-
-    source: Tree = field(init=False)
-    """What of it is copied."""
-    count: int = field(init=False)
-    """The number of files."""
-    size: int = field(init=False)
-    """The number of bytes in them."""
 
     def __post_init__(self) -> None:
         self.source = owned(without_stray_links(self.tree))
@@ -89,34 +87,32 @@ class FileContent:
         return f"{counted(self.count, 'file')} ({counted(self.size, 'byte')})"
 
     def write(self, folder: str, before: str | None) -> None:
-        """Pull the files, sharing those that an earlier copy, ``before``, has by hard links.
-
-        :raises TransferFailed: if anything cannot be copied.
-        """
+        """Pull the files, sharing those that an earlier copy, ``before``, has by hard links."""
         self.sftp_session.run(self._write(folder, before))
 
     async def _write(self, folder: str, before: str | None) -> None:
-        local = Local(os.path.join(folder, FILES))
-        mirror = Mirror(local, self.remote, PULL, self.task.progress)
+        mirror, local = self._mirror(folder)
         os.mkdir(local.root, ENTERED)
         shared = await self._share(local, before) if before else set()
-        there = await local.tree(Patterns())
-        changes = compare(self.source, there, Rules(lambda path, *__: path in shared))
+        changes = compare(self.source, await local.tree(Patterns()), Rules(lambda path, *__: path in shared))
         mirror.check_room(changes)
         await mirror.apply(changes)
         if mirror.failures:
             raise TransferFailed(describe_failures(mirror.failures))
 
+    def _mirror(self, folder: str) -> tuple[Mirror, Local]:
+        local = Local(os.path.join(folder, FILES))
+        return Mirror(local, self.remote, PULL, self.task.progress), local
+
     async def _share(self, local: Local, before: str) -> set[str]:
         """Link the files that the earlier copy has with the same content; return them."""
-        earlier = Local(os.path.join(before, FILES))
+        mirror, earlier = self._mirror(before)
         there = (await earlier.tree(Patterns())).entries
         alike = {
             path: entry
             for path, entry in self.source.entries.items()
             if path in there and (entry.mode, entry.mtime) == (there[path].mode, there[path].mtime)
         }
-        mirror = Mirror(earlier, self.remote, PULL, self.task.progress)
         shared = set()
         for path in await mirror.same_content(alike, there):
             with suppress(OSError):  # it is copied then
@@ -134,18 +130,16 @@ class FileContent:
         return self.sftp_session.run(self._verify(folder))
 
     async def _verify(self, folder: str) -> Sequence[Entry]:
-        local = Local(os.path.join(folder, FILES))
-        mirror = Mirror(local, self.remote, PULL, self.task.progress)
-        there = (await local.tree(Patterns())).entries
-        wrong = [path for path in self.source.entries.keys() | there.keys()
-                 if outline(self.source.entries.get(path)) != outline(there.get(path))]  # fmt: skip
-        if wrong:
-            raise TransferFailed(f"the copy does not have what the service has: {name_some(sorted(wrong))}")
+        mirror, local = self._mirror(folder)
+        source, there = self.source.entries, (await local.tree(Patterns())).entries
+        paths = sorted(source.keys() | there.keys())
+        if wrong := [path for path in paths if outline(source.get(path)) != outline(there.get(path))]:
+            raise TransferFailed(f"the copy does not have what the service has: {name_some(wrong)}")
         if differing := await differing_files(mirror, self.source, there):
             raise TransferFailed(changed_message(f"these differ from their copies: {name_some(differing)}"))
         await self._check_unchanged()
         entries = []
-        for path in sorted(self.source.entries):
+        for path in sorted(source):
             original = self.tree.entries[path]  # whose permissions and time the copy may not have
             copied = entry_on_disk(folder, os.path.join(FILES, path) if path else FILES)
             entries.append(replace(copied, mode=f"{original.mode or 0:04o}", mtime=original.mtime))
@@ -177,12 +171,6 @@ def check_readable(remote: Remote, tree: Tree) -> None:
     if ROOT not in tree or tree.entries[ROOT].kind is not Kind.DIRECTORY:
         raise TransferFailed("the service shows no folder with its files over SFTP")
     check_sizes(tree)
-    hidden = sorted(p for p, entry in tree.entries.items() if entry.kind is Kind.LINK and not entry.target)
-    if hidden:
-        raise TransferFailed(
-            f"the server does not show where these links lead: {name_some(hidden)}. Remove them from the "
-            "service, then run this again"
-        )
 
 
 def owned(tree: Tree) -> Tree:
@@ -199,8 +187,7 @@ def outline(entry: TreeEntry | None) -> tuple[Any, ...]:
     """Return what a listing tells of the content of an entry."""
     if entry is None:
         return ()
-    size = entry.size if entry.kind is Kind.FILE else 0
-    return entry.kind, size, entry.target if entry.kind is Kind.LINK else None
+    return entry.kind, entry.size if entry.kind is Kind.FILE else 0, entry.target
 
 
 def changed_message(what: str) -> str:
@@ -230,10 +217,7 @@ class DumpContent:
         return f"a dump of database {self.source.login.database!r}"
 
     def write(self, folder: str, before: str | None) -> None:
-        """Dump the database into a folder; earlier copies are of no use for it.
-
-        :raises TransferFailed: if there is no whole dump.
-        """
+        """Dump the database into a folder; earlier copies are of no use for it."""
         with as_failure():
             dump_from(Path(folder), self.source)
 
@@ -249,13 +233,3 @@ class DumpContent:
 
 
 Content: TypeAlias = "FileContent | DumpContent"
-
-
-def check_room(content: Content, root: str, shared: bool) -> None:
-    """Refuse a copy that does not fit on the disk, unless an earlier one shares its files."""
-    root, free = room_at(root)
-    if content.size is not None and content.size > free and not shared:
-        raise Invalid(
-            f"the copy has {counted(content.size, 'byte')}, and {printable_path(root)} has room for "
-            f"{free}; make room, or name a folder on another disk. Nothing was deleted"
-        )
