@@ -31,8 +31,6 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions(OnServiceOptions):
-    """The options of module file."""
-
     path: str | None = option(None, selects=True)
     paths: list[str] | None = option(None, selects=True)
     new_name: str | None = option(None, selects=True)
@@ -57,7 +55,6 @@ class FileResource(Resource[FileOptions]):
     }
 
     def plan(self, task: Task[FileOptions]) -> Plan:
-        """Write, make, rename or remove, on difference only."""
         options = task.options
         check_uses(options)
         paths = requested_paths(options)
@@ -132,7 +129,6 @@ def requested_name(options: FileOptions) -> str:
 
 
 def requested_text(options: FileOptions) -> str:
-    """Return the desired content of the file."""
     content, src = options.content, options.src
     what, size = "content", 0
     try:
@@ -159,7 +155,6 @@ def requested_text(options: FileOptions) -> str:
 
 
 def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: str) -> Plan:
-    """Plan a file with this content."""
     parents = missing_parents(task, files, path)
     entry = None if parents else entry_of_kind(files, path, directory=False)
     if not text and entry is not None and entry.size and not task.options.allow_empty:
@@ -183,7 +178,6 @@ def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: s
 
 
 def plan_directory(task: Task[FileOptions], files: FileManager, path: str) -> Plan:
-    """Plan an existing directory."""
     parents = missing_parents(task, files, path)
     entry = None if parents else entry_of_kind(files, path, directory=True)
     state = {"path": path, "directory": True}
@@ -282,12 +276,10 @@ def entry_of_kind(files: FileManager, path: str, *, directory: bool) -> FileEntr
 
 
 def directory_steps(files: FileManager, paths: Sequence[str]) -> list[Step]:
-    """Return the steps that create directories, outermost first."""
     return [step_of(f"make {change.what}", files.task, change) for change in map(files.making, paths)]
 
 
 def read_entry(files: FileManager, path: str) -> dict[str, Any]:
-    """Return an entry as listed after a write that showed it."""
     files.invalidate()
     entry = files.entry(path)
     if entry is None:

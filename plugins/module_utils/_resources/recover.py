@@ -32,17 +32,19 @@ from .clones.rules import names_of, own_values
 from .clones.target import found_elsewhere, locations, members_named, recognize
 from .recoveries.content import RecoveredDatabase, RecoveredFiles, own_address
 from .recoveries.copies import DESCRIPTION, Choice, Copy, check_content, read_shelves
-from .recoveries.rules import (
+from .recoveries.target import (
     RecoverOptions,
+    RecoveryRecord,
+    Target,
     check_options,
     contents_of,
+    find_target,
     is_beside,
     key_of,
     latest_of,
     projects_of,
     wanted_of,
 )
-from .recoveries.target import RecoveryRecord, Target, find_target
 from .service import SERVICE
 from .shared.change import BILLED_SECONDS
 from .shared.identify import existing, label
@@ -112,8 +114,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
 
 
 def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Copy]:
-    """Return the copy of each service that is to get one, by key."""
-    options, described, projects = task.options, wanted_of(file), projects_of(file)
+    options, described = task.options, wanted_of(file)
     entries = {each.key: each for each in described_entries(file)}
     without = [key_of(file, each, "without_data") for each in options.without_data]
     given = {key_of(file, key, "copies_of"): str(value) for key, value in (options.copies_of or {}).items()}
@@ -122,13 +123,13 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
     if not wanted:
         return {}
     shelves, unfilled = read_shelves(options.copies or ""), target.record.unfilled()
-    choice = Choice(shelves, latest_of(options), unfilled=unfilled)
+    choice = Choice(shelves, projects_of(file), latest_of(options), unfilled)
     chosen: dict[str, Copy] = {}
     missing: list[str] = []
     for each in wanted:
         try:
             name = given.get(each.key)
-            found = choice.known(each, projects) if name is None else choice.given(each.label, name)
+            found = choice.known(each) if name is None else choice.given(each.label, name)
             check_content(found, entries[each.key].values.get("product"))
             chosen[each.key] = found
         except HostedError as error:
@@ -138,7 +139,7 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
             f"{'; '.join(missing)}. Nothing was ordered. copies_of says by key which copy a service gets; "
             "without_data lists services to recover without what they hold"
         )
-    choice.warn_of_newer(chosen.values(), described, projects)
+    choice.warn_of_newer(chosen.values(), described)
     choice.warn_of_writable(options.copies or "", chosen.values())
     for remark in choice.remarks:
         task.warn(remark)
@@ -253,7 +254,6 @@ class RecoveryAssembly(FilledAssembly):
             super().check_made(key, id)
 
     def note_id(self, key: str, id: str) -> None:
-        """Remember the id of a service, but for one that was there before."""
         if self.target.is_own(key):
             super().note_id(key, id)
 
@@ -275,10 +275,11 @@ class RecoveryAssembly(FilledAssembly):
         if copy.dump:
             own["dump"] = copy.dump
             return self.add_database(entry, self.database, own, ready, own_address)
+        left_out, is_known = copy.left_out()
         own |= {
             "src": copy.path,
-            "delete": self.task.options.delete and not self._may_be_left_out(entry, copy),
-            "exclude": copy.left_out,
+            "delete": self.task.options.delete and (is_known or not self._may_be_left_out(entry, copy)),
+            "exclude": left_out,
             "allow_empty_source": True,
             "start": entry.key not in self.states,
         }
@@ -286,7 +287,7 @@ class RecoveryAssembly(FilledAssembly):
 
     def _may_be_left_out(self, entry: Entry, copy: Copy) -> bool:
         """Tell whether the copy may lack a file of the service because its plan left that out; warn of it."""
-        if copy.says_left_out or not self.target.holds_anything(entry.key):
+        if not self.target.holds_anything(entry.key):
             return False
         if self.task.options.delete:
             self.task.warn(
@@ -309,7 +310,6 @@ class RecoveryAssembly(FilledAssembly):
         }
 
     def told_of(self, key: str, copy: Copy) -> dict[str, Any]:
-        """Return what is told of one service."""
         found = (each for each in self.parts if each.key == key and each.resource.name in CONTENT)
         part, made = next(found, None), self.made[key]
         result = part.result if part and isinstance(part.result, Mapping) and not part.error else {}
@@ -319,7 +319,7 @@ class RecoveryAssembly(FilledAssembly):
             "service_id": made.id,
             "copy": copy.path,
             "content": "dump" if copy.dump else "files",
-            "copied_at": f"{copy.moment:%Y-%m-%dT%H:%M:%SZ}",
+            "copied_at": copy.made_at,
             "rpo_seconds": max(0, round((self.now - copy.moment).total_seconds())),
             "seconds": result.get("seconds"),
             "verified": result.get("verified"),
@@ -330,7 +330,6 @@ class RecoveryAssembly(FilledAssembly):
 
 
 def plan_removal(task: Task[RecoverOptions]) -> Plan:
-    """Return the plan that deletes a drill."""
     project = str(task.options.project)
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
@@ -348,7 +347,6 @@ def plan_removal(task: Task[RecoverOptions]) -> Plan:
 
 
 def removal_parts(task: Task[RecoverOptions], project: str, record: RecoveryRecord) -> list[Part]:
-    """Return the parts that delete a drill."""
     # A drill that was killed may not know the id of its project. There was none of its name when it began.
     by_id = record.project_id
     members = read_members(task.account, by_id) if by_id else members_named(task.account, project)

@@ -37,7 +37,6 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
     result_key = "sftp_password"
 
     def plan(self, task: Task[SftpPasswordOptions]) -> Plan:
-        """Make a password where there is none yet, or always."""
         secrets_file.check_folder(task)
         id = known_id(task)
         access = access_of(task, id)
@@ -75,7 +74,6 @@ def warn_of_missing_password(task: Task[SftpPasswordOptions], access: SftpAccess
 
 
 def to_diff(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
-    """Return what a diff shows."""
     return {"username": access.username, "password_set_at": password_set_at}
 
 
@@ -104,7 +102,6 @@ class HasPassword:
     id: str
 
     def found(self, account: Account) -> str | None:
-        """Return when it was set."""
         return account.sftp(self.id).password_set_at
 
 

@@ -67,7 +67,6 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         return {**self.paths, **end}
 
     def plan(self, task: Task[SftpSyncOptions]) -> Plan:
-        """Read both trees and plan the changes that make one like the other."""
         require()
         options = task.options
         check_options(options)
@@ -108,7 +107,6 @@ def resolve_login(task: Task[SftpSyncOptions]) -> Login:
 
 
 async def plan_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Plan:
-    """Read both trees, compare them, and return the plan."""
     options = task.options
     mirror = await open_mirror(task, session)
     patterns = Patterns(options.include, options.exclude)
@@ -175,7 +173,6 @@ async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirr
 
 
 def check_options(options: SftpSyncOptions) -> None:
-    """Check what can be checked before anybody is asked."""
     for name, patterns in (("include", options.include), ("exclude", options.exclude)):
         for number, pattern in enumerate(patterns, 1):
             if why := why_no_match(pattern):  # it would protect nothing

@@ -46,7 +46,6 @@ def block_size(sftp: Any) -> int:
 
 
 async def read_local(handle: int, offset: int, length: int) -> bytes:
-    """Read a block of a file of this machine."""
     data = os.pread(handle, length, offset)
     if len(data) < length:
         raise Shrank
@@ -54,7 +53,6 @@ async def read_local(handle: int, offset: int, length: int) -> bytes:
 
 
 async def write_local(handle: int, data: bytes, offset: int) -> None:
-    """Write a block to a file of this machine."""
     while data:
         written = os.pwrite(handle, data, offset)
         data, offset = data[written:], offset + written

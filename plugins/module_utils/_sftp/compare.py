@@ -64,12 +64,10 @@ class TreeChanges:
 
     @property
     def desired(self) -> dict[str, TreeEntry]:
-        """Everything that is made or changed."""
         return {**self.directories, **self.files, **self.links, **self.modes}
 
     @property
     def bytes(self) -> int:
-        """The number of bytes to copy."""
         return sum(entry.size for entry in self.files.values())
 
     @property
@@ -89,10 +87,6 @@ class TreeChanges:
 
 
 def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
-    """Return what makes ``target`` like ``source``.
-
-    :raises TransferFailed: when a directory stands where a file belongs and may not be removed.
-    """
     changes = TreeChanges(leftovers=sorted(target.leftovers), there=target.entries)
     for path in sorted(source.entries):
         if target.unreadable and path and within(posixpath.dirname(path), target.unreadable):
@@ -140,7 +134,6 @@ def check_spared(source: Tree, target: Tree, changes: TreeChanges) -> None:
 
 
 def check_sizes(source: Tree) -> None:
-    """Check the sizes of the files to copy."""
     sizes = {path: entry.size for path, entry in source.entries.items() if entry.kind is Kind.FILE}
     if (total := sum(sizes.values())) > MOST_BYTES:
         path = max(sizes, key=sizes.__getitem__)
@@ -263,7 +256,6 @@ def is_relative(target: str) -> bool:
 
 
 def describe_entry(entry: TreeEntry) -> str:
-    """Return an entry as a diff shows it."""
     permissions = "" if entry.mode is None else f", mode {entry.mode:04o}"
     if entry.kind is Kind.LINK:
         return f"link to {printable_path(entry.target or 'somewhere')}"

@@ -47,7 +47,6 @@ class HostKeys:
 
     @property
     def name(self) -> str:
-        """The server's name as known_hosts files write it."""
         return self.names()[0]
 
     def known(self, algorithms: list[str]) -> Any:
@@ -74,7 +73,6 @@ class HostKeys:
         return match
 
     def lines(self) -> list[str]:
-        """Return the lines of the file."""
         try:
             refuse_strangers(self.path)
             with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
@@ -85,7 +83,6 @@ class HostKeys:
             raise ConfigurationError(f"known_hosts {self.path!r} cannot be read: {error}") from None
 
     def names(self, address: str = "") -> list[str]:
-        """Return the names of the server in such a file."""
         hosts = dict.fromkeys((self.host, address or self.host))
         return [host if self.port == STANDARD_PORT else f"[{host}]:{self.port}" for host in hosts]
 
@@ -185,13 +182,11 @@ def ask_for_key(keys: HostKeys, timeout: float) -> Any:
 
 
 def prefer(algorithms: list[str], keys: Sequence[Any]) -> None:
-    """Put the algorithms of these keys first."""
     kinds = {algorithm.decode() for key in keys for algorithm in key.sig_algorithms}
     algorithms.sort(key=lambda algorithm: algorithm not in kinds)
 
 
 def check_address(host: str, port: int) -> None:
-    """Refuse what cannot be the address of a server, before a library trips over it."""
     try:
         host.encode("idna")
         is_name = 0 < len(host) <= LONGEST_NAME and host.isprintable() and " " not in host

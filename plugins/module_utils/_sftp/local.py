@@ -60,13 +60,11 @@ class Local:
         self._follow = 0
 
     def at(self, path: str) -> str:
-        """Return where an entry lies."""
         return join(self.root, path)
 
     # --- Opening ----------------------------------------------------------------------------------
 
     def _keep(self, path: str, flags: int) -> int:
-        """Open a folder for as long as this object is there."""
         if path not in self._kept:
             self._kept[path] = os.open(path, flags)
             weakref.finalize(self, os.close, self._kept[path])
@@ -117,7 +115,6 @@ class Local:
         yield place
 
     def open_file(self, path: str) -> int:
-        """Open a file to read it; return its descriptor."""
         with self.parent(path) as (folder, name):
             try:
                 handle = os.open(name, READ, dir_fd=folder)
@@ -140,7 +137,6 @@ class Local:
             return None
 
     async def listing(self, folder: str) -> dict[str, TreeEntry]:
-        """Return what a directory holds now, by name."""
         return dict(self._listed(folder))
 
     def _listed(self, folder: str) -> Iterator[tuple[str, TreeEntry]]:
@@ -191,16 +187,13 @@ class Local:
 
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:
-        """Open a file to read blocks of it."""
         with open(self.open_file(path), "rb", buffering=0) as content:
             yield partial(read_local, content.fileno())
 
     async def make_parents(self) -> None:
-        """Make the directories above the root, where they are missing."""
         os.makedirs(os.path.dirname(self.root) or ".", exist_ok=True)
 
     async def make_directory(self, path: str, entry: TreeEntry) -> None:
-        """Make a directory."""
         try:
             with self.parent(path) as (folder, name):
                 os.mkdir(name, 0o777 if entry.mode is None else entry.mode | OWNER, dir_fd=folder)
@@ -238,7 +231,6 @@ class Local:
                 os.fchmod(handle, mode)
 
     async def remove(self, path: str, kind: Kind) -> None:
-        """Remove a file, a link or an empty directory."""
         with self.parent(path) as (folder, name):
             if kind is Kind.DIRECTORY:
                 os.rmdir(name, dir_fd=folder)
@@ -246,7 +238,6 @@ class Local:
                 os.unlink(name, dir_fd=folder)
 
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
-        """Say so when something failed for lack of room."""
         return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
 
 
@@ -258,7 +249,6 @@ async def has_directory(side: Side, path: str) -> bool:
 
 
 def entry_at(folder: int, name: str, info: os.stat_result) -> TreeEntry:
-    """Read what ``lstat`` told of an entry of an open folder."""
     mode = info.st_mode
     entry = TreeEntry(kind_of(mode), info.st_size, int(info.st_mtime), stat.S_IMODE(mode))
     return replace(entry, target=os.readlink(name, dir_fd=folder)) if entry.kind is Kind.LINK else entry
@@ -290,7 +280,6 @@ def put_in_place(folder: int, temporary: str, name: str) -> None:
 
 
 def change_mode(folder: int, name: str, mode: int) -> None:
-    """Set the permissions of an entry of an open folder that is no link."""
     try:
         os.chmod(name, mode, dir_fd=folder, follow_symlinks=False)
     except (NotImplementedError, ValueError):  # an old C library has no such call, or it is a link

@@ -38,12 +38,10 @@ class Count:
     arrived: int = field(default=0, init=False)
 
     def finish_one(self) -> None:
-        """Note that an entry is finished."""
         self.finished += 1
         self.moved(0)
 
     def moved(self, count: int) -> None:
-        """Note that bytes have arrived."""
         self.arrived += count
         size = f", {megabytes(self.arrived)} of {megabytes(self.bytes)}" if self.bytes else ""
         self.tell(f"{self.what}: {self.finished} of {len(self.entries)}{size}")
@@ -69,12 +67,10 @@ class Mirror:
 
     @property
     def source(self) -> Side:
-        """The side that is read."""
         return self.local if self.direction == PUSH else self.remote
 
     @property
     def target(self) -> Side:
-        """The side that is changed."""
         return self.remote if self.direction == PUSH else self.local
 
     async def same_content(
@@ -258,8 +254,6 @@ class Mirror:
             await self._change("remove", empty, remove)
 
     async def _change(self, what: str, entries: Mapping[str, TreeEntry], act: Act) -> None:
-        """Change many entries in the same way, and note them as done."""
-
         async def change(path: str, entry: TreeEntry) -> None:
             await act(path, entry)
             self.done.append(path)
@@ -303,12 +297,10 @@ class Mirror:
 
 
 def same_size(entry: TreeEntry, there: TreeEntry | None) -> bool:
-    """Tell whether two entries are files of one size."""
     return there is not None and entry.kind is there.kind is Kind.FILE and entry.size == there.size
 
 
 def by_depth(entries: Mapping[str, TreeEntry]) -> list[dict[str, TreeEntry]]:
-    """Return entries level by level, those nearest to the root first."""
     levels: dict[int, dict[str, TreeEntry]] = {}
     for path, entry in entries.items():
         levels.setdefault(path.count("/") + bool(path), {})[path] = entry

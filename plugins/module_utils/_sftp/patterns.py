@@ -71,7 +71,6 @@ def pattern_parts(pattern: str) -> list[str]:
 
 
 def expression(pattern: str) -> str:
-    """Translate one pattern."""
     directories_only = pattern.endswith("/")
     names = pattern_parts(pattern)
     anchored = len(names) > 1 or pattern.startswith(("/", "./"))
@@ -83,7 +82,6 @@ def expression(pattern: str) -> str:
 
 
 def name_expression(name: str) -> str:
-    """Translate the part of a pattern between two slashes."""
     words = []
     for word in WILDCARDS.split(name):
         if word == "*":

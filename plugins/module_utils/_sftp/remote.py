@@ -70,8 +70,6 @@ class ServerFeatures:
 
 
 class Remote:
-    """A tree on the server."""
-
     where = "on the service"
 
     def __init__(self, sftp: Any, root: str) -> None:
@@ -82,7 +80,6 @@ class Remote:
         self.features = ServerFeatures()
 
     def at(self, path: str) -> str:
-        """Return where an entry lies."""
         return join(self.root, path)
 
     # --- Reading ----------------------------------------------------------------------------------
@@ -204,7 +201,6 @@ class Remote:
 
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:
-        """Open a file to read blocks of it."""
         async with self._open(path) as file:
             yield partial(read_remote, file)
 
@@ -222,7 +218,6 @@ class Remote:
             return await Blocks(entry.size, self._block).are_in(file, read, moved)
 
     async def pull(self, target: Local, path: str, entry: TreeEntry, moved: Moved) -> None:
-        """Put a file of the server onto this machine."""
         made = 0o666 if entry.mode is None else PRIVATE
         async with self.reading(path) as read, self._turn(entry):
             with target.parent(path) as place, replacing(*place, made) as handle:
@@ -234,12 +229,10 @@ class Remote:
     # --- Changing ---------------------------------------------------------------------------------
 
     async def make_parents(self) -> None:
-        """Make the directories above the root, where they are missing."""
         if parent := posixpath.dirname(self.root):
             await self.sftp.makedirs(encode_path(parent), exist_ok=True)
 
     async def make_directory(self, path: str, entry: TreeEntry) -> None:
-        """Make a directory."""
         mode = {} if entry.mode is None else {"permissions": (entry.mode & 0o777) | OWNER}
         try:
             await self.sftp.mkdir(encode_path(self.at(path)), asyncssh.SFTPAttrs(**mode))
@@ -260,11 +253,9 @@ class Remote:
         await self.sftp.symlink(*(reversed(paths) if self.features.links_swapped else paths))
 
     async def set_mode(self, path: str, mode: int) -> None:
-        """Set permissions."""
         await self.sftp.chmod(encode_path(self.at(path)), mode)
 
     async def remove(self, path: str, kind: Kind) -> None:
-        """Remove a file, a link or an empty directory."""
         place = encode_path(self.at(path))
         await (self.sftp.rmdir(place) if kind is Kind.DIRECTORY else self.sftp.remove(place))
 
@@ -395,7 +386,6 @@ class Remote:
 
 
 def decoded(path: bytes) -> str:
-    """Return a path that came over the wire."""
     return path.decode("utf-8", "surrogateescape")
 
 
@@ -426,8 +416,6 @@ def check_entry_name(name: bytes) -> str:
 
 
 class Unreadable(OSError):
-    """The source refused to let a file be read."""
-
     def __init__(self, reason: str) -> None:
         super().__init__(None, clean(reason))
 
@@ -452,13 +440,11 @@ class Relayed(Remote):
             raise Unreadable(str(error) or type(error).__name__) from None
 
     async def tree(self, patterns: Patterns) -> Tree:
-        """Read the tree."""
         async with self._named():
             return await super().tree(patterns)
 
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:
-        """Open a file to read blocks of it."""
         async with self._named():
             file = await self._open(path)
 

@@ -73,7 +73,6 @@ class Login:
             raise ConfigurationError(f"private_key_file {path!r} {self.key_problem(error)}") from None
 
     def key_problem(self, error: ValueError) -> str:
-        """Say what is wrong with the key file, from what the library says."""
         said = str(error)
         if "bcrypt" in said:
             return "is encrypted in a way that needs the Python library bcrypt; install it, or use an agent"
@@ -85,7 +84,6 @@ class Login:
         return f"is not a private key that can be used: {said}"
 
     def credentials_tried(self) -> str:
-        """Say what was tried, for an error."""
         ways = [f"the key {self.private_key_file}"] if self.private_key_file else []
         ways += ["the password"] if self.password is not None else []
         return " and ".join(ways) or "the keys of the agent and of ~/.ssh"
@@ -127,7 +125,6 @@ class SftpSession:
             self._close_loop()
 
     def _close_loop(self) -> None:
-        """Close the loop, unless it is another session's."""
         if self._owns_loop:
             self._runner.close()
 
@@ -187,7 +184,6 @@ class SftpSession:
             await self._connection.wait_closed()
 
     def _explain(self, error: Exception) -> HostedError:
-        """Turn an error of the library into one of ours."""
         reason = clean(str(error)) or type(error).__name__
         if isinstance(error, asyncssh.PermissionDenied):
             return LoginRefused(
@@ -258,7 +254,6 @@ class RequestCollector:
         return getattr(self._writer, name)
 
     def write(self, data: bytes) -> None:
-        """Send data at the end of this iteration."""
         if not self._pieces:
             asyncio.get_running_loop().call_soon(self._send)
         self._pieces.append(data)

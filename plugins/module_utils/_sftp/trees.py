@@ -130,7 +130,6 @@ class Tree:
         return False
 
     def leave_out(self, path: str, why: str) -> None:
-        """Note an entry that takes no part although no pattern excludes it."""
         self.left_out[path] = why
         self.protect(path)
 
@@ -190,7 +189,6 @@ def aside_path(path: str) -> str:
 
 
 def join(root: str, path: str) -> str:
-    """Return where an entry of a tree lies."""
     return posixpath.join(root, path) if path else root
 
 
@@ -207,13 +205,11 @@ def within(path: str, places: Container[str]) -> bool:
 
 
 def kind_of(mode: int) -> Kind:
-    """Read the kind out of a mode with its type bits."""
     kinds = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.DIRECTORY, stat.S_IFLNK: Kind.LINK}
     return kinds.get(stat.S_IFMT(mode), Kind.OTHER)
 
 
 def encode_path(path: str) -> bytes:
-    """Return a path as it goes over the wire."""
     return path.encode("utf-8", "surrogateescape")
 
 

@@ -42,7 +42,6 @@ class FileManager:
     # --- Looking ----------------------------------------------------------------------------------
 
     def entries(self, directory: str) -> list[FileEntry]:
-        """Return the entries of a directory, as first read."""
         if directory not in self._seen:
             self._seen[directory] = self._list(directory or ROOT)
         return self._seen[directory]
@@ -82,7 +81,6 @@ class FileManager:
             raise Invalid(f"{path!r} on {self.label} is a file, so nothing can be below it")
 
     def content(self, path: str, entry: FileEntry) -> str:
-        """Return the text of a file."""
         if is_large(entry):
             raise Invalid(
                 f"{path!r} on {self.label} has {entry.size} bytes; the file manager reads up to "
@@ -132,14 +130,12 @@ class FileManager:
         return replace(change, harmless=True)
 
     def making(self, path: str) -> Change:
-        """Return the change that creates a directory in an existing one."""
         root, name = posixpath.split(path)
         body = {"root": root or ROOT, "name": name}
         change = self._change(f"directory {path}", r.FILE_DIRECTORY, body, self._listed(root, name))
         return replace(change, unique=True)
 
     def renaming(self, path: str, name: str) -> Change:
-        """Return the change that renames an entry within its directory."""
         root, old = posixpath.split(path)
         body = {"root": root or ROOT, "from": old, "to": name}
         renamed = Renamed(self._listed(root, name, old), name)
@@ -174,7 +170,6 @@ class InDirectory:
     size: int | None = None
 
     def found(self, account: Account) -> list[FileEntry]:
-        """Return the entries."""
         listed = account.files(self.service_id, self.directory)
         named = [entry for entry in listed if entry.name in self.names]
         return [entry for entry in named if self.size is None or entry.size in (None, self.size)]
@@ -188,7 +183,6 @@ class Renamed:
     new: str
 
     def found(self, account: Account) -> list[FileEntry]:
-        """Return the entry."""
         entries = self.both.found(account)
         return entries if [entry.name for entry in entries] == [self.new] else []
 
@@ -204,7 +198,6 @@ def is_full_text(entry: FileEntry, text: str) -> bool:
 
 
 def as_result(path: str, entry: FileEntry) -> dict[str, Any]:
-    """Return an entry for results, with its full path."""
     return {"path": path, **entry.as_dict()}
 
 

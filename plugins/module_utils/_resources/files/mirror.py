@@ -91,7 +91,6 @@ class MirrorWork:
     """Links that the mirror would make."""
 
     async def compare(self) -> None:
-        """Find out what is to be done."""
         if self.task.options.checksum:
             await self._read(self.source.entries)
         self.changes = compare(self.source, self.target, rules_of(self.task, self.equal))
@@ -146,7 +145,6 @@ class MirrorWork:
         plan.before, plan.after = before_and_after(self.changes, self.target)
 
     def describe(self) -> str:
-        """Say in one line what is done."""
         return describe_step(self.task, self.session.login, self._result())
 
     def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:
@@ -156,7 +154,6 @@ class MirrorWork:
         )
 
     def _warn(self) -> None:
-        """Say what the server turned out not to do."""
         options, features, warn = self.task.options, self.mirror.remote.features, self.task.warn
         if not features.links and self.links:
             warn(
@@ -251,7 +248,6 @@ def with_known_times(task: Task[SftpSyncOptions], source: Tree) -> Tree:
 
 
 def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
-    """Return what is said of the directories of a tree that could not be read, by path."""
     return {
         path: f"cannot read {printable_path(side.at(path))} {side.where}: {why}"
         for path, why in tree.unreadable.items()
@@ -259,25 +255,21 @@ def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
 
 
 def check_readable(side: Side, tree: Tree) -> None:
-    """Refuse a tree of which not all can be read."""
     if tree.unreadable:
         raise TransferFailed(describe_failures(describe_unreadable(side, tree)))
 
 
 def describe_failures(failures: Mapping[str, str]) -> str:
-    """Return one sentence for what could not be done."""
     said = [failures[path] for path in sorted(failures)]
     more = f"; and {len(said) - MAX_NAMED_PATHS} more, see failures" if len(said) > MAX_NAMED_PATHS else ""
     return "; ".join(said[:MAX_NAMED_PATHS]) + more
 
 
 def failures_as_list(failures: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return what could not be done as the result has it."""
     return [{"path": printable_path(path) or ".", "message": failures[path]} for path in sorted(failures)]
 
 
 def first_paths(paths: Collection[str]) -> str:
-    """Return some of these paths for a message."""
     return first_of(sorted_paths(paths), MAX_NAMED_PATHS)
 
 
@@ -329,7 +321,6 @@ def plan_expected(
 
 
 def before_and_after(changes: TreeChanges, target: Tree) -> tuple[dict[str, str], dict[str, str]]:
-    """Return what a diff shows of changes to a target."""
     there = {path: target.entries[path] for path in changes.desired if path in target}
     before = {**there, **changes.in_the_way, **changes.extra}
     return diff_entries(before), diff_entries(changes.desired)
@@ -366,13 +357,11 @@ def sorted_paths(paths: Iterable[str]) -> list[str]:
 
 
 def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str, Any]) -> str:
-    """Say in one line what is done."""
     counts = describe_counts(result) or "the content is not known yet"
     return f"{describe_way(task, login)}: {counts}"
 
 
 def describe_way(task: Task[SftpSyncOptions], login: Login) -> str:
-    """Say what goes where."""
     src, dest, service = task.options.src, task.options.dest, task.options.service
     where = f"service {service!r}" if service or not login.host else str(login)
     push = pushes(task.options.direction)
@@ -380,7 +369,6 @@ def describe_way(task: Task[SftpSyncOptions], login: Login) -> str:
 
 
 def describe_counts(result: Mapping[str, Any]) -> str:
-    """Say how much is created, updated and deleted; nothing if nothing is."""
     counts = ", ".join(
         f"{word} {len(result[key])}"
         for word, key in (("create", "created"), ("update", "updated"), ("delete", "deleted"))
@@ -390,5 +378,4 @@ def describe_counts(result: Mapping[str, Any]) -> str:
 
 
 def diff_entries(entries: Mapping[str, TreeEntry]) -> dict[str, str]:
-    """Return entries as a diff shows them, in order."""
     return {printable_path(path) or ".": describe_entry(entries[path]) for path in sorted(entries)}

@@ -83,7 +83,6 @@ class FileContent:
         self.count, self.size = len(sizes), sum(sizes)
 
     def describe(self) -> str:
-        """Return what is copied, for messages."""
         return f"{counted(self.count, 'file')} ({counted(self.size, 'byte')})"
 
     def write(self, folder: str, before: str | None) -> None:
@@ -162,7 +161,6 @@ async def differing_files(mirror: Mirror, source: Tree, there: Mapping[str, Tree
 
 
 def check_readable(remote: Remote, tree: Tree) -> None:
-    """Refuse a service of which not all can be read, naming what cannot be."""
     if tree.unreadable:
         said = describe_failures(describe_unreadable(remote, tree))
         raise TransferFailed(
@@ -184,14 +182,12 @@ def owned(tree: Tree) -> Tree:
 
 
 def outline(entry: TreeEntry | None) -> tuple[Any, ...]:
-    """Return what a listing tells of the content of an entry."""
     if entry is None:
         return ()
     return entry.kind, entry.size if entry.kind is Kind.FILE else 0, entry.target
 
 
 def changed_message(what: str) -> str:
-    """Say that a service is not as it was when it was copied, and what helps."""
     return (
         f"the service changed while it was copied; {what}. Stop what writes to it first, such as with "
         "state: stopped, and run this again"
@@ -213,7 +209,6 @@ class DumpContent:
     source: Source
 
     def describe(self) -> str:
-        """Return what is copied, for messages."""
         return f"a dump of database {self.source.login.database!r}"
 
     def write(self, folder: str, before: str | None) -> None:

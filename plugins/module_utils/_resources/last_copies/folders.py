@@ -163,7 +163,6 @@ def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder
 
 
 def within(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder or below it."""
     return path == folder or path.startswith(f"{folder}/")
 
 
@@ -188,7 +187,6 @@ def flush_tree(root: str) -> None:
 
 
 def flush_entry(path: str) -> None:
-    """Have one file on the disk, or the names in one folder."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -197,7 +195,6 @@ def flush_entry(path: str) -> None:
 
 
 def unwritable(path: str, error: OSError) -> TransferFailed:
-    """Return the error for a place that cannot be written to."""
     place = printable_path(os.fsdecode(error.filename or path))
     return TransferFailed(f"cannot write {place}: {error.strerror or error}")
 
@@ -239,7 +236,6 @@ class Manifest:
         return replace(self, format=FORMAT, files=len(sizes), bytes=sum(sizes))
 
     def write(self, folder: str) -> None:
-        """Write the list into the folder of its copy, with mode 0600."""
         with store.atomic_file(os.path.join(folder, MANIFEST)) as file:
             json.dump(asdict(self), file, indent=2)
 
@@ -275,7 +271,6 @@ def check_copy(folder: str, expected: Manifest) -> None:
 
 
 def name_some(paths: Sequence[str]) -> str:
-    """Return the first of these paths, for a message."""
     return first_of([printable_path(path) or "." for path in paths], MAX_NAMED)
 
 
@@ -293,7 +288,6 @@ def entries_on_disk(root: str, below: str = "") -> Iterator[Entry]:
 
 
 def entry_on_disk(root: str, path: str) -> Entry:
-    """Return one entry as the disk has it."""
     place = os.path.join(root, path)
     info = os.lstat(place)
     if stat.S_ISDIR(info.st_mode):

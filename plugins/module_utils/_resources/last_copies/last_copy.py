@@ -66,7 +66,6 @@ class LastCopy:
     made_at: float
 
     def facts(self, path: str, verified: Manifest | None = None) -> dict[str, Any]:
-        """Return what the result says of it."""
         return {
             "path": path,
             "kind": self.content.kind,
@@ -248,7 +247,6 @@ def describe_service(
 
 
 def heading(view: View, app: App | None, options: dict[str, Any], made_at: str) -> list[str]:
-    """Return what is said above the task."""
     lines = [
         f"The last copy of {view.label} was made at {made_at}, before it was deleted.",
         "This file of tasks orders it again; include it in a play with ansible.builtin.include_tasks.",

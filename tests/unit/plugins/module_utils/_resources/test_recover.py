@@ -169,21 +169,6 @@ def killed(*_given: Any) -> None:
     raise KeyboardInterrupt
 
 
-def test_what_a_service_makes_itself_is_deleted_in_any_case(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path
-) -> None:
-    """Nothing of it is old: the recovery has just ordered the service."""
-    assert recover(private_key_file=str(tmp_path / "missing")).get("failed")
-    world = ids_of(sandbox, "shop")["Survival"]
-    write_file(sandbox, world, "fresh/level.dat", "generated")
-    (tmp_path / "copies" / "svc_1" / "service.json").write_text(
-        '{"id": "svc_1", "name": "Survival", "project": "shop", "exclude": []}'
-    )
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    assert "/fresh/level.dat" not in files(sandbox, world)
-
-
 @pytest.mark.night
 @pytest.mark.real_time
 def test_two_recoveries_at_once_take_turns(sandbox: Sandbox, recover: Recover) -> None:
@@ -225,21 +210,6 @@ def lose(sandbox: Sandbox) -> dict[str, str]:
     for id in made.values():
         sandbox.api("DELETE", f"/api/resources/{id}")
     return made
-
-
-def test_copies_of_what_was_left_without_data_count(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path
-) -> None:
-    """People fill it and its plan copies that: if it is lost again, none is newer."""
-    copies = tmp_path / "copies"
-    assert not recover(without_data=["world"]).get("failed")
-    lost = lose(sandbox)
-    shelve(copies, lost["Survival"], {"played": "for months"}, moment=later(), name="Survival")
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    made = ids_of(sandbox, "shop")
-    assert made["Survival"] != lost["Survival"]
-    assert files(sandbox, made["Survival"]) == {"/played": "for months"}
 
 
 def test_copies_of_what_was_not_restored_yet_do_not_count(
@@ -363,26 +333,6 @@ def test_what_is_in_use_by_now_is_not_filled(sandbox: Sandbox, recover: Recover,
     replaced = recover(overwrite=["world"])
     assert not replaced.get("failed"), replaced["msg"]
     assert "/players.dat" not in files(sandbox, world)
-
-
-def test_copies_of_what_was_kept_as_in_use_count(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
-    """From when that was decided: somebody said that it is used, and its plan copies what it holds."""
-    sandbox.fault("sftp.get", "status", status=400, count=None)
-    assert recover()["failed"]
-    sandbox.clear_faults()
-    write_file(sandbox, ids_of(sandbox, "shop")["Survival"], "players.dat", "three days of play")
-    [record] = tmp_path.rglob("recoveries/*.json")
-    kept = json.loads(record.read_text())
-    kept["touched"] = {key: "2026-11-20T03:00:00+00:00" for key in kept["touched"]}
-    record.write_text(json.dumps(kept))
-    before = record.read_text()
-    assert not recover(check_mode=True, existing="keep").get("failed") and record.read_text() == before
-    assert not recover(existing="keep").get("failed")
-    lost = lose(sandbox)
-    shelve(tmp_path / "copies", lost["Survival"], {"played": "on"}, moment=later(), name="Survival")
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    assert files(sandbox, ids_of(sandbox, "shop")["Survival"]) == {"/played": "on"}
 
 
 def test_a_drill_that_another_run_makes_is_left_alone(
