@@ -56,9 +56,14 @@ class FileResource(Resource[FileOptions]):
 
     def plan(self, task: Task[FileOptions]) -> Plan:
         options = task.options
-        check_uses(options)
+        for name, state in STATE_OF.items():  # the state may be a mistake
+            if getattr(options, name) is not None and options.state != state:
+                raise Invalid(
+                    f"{name} is for state: {state}, and state is {options.state}; nothing was sent. Remove "
+                    f"{name}, or correct the state"
+                )
         paths = requested_paths(options)
-        name = requested_name(options)
+        new_name = requested_name(options)
         text = requested_text(options) if options.state == "present" else ""
         service = service_if_there(task) if options.state == "absent" else resolve_service(task)
         if service is None:
@@ -70,7 +75,7 @@ class FileResource(Resource[FileOptions]):
         plan = {
             "absent": lambda: plan_absent(files, paths),
             "directory": lambda: plan_directory(task, files, paths[0]),
-            "renamed": lambda: plan_rename(files, paths[0], name),
+            "renamed": lambda: plan_rename(files, paths[0], new_name),
             "present": lambda: plan_present(task, files, paths[0], text),
         }[options.state]()
         plan.subject = f"{service.name}: {', '.join(paths)}"
@@ -80,16 +85,6 @@ class FileResource(Resource[FileOptions]):
 FILE = FileResource()
 STATE_OF = {"content": "present", "src": "present", "new_name": "renamed", "paths": "absent"}
 """The options that only one state uses."""
-
-
-def check_uses(options: FileOptions) -> None:
-    """Refuse an option that the state does not use: the state may be a mistake."""
-    for name, state in STATE_OF.items():
-        if getattr(options, name) is not None and options.state != state:
-            raise Invalid(
-                f"{name} is for state: {state}, and state is {options.state}; nothing was sent. Remove "
-                f"{name}, or correct the state"
-            )
 
 
 def requested_paths(options: FileOptions) -> list[str]:
@@ -116,16 +111,11 @@ def requested_paths(options: FileOptions) -> list[str]:
 
 
 def requested_name(options: FileOptions) -> str:
-    """Return the new name within the directory; empty if nothing is to be renamed.
-
-    The platform does not say whether a rename can move to another directory, so a path is rejected.
-    """
+    """Return the new name; a path is refused, as the specification does not say that a rename can move."""
     given = options.new_name
-    if given is None:
-        return ""
-    if relative_path("new_name", given) != given or not given or "/" in given:
+    if given is not None and (relative_path("new_name", given) != given or not given or "/" in given):
         raise Invalid(f"new_name is {given!r}; it must be a name, without a slash: a file stays where it is")
-    return given
+    return given or ""
 
 
 def requested_text(options: FileOptions) -> str:

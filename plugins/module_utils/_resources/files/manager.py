@@ -95,18 +95,14 @@ class FileManager:
                 f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {USE_SFTP_SYNC}"
             )
             raise
-        if is_full_text(entry, text):
-            return text
-        self.invalidate()
-        now = self.entry(path)  # one that was written to meanwhile
-        if now is not None and is_full_text(now, text):
-            return text
-        size = counted(now.size or 0, "byte") if now else "no such file"
-        raise Invalid(
-            f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
-            f"{counted(len(text.encode()), 'byte')}, and the directory has {size}. It was cut, or changed "
-            f"because it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
-        )
+        size = len(text.encode())
+        if entry.size not in (None, size) and not entry.symlink:  # the size of a link is its own
+            raise Invalid(
+                f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
+                f"{counted(size, 'byte')}, and the directory has {counted(entry.size or 0, 'byte')}. It was "
+                f"cut, or changed because it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
+            )
+        return text
 
     def text_or_note(self, path: str, entry: FileEntry) -> str | dict[str, Any]:
         """Return the text of a file that is going to be compared; facts about it where it has none."""
@@ -138,8 +134,8 @@ class FileManager:
     def renaming(self, path: str, name: str) -> Change:
         root, old = posixpath.split(path)
         body = {"root": root or ROOT, "from": old, "to": name}
-        renamed = Renamed(self._listed(root, name, old), name)
-        return self._change(f"the renaming of {path} to {name}", r.FILE_RENAME, body, renamed)
+        what = f"the renaming of {path} to {name}"
+        return self._change(what, r.FILE_RENAME, body, self._listed(root, name))
 
     def removing(self, root: str, names: Sequence[str]) -> list[Change]:
         """Return the changes that delete entries of a directory permanently, each a hundred (Limits)."""
@@ -175,26 +171,9 @@ class InDirectory:
         return [entry for entry in named if self.size is None or entry.size in (None, self.size)]
 
 
-@dataclass(frozen=True)
-class Renamed:
-    """A directory lists an entry under its new name, and no longer under the old one."""
-
-    both: InDirectory
-    new: str
-
-    def found(self, account: Account) -> list[FileEntry]:
-        entries = self.both.found(account)
-        return entries if [entry.name for entry in entries] == [self.new] else []
-
-
 def is_large(entry: FileEntry) -> bool:
     """Tell whether a file exceeds the platform's limit. The size of a link is not that of its target."""
     return entry.size is not None and entry.size > MAX_BYTES and not entry.symlink
-
-
-def is_full_text(entry: FileEntry, text: str) -> bool:
-    """Tell whether a text has the size of its file. A link's is not that of its target."""
-    return entry.size is None or entry.symlink is True or len(text.encode()) == entry.size
 
 
 def as_result(path: str, entry: FileEntry) -> dict[str, Any]:
