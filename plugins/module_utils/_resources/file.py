@@ -227,10 +227,7 @@ def plan_absent(files: FileManager, paths: Sequence[str]) -> Plan:
 
 
 def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> list[str]:
-    """Return the missing parent directories, outermost first.
-
-    :raises Invalid: if some are missing and may not be created, or one is a file.
-    """
+    """Return the missing parent directories, outermost first."""
     missing: list[str] = []
     parent = posixpath.dirname(path)
     while parent and files.entry(parent) is None:
@@ -246,10 +243,7 @@ def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> l
 
 
 def entry_of_kind(files: FileManager, path: str, *, directory: bool) -> FileEntry | None:
-    """Return the entry at a path; ``None`` if there is none.
-
-    :raises Invalid: if it is of the other kind, or a link: what a write through it does is not documented.
-    """
+    """Return the entry at a path, if any. What a write through a link does is not documented."""
     entry = files.entry(path)
     if entry is not None and entry.symlink:
         raise Invalid(

@@ -85,10 +85,7 @@ RECOVER = RecoverResource()
 
 
 def plan_recovery(task: Task[RecoverOptions]) -> Plan:
-    """Return the plan that makes the project again.
-
-    :raises Invalid: if anything is missing. Nothing is ordered then.
-    """
+    """Plan to make the project again. If anything is missing, nothing is ordered."""
     started = time.monotonic()
     document = task.options.read()
     file = read_contents(document)
@@ -147,7 +144,6 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
 
 
 def can_hold(task: Task[RecoverOptions], entry: Entry) -> bool:
-    """Tell whether an entry becomes something that holds anything; warn of an application without image."""
     if entry.section == "applications" and "image" not in entry.values:
         task.warn(
             f"application {entry.name!r} has no image in the blueprint, so it is not deployed and gets no "
@@ -160,10 +156,7 @@ def can_hold(task: Task[RecoverOptions], entry: Entry) -> bool:
 def find_images(
     task: Task[RecoverOptions], file: Contents, contents: Contents, there: Mapping[str, Member]
 ) -> tuple[Contents, dict[str, str]]:
-    """Find the images of applications that are to be made and that no archive brings.
-
-    Return what is made with the digest of each image, and by key the slug whose repository has it.
-    """
+    """Return what is made with the digests of its images, and by key the slug whose repository has one."""
     slugs, sources = {each.key: each.name for each in file.applications}, dict[str, str]()
     missing: list[str] = []
     applications = []
@@ -193,7 +186,6 @@ def find_images(
 
 
 def digest_in_registry(task: Task[RecoverOptions], slug: str, image: Mapping[str, Any]) -> str | None:
-    """Return the digest of an image if the repository of an application has it."""
     try:
         digest = image.get("digest")
         if digest is None and (release := task.account.releases(slug).get(image["tag"])):
@@ -235,7 +227,6 @@ class RecoveryAssembly(FilledAssembly):
         """Add nothing: the keys are there already."""
 
     def remember(self) -> None:
-        """Keep what there is to be, and the ids as far as they are known."""
         record, entries = self.record, described_entries(self.contents)
         record.drill = self.task.options.drill
         if record.drill:
@@ -265,7 +256,6 @@ class RecoveryAssembly(FilledAssembly):
         return self.add_image_copy(entry, source)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
-        """Add what brings the content of a copy; ``None`` if none was chosen."""
         copy = self.chosen.get(entry.key)
         if copy is None:
             return None
@@ -298,7 +288,6 @@ class RecoveryAssembly(FilledAssembly):
         return True
 
     def tell(self) -> None:
-        """Put into the result which copies were used, how old they are, and how long it took."""
         services = [self.told_of(key, copy) for key, copy in self.chosen.items()]
         seconds = None if self.task.check_mode else round(time.monotonic() - self.started, 1)
         self.task.effects.facts["recovery"] = {
@@ -415,10 +404,7 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
 
 
 def still_there(task: Task[RecoverOptions], record: RecoveryRecord, parts: Sequence[Part]) -> Invalid | None:
-    """Return the error for what the drill made and these parts do not delete, as it was moved.
-
-    Nobody but the record knows that a drill made it, so the drill is not forgotten before it is gone.
-    """
+    """Return the error for what somebody moved: nobody but the record knows that the drill made it."""
     going = {part.arguments(part).get("id") for part in parts}
     found = found_elsewhere(task.account, [id for id in record.ids.values() if id not in going], None)
     if not found:

@@ -78,10 +78,7 @@ def to_diff(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
 
 
 def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
-    """Make a password unless another task of this controller has just made one.
-
-    Two at once would each end the other's password, and write files in an order of their own.
-    """
+    """Make a password unless another task of this controller has just made one, which this would end."""
     turn = f"sftp:{state_key(task.options.base_url, id)}"
     with one_at_a_time(turn, f"making an SFTP password for service {id}"):
         always = task.options.update_password == ALWAYS

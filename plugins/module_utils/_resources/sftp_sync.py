@@ -92,7 +92,6 @@ SFTP_SYNC = SftpSyncResource()
 
 
 def resolve_login(task: Task[SftpSyncOptions]) -> Login:
-    """Return the login: from the platform for a service, else from the options."""
     options = task.options
     host, port, username = options.host or "", STANDARD_PORT, options.username
     if options.service:
@@ -146,7 +145,6 @@ def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:
 
 
 def remote_path(options: SftpSyncOptions) -> str:
-    """Return the path on the service; empty for its root."""
     option = "dest" if pushes(options.direction) else "src"
     return relative_path(option, getattr(options, option), rooted=not options.delete)
 
@@ -201,10 +199,7 @@ def real_path(path: str) -> str:
 
 
 def check_not_cut_short(src: str, deletes: bool) -> None:
-    """Refuse a source that looks like ``folder/{{ name }}`` with an empty variable.
-
-    A slash at the end alone is how many write a folder, and counts only where something is to be deleted.
-    """
+    """Refuse ``folder/{{ name }}`` without a name. A slash alone counts where something is to be deleted."""
     written = src if deletes else src.removesuffix("/")
     if ends_with_empty_variable(written) and src not in ("./", "/"):
         raise Invalid(
@@ -229,7 +224,6 @@ def check_target(dest: str, local: bool) -> None:
 
 
 def check_local_target(dest: str) -> None:
-    """Refuse a folder of this machine that holds a project, a home or the whole machine."""
     target = os.path.realpath(os.path.expanduser(dest))
     for what, folder in protected_folders():
         if target == folder or folder.startswith(target + "/"):
@@ -241,7 +235,6 @@ def check_local_target(dest: str) -> None:
 
 
 def protected_folders() -> Iterator[tuple[str, str]]:
-    """Yield the folders that are nobody's copy, each with what it is."""
     yield "the root of this machine", "/"
     if playbook := os.environ.get(PLAYBOOK_FOLDER):
         yield "the folder of the playbook", os.path.realpath(playbook)
@@ -253,10 +246,7 @@ def protected_folders() -> Iterator[tuple[str, str]]:
 
 
 def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChanges) -> None:
-    """Refuse to delete everything for an empty source, or more than the user foresaw.
-
-    What a broken transfer left behind is no one's file and does not count.
-    """
+    """Refuse to delete everything for an empty source, or more than the user foresaw."""
     options = task.options
     doomed = [printable_path(path) for path in sorted({**changes.in_the_way, **changes.extra})]
     entries = counted(len(doomed), "entry")
@@ -290,7 +280,6 @@ def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, chang
 
 
 def warn_of_another_source(work: MirrorWork, login: Login) -> None:
-    """Warn if an earlier task of the run made the same folder like another one, which this one deletes."""
     options, root = work.task.options, work.mirror.target.root
     place = f"{login.username}@{login.host}:{login.port}/{root}" if pushes(options.direction) else root
     first = first_said(f"mirror.{state_key(None, place)}", lambda: options.src)

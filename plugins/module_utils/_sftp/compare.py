@@ -25,11 +25,7 @@ Same = Callable[[str, TreeEntry, TreeEntry], bool]
 
 @dataclass(frozen=True)
 class Rules:
-    """The options of a mirror.
-
-    ``same`` tells whether two files with the same kind need not be copied. ``preserve_modes`` takes the
-    permissions of the source, ``file_mode`` and ``directory_mode`` set them.
-    """
+    """The options of a mirror. ``same`` tells whether a file need not be copied."""
 
     same: Same
     delete: bool = False
@@ -118,10 +114,7 @@ def folded(path: str) -> str:
 
 
 def check_spared(source: Tree, target: Tree, changes: TreeChanges) -> None:
-    """Refuse to write or delete what may be, in other capitals or characters, something that takes no part.
-
-    Some servers, and the disks of some machines, take such names for one.
-    """
+    """Refuse what may be, where capitals or forms count for nothing, something that takes no part."""
     parts = (source.excluded, source.left_out, target.excluded, target.left_out)
     spared = {folded(path): path for part in parts for path in part}
     for path in (*changes.desired, *changes.extra) if spared else ():
@@ -157,7 +150,6 @@ def kept_paths(source: Tree, target: Tree) -> set[str]:
 def classify_entry(
     path: str, desired: TreeEntry, there: TreeEntry | None, rules: Rules, changes: TreeChanges
 ) -> None:
-    """Put one entry where it belongs: made, copied, given other permissions, or left as it is."""
     by_kind = {Kind.DIRECTORY: changes.directories, Kind.FILE: changes.files, Kind.LINK: changes.links}
     if there is None or (desired.kind is Kind.FILE and not rules.same(path, desired, there)):
         by_kind[desired.kind][path] = desired
@@ -208,10 +200,7 @@ def clear_the_way(path: str, there: TreeEntry, target: Tree, rules: Rules, chang
 
 
 def without_stray_links(tree: Tree) -> Tree:
-    """Return a tree that leaves out the links which lead out of it.
-
-    Their namesakes on the other side are not deleted for that.
-    """
+    """Return a tree that leaves out the links which lead out of it. Their namesakes are not deleted."""
     stray = {}
     for path, entry in tree.entries.items():
         if entry.kind is Kind.LINK and entry.target is None:

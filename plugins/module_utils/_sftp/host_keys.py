@@ -29,10 +29,7 @@ ALGORITHMS += ["rsa-sha2-512", "rsa-sha2-256", "ssh-rsa"]
 
 @dataclass
 class HostKeys:
-    """The known keys of one server, and what came when it was asked.
-
-    ``policy`` is :data:`ACCEPT_NEW`, :data:`STRICT` or :data:`OFF`.
-    """
+    """The known keys of one server, and what came when it was asked."""
 
     path: str
     policy: str
@@ -106,12 +103,7 @@ class HostKeys:
         return found
 
     def accepts(self, address: str, key: Any) -> bool:
-        """Judge a key that the file did not vouch for when the connection began.
-
-        Keys are exchanged again after some time, and for a large file soon: what was accepted stays so.
-
-        :raises HostKeyRefused: when the file knows other keys, or new servers are not accepted.
-        """
+        """Judge a key that the file did not vouch for. What was accepted stays so."""
         if key == self.offered:
             return True
         fingerprint = f"{key.get_algorithm()} {key.get_fingerprint()}"
@@ -160,11 +152,7 @@ class HostKeys:
 
 
 def ask_for_key(keys: HostKeys, timeout: float) -> Any:
-    """Return the key that a server shows, without logging in: of several, one of the kind that is known.
-
-    :raises ConnectionBroken: when there is no server, or none that speaks SSH.
-    :raises HostKeyRefused: when it shows no key.
-    """
+    """Return the key that a server shows, without logging in: of several, one of the kind that is known."""
     where = f"{keys.host}:{keys.port}"
     algorithms = list(ALGORITHMS)
     prefer(algorithms, keys.matching(keys.names())[0])

@@ -44,11 +44,7 @@ FIND_OUT = "find out what put something else in its place, then run this again"
 
 
 class Local:
-    """A tree of this machine that can be read and changed. Paths are relative to its root.
-
-    The root may be a single file. What the user named may be a link to a folder, or lie below links. They are
-    followed once, at first.
-    """
+    """A tree of this machine, or a file. Links above it, and what was named, are followed once, at first."""
 
     where = "on this machine"
     """The place of the tree, for messages."""
@@ -79,10 +75,7 @@ class Local:
 
     @contextmanager
     def opened(self, folder: str) -> Iterator[int]:
-        """Open a folder; yield its descriptor.
-
-        :raises NotADirectoryError: if there is a link on the way, or another thing that is none.
-        """
+        """Open a folder, along no link; yield its descriptor."""
         handle, done = os.dup(self._base()), self.root
         try:
             for name in folder.split("/") if folder else ():
@@ -154,7 +147,6 @@ class Local:
             os.close(listed)
 
     async def tree(self, patterns: Patterns) -> Tree:
-        """Read all; an empty tree where there is nothing."""
         tree = Tree(patterns=patterns, name=f"{printable_path(self.root)} on this machine")
         try:
             base = await self.look(ROOT)
@@ -169,7 +161,6 @@ class Local:
         return tree.finish()
 
     def _read(self, tree: Tree, folder: str) -> list[str]:
-        """Note what a folder holds; return the folders in it that are to be looked into."""
         inner = []
         try:
             for name, entry in self._listed(folder):
@@ -272,7 +263,6 @@ def replacing(folder: int, name: str, mode: int) -> Iterator[int]:
 
 
 def put_in_place(folder: int, temporary: str, name: str) -> None:
-    """Rename a temporary file; an error says what may have removed it."""
     try:
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except FileNotFoundError:

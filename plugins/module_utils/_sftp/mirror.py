@@ -49,10 +49,7 @@ class Count:
 
 @dataclass
 class Mirror:
-    """A tree here, a tree on the server, and which of them follows the other.
-
-    For a push, the tree here may also be one of another server (:class:`Relayed`).
-    """
+    """A tree here or relayed from another server, one on the server, and which of them follows the other."""
 
     local: Local | Relayed
     remote: Remote
@@ -76,10 +73,7 @@ class Mirror:
     async def same_content(
         self, source: Mapping[str, TreeEntry], target: Mapping[str, TreeEntry]
     ) -> set[str]:
-        """Return the files that hold the same on both sides; those of one size are read on both.
-
-        One that cannot be read is none of them. To copy it tells why.
-        """
+        """Return the files that hold the same on both sides. One that cannot be read is none of them."""
         alike = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
         filled = {path: entry for path, entry in alike.items() if entry.size}
         equal = alike.keys() - filled.keys()
@@ -240,8 +234,6 @@ class Mirror:
         await self._each("write", files, copy, count)
 
     async def _remove(self, entries: Mapping[str, TreeEntry]) -> None:
-        """Remove files and links, then directories, the deepest first."""
-
         async def remove(path: str, entry: TreeEntry) -> None:
             await self.target.remove(path, entry.kind)
 
@@ -266,7 +258,6 @@ class Mirror:
     async def _each(
         self, what: str, entries: Mapping[str, TreeEntry], act: Act, files: Count | None = None
     ) -> None:
-        """Do the same to many entries, a bounded number at once. ``files`` counts their bytes as well."""
         todo, count = iter(entries.items()), files or Count(what, entries, self.progress)
 
         async def work() -> None:
@@ -278,7 +269,6 @@ class Mirror:
         await run_all(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
 
     async def _attempt(self, what: str, path: str, act: Any, entry: TreeEntry | None) -> None:
-        """Do something to an entry, and note it when that cannot be done."""
         try:
             await act
         except LOST:
@@ -308,19 +298,13 @@ def by_depth(entries: Mapping[str, TreeEntry]) -> list[dict[str, TreeEntry]]:
 
 
 def is_whole(entry: TreeEntry, found: TreeEntry | None) -> bool:
-    """Tell whether something that was written is there, with all of its bytes if it is a file."""
     return found is not None and (entry.kind is not Kind.FILE or found.size == entry.size)
 
 
 def why_not_listed(
     path: str, entry: TreeEntry, found: TreeEntry | None, listed: Iterable[str], goes: Collection[str]
 ) -> str:
-    """Say why something that was written is not listed as that; nothing if it is there all the same.
-
-    A server may find a name that it does not list, such as one that begins with a dot.
-
-    :param goes: the names that are going to be deleted in the same directory.
-    """
+    """Say why what was written is not listed; nothing if it is there. ``goes`` is deleted beside it."""
     if found is None:
         return (
             "it was written without an error, but is not there; find out whether something else removes it, "

@@ -25,7 +25,6 @@ class Patterns:
         self._matched: set[str] = set()
 
     def excludes(self, path: str, directory: bool) -> bool:
-        """Tell whether the path, and with it all below it, is left out."""
         subject = path + "/" * directory
         matching = [pattern for pattern, one in self._exclude.items() if one.fullmatch(subject)]
         self._matched.update(matching)
@@ -38,10 +37,7 @@ class Patterns:
 
     @property
     def unused(self) -> list[str]:
-        """The patterns that excluded nothing of what was met so far.
-
-        One for something below an excluded directory, where nobody looks, is not among them.
-        """
+        """The patterns that excluded nothing of what was met. Below an excluded directory, nothing is met."""
         idle = [pattern for pattern in self._exclude if pattern not in self._matched]
         return [pattern for pattern in idle if not self._is_shadowed(pattern)]
 

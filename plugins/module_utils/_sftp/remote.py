@@ -85,7 +85,6 @@ class Remote:
     # --- Reading ----------------------------------------------------------------------------------
 
     async def tree(self, patterns: Patterns) -> Tree:
-        """Read a tree of the server; an empty one where there is nothing."""
         tree = Tree(patterns=patterns, name=f"{printable_path(self.root)} on the service")
         base = await self.base()
         if base is None:
@@ -169,10 +168,7 @@ class Remote:
         return {name: attributes for name, attributes in names.items() if name not in (".", "..")}
 
     async def _listed(self, folder: str, tree: Tree) -> dict[str, Any]:
-        """Return what a server lists of a directory, by name. ``tree`` counts it.
-
-        A file that is replaced meanwhile may be listed as what it was, and as what it is: the first counts.
-        """
+        """Return what a server lists, by name. What is replaced just then may be listed twice."""
         names: dict[str, Any] = {}
         async with aclosing(self.sftp.scandir(encode_path(self.at(folder)))) as listed:
             async for item in listed:
@@ -213,7 +209,6 @@ class Remote:
         return self._large if entry.size > LARGE else nullcontext()
 
     async def holds(self, other: Side, path: str, entry: TreeEntry, moved: Moved) -> bool:
-        """Tell whether a file has the content that it has on the other side, where it has the same size."""
         async with other.reading(path) as read, self._turn(entry), self._open(path) as file:
             return await Blocks(entry.size, self._block).are_in(file, read, moved)
 
@@ -243,10 +238,7 @@ class Remote:
                 raise
 
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
-        """Make a symbolic link; one that is not ``new`` takes the place of one that is there.
-
-        Some servers rename what a link leads to in its place, so it is removed before.
-        """
+        """Make a symbolic link. An old one goes before: some servers rename the target of a link."""
         paths = [encode_path(str(entry.target)), encode_path(self.at(path))]
         if not new:
             await self.sftp.remove(paths[1])
@@ -289,7 +281,6 @@ class Remote:
 
     @asynccontextmanager
     async def _placed(self, path: str, entry: TreeEntry) -> AsyncIterator[Any]:
-        """Open a new file under a temporary name, and put it at ``path`` once it has been written."""
         temporary = encode_path(temporary_path(self.at(path)))
         mode = None if entry.mode is None else PRIVATE if self.features.modes else entry.mode
         made = asyncssh.SFTPAttrs() if mode is None else asyncssh.SFTPAttrs(permissions=mode)
@@ -349,10 +340,7 @@ class Remote:
     # --- Trying what the server supports; its name does not say -------------------------------------
 
     async def try_attributes(self, folder: str) -> None:
-        """Find out with a file of our own whether times and permissions are kept.
-
-        Some servers refuse to set them, others accept the request and do nothing.
-        """
+        """Find out with a file of our own whether times and permissions are kept, and not only accepted."""
         path = encode_path(temporary_path(join(folder, "probe")))
         try:
             file = await self.sftp.open(path, NEW, asyncssh.SFTPAttrs(permissions=PRIVATE), encoding=None)
@@ -390,10 +378,7 @@ def decoded(path: bytes) -> str:
 
 
 def shown_entry(attributes: Any) -> TreeEntry:
-    """Read what the server tells about an entry, without the target of a link.
-
-    :raises TransferFailed: for a file without a size, which tells whether all of it arrived.
-    """
+    """Read what the server tells about an entry, without the target of a link."""
     mode = attributes.permissions or 0
     kind = kind_of(mode)
     if kind is Kind.FILE and attributes.size is None:

@@ -9,7 +9,7 @@ import asyncio
 import getpass
 import os
 from collections.abc import Coroutine
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from .._api.text import clean
 from .errors import ConnectionBroken, HostKeyRefused, LoginRefused, TransferFailed
 from .host_keys import ALGORITHMS, HostKeys
 from .library import asyncssh
+from .trees import LOST
 
 T = TypeVar("T")
 
@@ -33,10 +34,7 @@ CIPHERS += ["aes192-ctr", "aes256-ctr"]
 
 @dataclass(frozen=True)
 class Login:
-    """The address and the credentials. ``timeout`` is for connecting and logging in, in seconds.
-
-    ``passphrase`` is ``None`` where the task has no such option.
-    """
+    """The address and the credentials. ``passphrase`` is ``None`` where the task has no such option."""
 
     host: str
     port: int
@@ -90,11 +88,7 @@ class Login:
 
 
 class SftpSession:
-    """An open connection with a loop of its own. Everything asynchronous runs through :meth:`run`.
-
-    :param beside: another session, whose loop this one shares so that one task can use both. It must be
-        closed after this one.
-    """
+    """An open connection with a loop of its own, or that of one ``beside`` it, which is closed later."""
 
     def __init__(
         self, login: Login, host_keys: HostKeys, *, remember: bool, beside: SftpSession | None = None
@@ -111,28 +105,19 @@ class SftpSession:
         self.sftp: Any = None
 
     def __enter__(self) -> SftpSession:
-        try:
+        with ExitStack() as opened:
+            if self._owns_loop:
+                opened.callback(self._runner.close)
             self.run(self._open())
-        except BaseException:
-            self._close_loop()
-            raise
+            opened.callback(lambda: self._runner.run(self._close()))
+            self._opened = opened.pop_all()
         return self
 
     def __exit__(self, *problem: object) -> None:
-        try:
-            self._runner.run(self._close())
-        finally:
-            self._close_loop()
-
-    def _close_loop(self) -> None:
-        if self._owns_loop:
-            self._runner.close()
+        self._opened.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run ``work`` to its end.
-
-        :raises HostedError: whatever of the library's errors it ended in.
-        """
+        """Run ``work`` to its end, and make errors of the library ours."""
         try:
             return self._runner.run(work)
         except (asyncssh.Error, OSError, TimeoutError) as error:
@@ -179,9 +164,8 @@ class SftpSession:
         self.sftp = await open_sftp(self._connection)
 
     async def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            await self._connection.wait_closed()
+        self._connection.close()
+        await self._connection.wait_closed()
 
     def _explain(self, error: Exception) -> HostedError:
         reason = clean(str(error)) or type(error).__name__
@@ -193,9 +177,7 @@ class SftpSession:
             )
         if isinstance(error, asyncssh.HostKeyNotVerifiable):
             return HostKeyRefused(f"the key of {self.login.host} was not accepted: {reason}")
-        if isinstance(error, asyncssh.SFTPError) and not isinstance(
-            error, (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection)
-        ):
+        if isinstance(error, asyncssh.SFTPError) and not isinstance(error, LOST):
             return TransferFailed(f"{self.login}: the server refused: {reason}")
         if isinstance(error, TimeoutError):
             return ConnectionBroken(f"{self.login} did not answer within {self.login.timeout:g} seconds")
@@ -241,10 +223,7 @@ async def open_sftp(connection: Any) -> Any:
 
 
 class RequestCollector:
-    """A writer that sends all data of one iteration of the event loop together.
-
-    SFTP is a stream, so an SSH packet can hold many requests.
-    """
+    """A writer that sends all data of one iteration of the event loop together: SFTP is a stream."""
 
     def __init__(self, writer: Any) -> None:
         self._writer = writer

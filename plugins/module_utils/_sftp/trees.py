@@ -96,10 +96,7 @@ class Tree:
         return path in self.entries
 
     def meet(self, path: str) -> None:
-        """Count an entry that was listed.
-
-        :raises TransferFailed: if there are more, or one lies deeper, than any tree may have.
-        """
+        """Count an entry that was listed, and refuse more or deeper ones than any tree may have."""
         self.met += 1
         if self.met > MOST_ENTRIES:
             what = f"has more than {MOST_ENTRIES} entries"
@@ -138,7 +135,6 @@ class Tree:
         self.protected.update(above(path))
 
     def cannot_read(self, path: str, reason: str) -> None:
-        """Note a directory that could not be read, and keep it with those above it."""
         self.unreadable[path] = reason
         self.protect(join(path, "unknown"))
 
@@ -174,15 +170,11 @@ def original_path(path: str) -> str:
 
 
 def temporary_path(path: str) -> str:
-    """Return a name for the time in which the file at ``path`` is not whole yet."""
     return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
 
 
 def aside_path(path: str) -> str:
-    """Return a name for the file at ``path`` while another takes its place.
-
-    It tells which file it is, as after a broken connection it may be all that there is of it.
-    """
+    """Return a name for a file while another takes its place; it may be all there is of that file."""
     folder, name = posixpath.split(path)
     start = encode_path(name)[:LONGEST_START].decode("utf-8", "surrogateescape")
     return join(folder, f"{start}.hosted-{secrets.token_hex(8)}.old")
@@ -193,14 +185,12 @@ def join(root: str, path: str) -> str:
 
 
 def above(path: str) -> Iterator[str]:
-    """Yield the directories that a path lies in, the root last."""
     while path:
         path = posixpath.dirname(path)
         yield path
 
 
 def within(path: str, places: Container[str]) -> bool:
-    """Tell whether a path is one of these places or lies below one."""
     return path in places or any(folder in places for folder in above(path))
 
 

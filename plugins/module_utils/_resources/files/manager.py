@@ -47,10 +47,7 @@ class FileManager:
         return self._seen[directory]
 
     def _list(self, directory: str) -> list[FileEntry]:
-        """Return what the platform lists, but for the directory itself and the one above.
-
-        :raises UnexpectedAnswer: for what is no name, as it would lead elsewhere, and for an endless tree.
-        """
+        """Return what the platform lists, but for the directory itself and the one above."""
         found = [item for item in self.task.account.files(self.id, directory) if item.name not in (".", "..")]
         odd = [item.name for item in found if not item.name or "/" in item.name or "\0" in item.name]
         if odd or directory.count("/") >= MOST_LEVELS:
@@ -59,14 +56,10 @@ class FileManager:
         return found
 
     def invalidate(self) -> None:
-        """Discard what was read, so that the next access reads again."""
         self._seen.clear()
 
     def entry(self, path: str) -> FileEntry | None:
-        """Return the entry at a path; ``None`` if there is none.
-
-        :raises Invalid: if a parent is not a directory.
-        """
+        """Return the entry at a path; ``None`` if there is none."""
         parent, name = posixpath.split(path)
         if parent:
             if self.entry(parent) is None:
@@ -181,7 +174,6 @@ def as_result(path: str, entry: FileEntry) -> dict[str, Any]:
 
 
 def expected_entry(path: str, size: int | None, directory: bool) -> dict[str, Any]:
-    """Return an entry as expected after the task, as far as known."""
     name = posixpath.basename(path)
     entry = FileEntry.model_construct(name=name, size=size, directory=directory, symlink=False)
     return as_result(path, entry)

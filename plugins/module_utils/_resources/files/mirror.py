@@ -101,10 +101,7 @@ class MirrorWork:
         self.mirror.compared = True
 
     def plan(self) -> Plan:
-        """Return the plan. Where check mode, or having nothing to do, would hide a failure, it fails here.
-
-        :raises TransferFailed: for directories that cannot be read, and for what may not be written.
-        """
+        """Return the plan. Where check mode, or having nothing to do, would hide a failure, it fails here."""
         self.mirror.check_room(self.changes)
         result, unreadable = self._result(), self._unreadable()
         if unreadable and (self.task.check_mode or not self.changes):
@@ -175,7 +172,6 @@ class MirrorWork:
 def key_session(
     task: Task[Any], access: SftpAccess, known_hosts: str, beside: SftpSession | None = None
 ) -> SftpSession:
-    """Return the session that logs in to a service with a key of the account once it is entered."""
     key, timeout = task.options.private_key_file, task.options.timeout
     login = Login(access.host, access.port, access.username, key, timeout=timeout)
     keys = HostKeys(os.path.expanduser(known_hosts), ACCEPT_NEW, login.host, login.port, task.warn)
@@ -188,7 +184,6 @@ def pushes(direction: str | None) -> bool:
 
 
 async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Patterns) -> Tree:
-    """Read the tree that the other one follows, and warn of what is left out."""
     source = without_stray_links(await side.tree(patterns))
     if ROOT not in source:
         raise NoSuchItem(describe_missing_source(task.options))
@@ -214,7 +209,6 @@ def describe_missing_source(options: SftpSyncOptions) -> str:
 
 
 def warn_of_special_bits(task: Task[SftpSyncOptions], source: Tree) -> None:
-    """Say which entries lose bits that have a program run as somebody else."""
     options = task.options
     if not options.preserve_modes:
         return
@@ -307,10 +301,7 @@ def plan_expected(
     *,
     target: Tree | None = None,
 ) -> Plan:
-    """Plan for a service that does not exist yet, or shows nothing yet: everything is created.
-
-    :param target: what is there all the same; the root alone if not given.
-    """
+    """Plan for a service that shows nothing yet but its root, or ``target``: everything is created."""
     check_readable(side, source)
     target = Tree({ROOT: TreeEntry(Kind.DIRECTORY)}) if target is None else target
     changes = compare(source, target, rules_of(task, set()))
@@ -352,7 +343,6 @@ def mirror_result(
 
 
 def sorted_paths(paths: Iterable[str]) -> list[str]:
-    """Return paths for people, in order."""
     return [printable_path(path) or "." for path in sorted(paths)]
 
 

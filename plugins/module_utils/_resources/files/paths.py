@@ -28,12 +28,7 @@ WAYS = (
 
 
 def relative_path(option: str, path: str, *, rooted: bool = True) -> str:
-    """Return a normalized path below the root of a service; empty for the root.
-
-    :param rooted: whether a slash may stand for the root. It may not where something is to be deleted: an
-        empty variable may have left it.
-    :raises Invalid: if the path is absolute, leaves the root, or cannot be a file's.
-    """
+    """Return a path below the root of a service. Unless ``rooted``, a slash is no root but a slip."""
     if "\0" in path:
         raise Invalid(f"{option} holds a null character, which no file name can")
     below = path[1:] if rooted and path[:1] == "/" and path[1:] else path
@@ -46,7 +41,6 @@ def relative_path(option: str, path: str, *, rooted: bool = True) -> str:
 
 
 def is_root(path: str) -> bool:
-    """Tell whether a path is the root of a service, however it is written."""
     return path == "~" or set(path.removeprefix("~/").split("/")) <= {"", "."}
 
 
@@ -56,11 +50,7 @@ def ends_with_empty_variable(path: str) -> bool:
 
 
 def sftp_url(source: Any, path: Any = ".") -> str:
-    """Return the URL of a path on a service, or of its root, which programs for SFTP take.
-
-    :param source: a result of sftp_info, a service of service_info with its SFTP access, or the variables of
-        a host. A password in it is not in the URL.
-    """
+    """Return the URL of a path on a service, or of its root, without any password."""
     if not isinstance(path, str):
         raise Invalid(f"path is {describe_type(path)}; it must be a string")
     check_text("path", path)  # an empty one may be a variable without a value, and is not the root
@@ -71,7 +61,6 @@ def sftp_url(source: Any, path: Any = ".") -> str:
 
 
 def access_from(source: Any) -> dict[str, Any]:
-    """Return host, port and user, wherever in ``source`` they are."""
     if not isinstance(source, Mapping):
         raise Invalid(f"there is no SFTP access in {describe_type(source)}; {WAYS}")
     if "sftp" in source:
@@ -100,7 +89,6 @@ def in_url(host: str) -> str:
 
 
 def port_of(port: Any) -> str:
-    """Return the port as a URL writes it; nothing when there is none."""
     if port in (None, ""):
         return ""
     number = int(port) if re.fullmatch("[0-9]{1,5}", str(port)) else 0

@@ -29,10 +29,10 @@ from ..._sftp.session import SftpSession
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry
 from ..databases.dump import Source, content_digest, dump_from
 from ..databases.restore import as_failure
-from ..files.mirror import describe_failures, describe_unreadable, key_session
+from ..files.mirror import describe_failures, describe_unreadable, first_paths, key_session
 from ..services.options import ServiceOptions
 from ..shared.plan import Task
-from .folders import Entry, entry_on_disk, name_some
+from .folders import Entry, entry_on_disk
 
 FILES = "files"
 """The folder of a copy that holds the files of the service, and the kind of such a copy."""
@@ -86,7 +86,6 @@ class FileContent:
         return f"{counted(self.count, 'file')} ({counted(self.size, 'byte')})"
 
     def write(self, folder: str, before: str | None) -> None:
-        """Pull the files, sharing those that an earlier copy, ``before``, has by hard links."""
         self.sftp_session.run(self._write(folder, before))
 
     async def _write(self, folder: str, before: str | None) -> None:
@@ -120,22 +119,17 @@ class FileContent:
         return shared
 
     def verify(self, folder: str) -> Sequence[Entry]:
-        """Compare every file with the service, and then see that the service has not changed since.
-
-        Return what the copy holds.
-
-        :raises TransferFailed: on any difference.
-        """
+        """Compare every file with the service, and see that this is as it was; return what the copy holds."""
         return self.sftp_session.run(self._verify(folder))
 
     async def _verify(self, folder: str) -> Sequence[Entry]:
         mirror, local = self._mirror(folder)
         source, there = self.source.entries, (await local.tree(Patterns())).entries
-        paths = sorted(source.keys() | there.keys())
+        paths = source.keys() | there.keys()
         if wrong := [path for path in paths if outline(source.get(path)) != outline(there.get(path))]:
-            raise TransferFailed(f"the copy does not have what the service has: {name_some(wrong)}")
+            raise TransferFailed(f"the copy does not have what the service has: {first_paths(wrong)}")
         if differing := await differing_files(mirror, self.source, there):
-            raise TransferFailed(changed_message(f"these differ from their copies: {name_some(differing)}"))
+            raise TransferFailed(changed_message(f"these differ from their copies: {first_paths(differing)}"))
         await self._check_unchanged()
         entries = []
         for path in sorted(source):
@@ -148,14 +142,13 @@ class FileContent:
         now = await self.remote.tree(Patterns())
         check_readable(self.remote, now)
         first, second = self.tree.entries, now.entries
-        changed = sorted(path for path in first.keys() | second.keys() if first.get(path) != second.get(path))
-        changed += sorted(self.tree.left_out.keys() ^ now.left_out.keys())
+        changed = {path for path in first.keys() | second.keys() if first.get(path) != second.get(path)}
+        changed |= self.tree.left_out.keys() ^ now.left_out.keys()
         if changed:
-            raise TransferFailed(changed_message(f"these are not as they were: {name_some(changed)}"))
+            raise TransferFailed(changed_message(f"these are not as they were: {first_paths(changed)}"))
 
 
 async def differing_files(mirror: Mirror, source: Tree, there: Mapping[str, TreeEntry]) -> list[str]:
-    """Read the files of both sides of a mirror, and return those whose content is not the same."""
     files = {path: entry for path, entry in source.entries.items() if entry.kind is Kind.FILE}
     return sorted(files.keys() - await mirror.same_content(files, there))
 
@@ -212,7 +205,6 @@ class DumpContent:
         return f"a dump of database {self.source.login.database!r}"
 
     def write(self, folder: str, before: str | None) -> None:
-        """Dump the database into a folder; earlier copies are of no use for it."""
         with as_failure():
             dump_from(Path(folder), self.source)
 

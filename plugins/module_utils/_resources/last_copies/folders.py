@@ -29,9 +29,9 @@ from typing import Annotated, Any, ClassVar
 
 from ..._api.libraries import ConfigDict, Field
 from ..._api.private_folder import PRIVATE_FOLDER, make_folder_of, refuse_strangers
-from ..._api.text import first_of
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
+from ..files.mirror import first_paths
 from ..shared import store
 from ..shared.task_errors import Invalid
 
@@ -49,7 +49,6 @@ FOR_USERS = ("/dev/shm", "/run/media")  # noqa: S108 - the user names it
 MANIFEST = "manifest.json"
 FORMAT = 1
 FILE, DIRECTORY, LINK = "file", "directory", "link"
-MAX_NAMED = 5
 Exact = Annotated[int, Field(strict=True)]
 """A number that no text is taken for."""
 
@@ -85,7 +84,6 @@ class CopyFolder:
             raise unwritable(self.path, error) from None
 
     def place(self, partial: str, made_at: float) -> str:
-        """Give a verified copy its name, for good; return its path."""
         final = self.free_path(made_at)
         try:
             os.rename(partial, final)
@@ -102,7 +100,6 @@ class CopyFolder:
         return next(name for name in names if not os.path.lexists(name))
 
     def copies(self) -> Iterator[str]:
-        """Yield the paths of the copies that are there, the newest first."""
         with suppress(FileNotFoundError):
             for name in sorted(os.listdir(self.path), reverse=True):
                 path = os.path.join(self.path, name)
@@ -110,10 +107,7 @@ class CopyFolder:
                     yield path
 
     def newest(self, kind: str, leave: Callable[[str, str], None] = lambda path, why: None) -> str | None:
-        """Return the path of the newest whole copy of this kind; ``None`` if there is none.
-
-        :param leave: is told what has the name of a copy but is none, or is of another format, and why.
-        """
+        """Return the newest whole copy of this kind. ``leave`` is told what is none, or of another format."""
         for path in self.copies():
             try:
                 if read_manifest(path).kind == kind:
@@ -124,10 +118,7 @@ class CopyFolder:
 
 
 def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder:
-    """Return where the copies of a service go, if they can be written there. Writes nothing.
-
-    :param own: whether it is the collection's own folder. Those above any other one have to be there.
-    """
+    """Return where copies go, writing nothing. The folders above the collection's ``own`` are made later."""
     given = os.path.abspath(os.path.expanduser(path))
     root = place = os.path.realpath(given)
     inside = next((top for top in SYSTEM_FOLDERS if within(root, top)), None)
@@ -167,10 +158,7 @@ def within(path: str, folder: str) -> bool:
 
 
 def folder_name(name: str, id: str) -> str:
-    """Return the name of the folder of a service: readable, and safe whatever the service is called.
-
-    Where the id cannot stand in it as it is, a hash tells two of them apart.
-    """
+    """Return a name that is readable, and safe whatever the service and its id are."""
     readable = UNSAFE.sub("_", name).strip("._-")[:MAX_NAME] or "service"
     if UNSAFE.search(id) or len(id) > MAX_NAME or ".." in id:
         id = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -244,10 +232,7 @@ MANIFESTS = store.Kind("", Manifest, "The list of a copy", "A copy of another fo
 
 
 def read_manifest(folder: str) -> Manifest:
-    """Read the list of a copy back.
-
-    :raises TransferFailed: if it is damaged, or of another format.
-    """
+    """Read the list of a copy back, if it is whole and of this format."""
     try:
         found = store.Record(MANIFESTS, os.path.join(folder, MANIFEST)).read()
     except Invalid as error:
@@ -261,17 +246,12 @@ def read_manifest(folder: str) -> Manifest:
 
 
 def check_copy(folder: str, expected: Manifest) -> None:
-    """Read a copy back from the disk, list included, and compare it with what it is to hold."""
     if read_manifest(folder) != expected:
         raise TransferFailed(f"the list {MANIFEST} of the copy is not the one that was written")
     wanted = {entry.path: replace(entry, mode=None, mtime=None) for entry in expected.entries}
     there = {entry.path: entry for entry in entries_on_disk(folder) if entry.path != MANIFEST}
-    if wrong := sorted(path for path in wanted.keys() | there.keys() if wanted.get(path) != there.get(path)):
-        raise TransferFailed(f"the copy on the disk is not what was written: {name_some(wrong)}")
-
-
-def name_some(paths: Sequence[str]) -> str:
-    return first_of([printable_path(path) or "." for path in paths], MAX_NAMED)
+    if wrong := [path for path in wanted.keys() | there.keys() if wanted.get(path) != there.get(path)]:
+        raise TransferFailed(f"the copy on the disk is not what was written: {first_paths(wrong)}")
 
 
 def entries_on_disk(root: str, below: str = "") -> Iterator[Entry]:

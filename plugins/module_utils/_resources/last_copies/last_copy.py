@@ -75,10 +75,7 @@ class LastCopy:
         }
 
     def make(self) -> None:
-        """Make the copy, verify it, and give it its name.
-
-        :raises HostedError: if there is any doubt about it. What there is of it is removed.
-        """
+        """Make the copy, verify it, and give it its name. If there is any doubt, it is removed."""
         try:
             with one_at_a_time(f"last copy {self.folder.path}", f"copying {self.view.label}", LONGEST_COPY):
                 facts = self._make()
@@ -105,7 +102,6 @@ class LastCopy:
             raise
 
     def _verify(self, partial: str) -> Manifest:
-        """Compare the copy with the service, and what is on the disk with its list; return that."""
         service = self.view.service
         manifest = Manifest(
             {"id": service.id, "name": service.name, "family": service.family},
@@ -121,12 +117,7 @@ class LastCopy:
 
 
 def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
-    """Plan the copy of an active service into a folder before it is deleted.
-
-    Everything that can be known is checked here, in check mode too: the folder, the login, the room.
-
-    :raises Invalid: if the service cannot be copied, saying what to do instead.
-    """
+    """Plan the copy of a service before it is deleted, and check the folder, the login and the room."""
     service = view.service
     own = path == own_copies_folder(task.options.state_dir)
     folder = check_folder(path, service.name, service.id, own)
@@ -158,11 +149,6 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
 
 
 def read_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> Content:
-    """Return what there is to copy of a service.
-
-    :raises Invalid: if there is nothing that could be copied.
-    :raises TransferFailed: if it cannot be read.
-    """
     service = view.service
     if service.family == Family.APP and (dump := dump_content(task, view, settings)):
         return dump
@@ -184,7 +170,6 @@ def read_content(task: Task[ServiceOptions], view: View, settings: Settings | No
 
 
 def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> DumpContent | None:
-    """Return the dump of a database that this machine reaches; ``None`` for a service that is none."""
     try:
         connection = find_connection(task.account, view.service)
         return DumpContent(find_source(connection_facts(connection, settings))) if connection else None
@@ -196,7 +181,6 @@ def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | No
 
 
 def is_last_copy(folder: str) -> bool:
-    """Tell whether a folder holds what last copies do, and nothing else."""
     there, own = set(os.listdir(folder)), {MANIFEST, DESCRIPTION}
     return own < there and there - own <= {FILES, *(engine.file for engine in ENGINES.values())}
 
@@ -212,10 +196,7 @@ def stamp(moment: float) -> str:
 def describe_service(
     task: Task[Any], view: View, settings: Settings | None, app: App | None, made_at: str
 ) -> str:
-    """Return a file of tasks that orders a service again, and leaves it stopped if it was stopped.
-
-    It has all that the platform tells of the service and no secrets. What it lacks is named in it.
-    """
+    """Return a file of tasks that orders a service again, without secrets. What it lacks is named in it."""
     service = view.service
     options: dict[str, Any] = {
         **({"slug": app.slug} if app else {"name": service.name}),

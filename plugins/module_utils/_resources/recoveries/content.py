@@ -111,7 +111,6 @@ class RecoveredFiles(FilesOnService[PushOptions]):
     def _over(
         self, task: Task[PushOptions], service: Service, stack: ExitStack, session: SftpSession
     ) -> Plan:
-        """Plan the push, which notes where it begins and what it ended with."""
         started, options, record = time.monotonic(), task.options, self._project.record
         mirror = Mirror(Local(options.src), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
         found = session.run(compared(task, session, mirror, CopyWork))
@@ -134,10 +133,7 @@ class RecoveredFiles(FilesOnService[PushOptions]):
         return plan
 
     def _is_in_use(self, task: Task[PushOptions], service: Service, found: CopyWork) -> bool:
-        """Tell whether somebody uses a service that never got its content, so that it is left as it is.
-
-        Long after a run that failed, it may have been filled by hand, or have made a world of its own.
-        """
+        """Tell whether a service that never got its content may have been filled by hand, long after that."""
         key, record = task.options.key, self._project.record
         newer = written_since(found, record.in_use_since(key))
         if newer is None or key in self._project.overwrite or task.options.existing == "replace":
@@ -167,7 +163,6 @@ class RecoveredFiles(FilesOnService[PushOptions]):
 
 
 async def verify(found: CopyWork) -> dict[str, int]:
-    """Read all files of a service again, and compare their content with that of the copy."""
     there = await found.mirror.target.tree(Patterns())
     if differing := await differing_files(found.mirror, found.source, there.entries):
         raise EffectUnverified(
@@ -284,7 +279,6 @@ def described(options: DumpOptions, dump: Dump) -> str:
 
 
 def restoring(options: DumpOptions) -> AbstractContextManager[None]:
-    """Say which database cannot be recovered, where there is no dump."""
     return as_failure(
         f"the database of {options.name!r} cannot be restored from {options.dump}",
         "copies_of names another copy, and without_data lists services to recover empty",

@@ -53,7 +53,6 @@ class Copy:
 
     @property
     def shelf_id(self) -> str:
-        """The id of the service that it was made of."""
         return os.path.basename(os.path.dirname(self.path))
 
     @property
@@ -61,10 +60,7 @@ class Copy:
         return f"{self.moment:%Y-%m-%dT%H:%M:%SZ}"
 
     def left_out(self) -> tuple[list[str], bool]:
-        """Return the patterns of what it leaves out, and whether the description says that of this very copy.
-
-        Else they are those of any copy of its shelf.
-        """
+        """Return the patterns of what it, or else any copy, leaves out; and whether they are its own."""
         known = self.about.get("excluded")
         known = known if isinstance(known, dict) else {}
         own = known.get(self.name)
@@ -101,7 +97,6 @@ class Shelf:
         return f"{self.id} ({' / '.join(names[:2])})" if names else f"{self.id} (no {DESCRIPTION})"
 
     def is_of(self, projects: Collection[str], wanted: Wanted) -> bool:
-        """Tell whether it is that of a service of these projects."""
         slug = self.about.get("slug")
         same = slug == wanted.was if wanted.is_app else not slug and self.about.get("name") == wanted.was
         return same and self.about.get("project") in projects
@@ -111,7 +106,6 @@ class Shelf:
 
 
 def read_shelves(folder: str) -> list[Shelf]:
-    """Return what is in a folder of copies: a shelf for each service."""
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -273,10 +267,7 @@ class Choice:
         return (filled or found)[-1]
 
     def warn_of_newer(self, chosen: Collection[Copy], described: Sequence[Wanted]) -> None:
-        """Note shelves of the same projects that nobody gets, with newer copies than those that are taken.
-
-        A service that was relocated or ordered anew under another name has such a shelf.
-        """
+        """Note newer copies that nobody gets, such as of a service that was ordered under another name."""
         taken, oldest = {each.shelf_id for each in chosen}, min(each.moment for each in chosen)
         for shelf in self.shelves:
             copies = self.counting(shelf)
@@ -311,13 +302,7 @@ class Choice:
 
 
 def check_content(copy: Copy, product: str | None) -> None:
-    """Refuse a copy that cannot be what the service held: no dump of a database, or an empty one.
-
-    Role `backups` copies a database as a dump or not at all. A last copy has files in a folder of it, without
-    the permissions that they had, and beside them what was never on the service.
-
-    :param product: what the blueprint orders for it.
-    """
+    """Refuse what the service cannot have held: role `backups` copies a database as a dump or not at all."""
     if is_last_copy(copy.path):
         raise Invalid(
             f"{copy.path} is a last copy, which keep_copy of hosted.services.service made, and not "

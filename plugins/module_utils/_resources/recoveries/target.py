@@ -109,10 +109,7 @@ def contents_of(
     there: Mapping[str, Member],
     kept: Collection[str] = (),
 ) -> tuple[Contents, dict[str, str]]:
-    """Return what is made, and by key whether a service runs once it has its content.
-
-    :param kept: the keys of what is there and left as it is.
-    """
+    """Return what is made, and by key whether a service runs then. ``kept`` is there and left as it is."""
     states: dict[str, str] = {}
     node = {"host": options.host} if options.host else {}
 
@@ -195,10 +192,7 @@ class RecoveryRecord(MadeRecord):
         self.run = asdict(run) if run else self.run
 
     def check_claim(self, client: Client, project: str) -> None:
-        """Refuse to touch a drill that another run makes, or that is in another account.
-
-        With the token of another account, nothing of it would be found, and so all of it be forgotten.
-        """
+        """Refuse a drill of another run, or of another account, by whose token it would be forgotten."""
         account = None
         with suppress(HostedError):
             account = account_of(client) if self.account else None
@@ -266,10 +260,7 @@ class RecoveryRecord(MadeRecord):
         return self.lacking.setdefault(id, [Span(None, None)] if made else [])
 
     def unfilled(self) -> dict[str, list[Span]]:
-        """Return by id when copies of a service were not of what it is to hold.
-
-        Backup plans copy what the recovery has ordered and not filled yet, too.
-        """
+        """Return by id when a service lacked its content: backup plans may have copied it all the same."""
         return {id: self._spans(id) for id in {*self.ids.values(), *self.lacking}}
 
     def in_use_since(self, key: str) -> datetime | None:
@@ -338,10 +329,6 @@ class Target:
 def find_target(
     task: Task[RecoverOptions], file: Contents, names: Mapping[str, str], record: RecoveryRecord
 ) -> Target:
-    """Return where a recovery goes.
-
-    :raises Invalid: if it must not go there.
-    """
     options = task.options
     name = options.project or file.project
     check_no_id(name, task.account.projects())
@@ -370,7 +357,6 @@ def find_target(
 
 
 def check_drill(options: RecoverOptions, file: Contents, record: RecoveryRecord) -> None:
-    """Keep drills and what is meant to last apart."""
     if options.drill and (options.project in projects_of(file) or not is_beside(options, file)):
         raise Invalid(
             f"a drill is deleted afterwards, so it must not be in project {file.project!r} itself; set "
@@ -385,7 +371,6 @@ def check_drill(options: RecoverOptions, file: Contents, record: RecoveryRecord)
 
 
 def check_made_by_drill(members: Members, record: RecoveryRecord) -> None:
-    """Refuse a drill in a project that no drill made, or that holds anything else by now."""
     project = members.project
     if not record.known or record.project_id not in (None, project.id):
         raise Invalid(

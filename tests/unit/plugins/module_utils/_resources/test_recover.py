@@ -19,13 +19,11 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, plain_files
-from unit.plugins.module_utils._resources.platform import run
 from unit.plugins.module_utils._resources.recoveries.platform import (
     BLUEPRINT,
     MOMENT,
@@ -96,21 +94,6 @@ def test_what_was_written_since_is_never_overwritten(
     told = recover(overwrite=["world"])
     assert not told.get("failed"), told["msg"]
     assert files(sandbox, world) == {"/a": "b"}
-
-
-def test_a_last_copy_is_no_copy_of_role_backups(
-    sandbox: Sandbox, recover: Recover, key_file: Path, tmp_path: Path
-) -> None:
-    """Its list and its description were never on the service, and its files are in a folder of it."""
-    sandbox.seed({"services": [{"name": "Survival", "product": "minecraft", "files": WORLD}]})
-    kept = str(tmp_path / "kept")
-    given: dict[str, Any] = {"private_key_file": str(key_file), "known_hosts": str(tmp_path / "known_hosts")}
-    given |= {"name": "Survival", "state": "absent", "keep_copy": kept}
-    copy = run(sandbox, SERVICE, **given)["copy"]["path"]
-    sandbox.clear_journal()
-    told = recover(copies=kept, copies_of={"world": Path(copy).parent.name}, without_data=["lobby"])
-    assert told.get("failed") and commits(sandbox) == []
-    assert f"{copy} is a last copy, which keep_copy of hosted.services.service made" in told["msg"]
 
 
 def test_what_copies_leave_out_stays(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
@@ -204,14 +187,6 @@ def later() -> str:
     return f"{datetime.now(UTC) + timedelta(minutes=5):%Y%m%dT%H%M%SZ}"
 
 
-def lose(sandbox: Sandbox) -> dict[str, str]:
-    """Delete the services of the project; return what their ids were, by name."""
-    made = ids_of(sandbox, "shop")
-    for id in made.values():
-        sandbox.api("DELETE", f"/api/resources/{id}")
-    return made
-
-
 def test_copies_of_what_was_not_restored_yet_do_not_count(
     sandbox: Sandbox, recover: Recover, tmp_path: Path
 ) -> None:
@@ -256,21 +231,6 @@ def test_an_overwriting_that_was_cut_off_goes_on_from_the_copies_made_before(
     assert f"such as nightly-{since}" in " ".join(told["warnings"])
 
 
-def test_a_project_that_lives_is_not_touched(sandbox: Sandbox, recover: Recover) -> None:
-    """Its data may be newer than any copy: all of it is refused, or only what is missing is made."""
-    sandbox.seed({"services": [{**LIVE, "files": {"live": "1"}}]})
-    sandbox.clear_journal()
-    refused = recover()
-    assert "this recovery did not make it" in refused["msg"] and commits(sandbox) == []
-    done = recover(existing="keep")
-    assert not done.get("failed"), done["msg"]
-    made = ids_of(sandbox, "shop")
-    assert files(sandbox, made["Survival"]) == {"/live": "1"} and files(sandbox, made["lobby"]) == {"/a": "b"}
-    done = recover(overwrite=["world"])
-    assert not done.get("failed"), done["msg"]
-    assert "/live" not in files(sandbox, made["Survival"])
-
-
 def test_an_application_gets_its_files_and_runs(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
     """Its image is in the registry still. One without an image is made, and nothing more."""
     app = {"slug": "acme-web", "project": "old", "images": [{"tag": "v1"}], "deployed": "v1"}
@@ -292,23 +252,6 @@ def test_an_application_gets_its_files_and_runs(sandbox: Sandbox, recover: Recov
 
 
 DRILL: dict[str, Any] = {"project": "shop-drill", "drill": True, "rename": {"suffix": "-drill"}}
-
-
-def test_a_drill_leaves_nothing(sandbox: Sandbox, recover: Recover) -> None:
-    """It is made beside the project that lives, and deleted with its own project."""
-    assert not recover().get("failed")
-    live = ids_of(sandbox, "shop")
-    before = {name: files(sandbox, id) for name, id in live.items()}
-    made = recover(**DRILL)
-    assert not made.get("failed"), made["msg"]
-    assert set(ids_of(sandbox, "shop-drill")) == {"Survival-drill", "lobby-drill"}
-    gone = recover(state="absent", project="shop-drill")
-    assert not gone.get("failed"), gone["msg"]
-    assert "delete project 'shop-drill'" in gone["actions"]
-    assert ids_of(sandbox, "shop") == live
-    assert {name: files(sandbox, id) for name, id in live.items()} == before
-    assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()] == ["default", "old", "shop"]
-    assert not recover(state="absent", project="shop-drill")["changed"]
 
 
 def test_what_is_in_use_by_now_is_not_filled(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:

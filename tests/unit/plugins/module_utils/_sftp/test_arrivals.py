@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import unicodedata
@@ -19,7 +18,6 @@ import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp.compare import Rules, compare
-from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import ConnectionBroken
 from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import HostKeys
 from ansible_collections.hosted.services.plugins.module_utils._sftp.mirror import PUSH, Mirror
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
@@ -299,18 +297,6 @@ def test_every_byte_arrives_and_nothing_is_done_twice(pair: list[Server], relay:
     assert hashes(pair[1].root) == hashes(pair[0].root)
 
 
-def test_content_is_compared_between_both(pair: list[Server], relay: Relay) -> None:
-    relay.run()
-    (pair[1].root / "few").write_bytes(b"FEW")
-
-    async def look() -> set[str]:
-        trees = [await side.tree(Patterns())
-                 for side in (relay.mirror.source, relay.mirror.target)]  # fmt: skip
-        return await relay.mirror.same_content(trees[0].entries, trees[1].entries)
-
-    assert relay.target.run(look()) == {"deep/large", "none"}
-
-
 def test_a_file_that_cannot_be_read_is_an_error_of_the_source(pair: list[Server], relay: Relay) -> None:
     async def work() -> None:
         source = await relay.relayed.tree(Patterns())
@@ -323,20 +309,3 @@ def test_a_file_that_cannot_be_read_is_an_error_of_the_source(pair: list[Server]
     assert relay.mirror.failures["missing"].startswith(
         "cannot read ./missing on the service that is copied: "
     )
-
-
-def test_a_source_that_is_gone_is_named(relay: Relay) -> None:
-    class Gone:
-        """A connection that was lost."""
-
-        def open(self, *__: Any, **___: Any) -> Any:
-            raise asyncssh.SFTPConnectionLost("it is gone")
-
-    relay.relayed.sftp = Gone()
-
-    async def read() -> None:
-        async with relay.relayed.reading("few"):
-            pass
-
-    with pytest.raises(ConnectionBroken, match="the connection to the source was lost: it is gone"):
-        asyncio.run(read())

@@ -20,7 +20,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
     DumpContent,
     FileContent,
-    check_readable,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
@@ -29,11 +28,6 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.errors impor
     TransferFailed,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
-    Kind,
-    Tree,
-    TreeEntry,
-)
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
@@ -147,12 +141,6 @@ def test_what_leads_out_or_has_no_content_is_named(server: Server, opened: Open,
     assert [path.name for path in (folder / "files").iterdir()] == ["a"]
 
 
-@pytest.mark.parametrize("entries", [{}, {"": TreeEntry(Kind.FILE)}], ids=["nothing", "a file"])
-def test_a_service_that_shows_no_folder_is_not_one_without_files(entries: dict[str, TreeEntry]) -> None:
-    with pytest.raises(TransferFailed, match="no folder with its files"):
-        check_readable(Remote(None, "."), Tree(entries))
-
-
 @pytest.mark.parametrize("change", ["grow", "touch", "new", "gone", "mode", "link", "pipe"])
 def test_whatever_changes_is_seen(change: str, server: Server, opened: Open, folder: Path) -> None:
     path = server.root / "a"
@@ -239,15 +227,6 @@ def dumping(tmp_path: Path, *dumps: str) -> DumpContent:
 def whole(rows: str, day: int) -> str:
     """Return a dump as the program writes it, with the day at its end."""
     return f"-- Host: 127.0.0.1\nINSERT INTO a VALUES ({rows});\n-- Dump completed on 2026-01-0{day}\n"
-
-
-def test_a_dump_is_read_back_and_made_twice(tmp_path: Path, folder: Path) -> None:
-    content = dumping(tmp_path, whole("1", 1), whole("1", 2))
-    assert content.describe() == "a dump of database 'shop'"
-    content.write(str(folder), None)
-    (entry,) = content.verify(str(folder))
-    assert (entry.path, entry.size) == ("database.sql.gz", (folder / "database.sql.gz").stat().st_size)
-    assert [path.name for path in folder.iterdir()] == ["database.sql.gz"]
 
 
 def test_a_second_dump_that_differs(tmp_path: Path, folder: Path) -> None:

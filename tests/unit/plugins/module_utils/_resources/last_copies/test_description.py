@@ -65,20 +65,6 @@ def test_everything_that_the_platform_tells() -> None:
     assert "did not tell" not in text
 
 
-def test_an_application_of_the_account() -> None:
-    client = FakeClient()
-    client.add_service("svc_1", "shop")
-    client.setting_records["svc_1"]["network"]["isPublic"] = True
-    app = App(id="svc_1", slug="shop", status="ACTIVE", image_ref="registry/shop@sha256:1")
-    text, task = described(client, app)
-    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-    expected = {"slug": "shop", "project": "default", "host": "nd_1", "dimensions": size}
-    assert task["hosted.services.app"] == expected
-    assert "It ran the image registry/shop@sha256:1; see app_deploy" in text
-    assert "# Once it is deployed, set public: True with hosted.services.service.\n" in text
-    assert "set command" not in text
-
-
 @pytest.mark.parametrize("name", ["{{ lookup('pipe', 'id') }}", "{% raw %}", "{# x #}"])
 def test_a_name_that_looks_like_a_template_is_never_run(name: str) -> None:
     client = FakeClient()

@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,7 +27,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
     read_manifest,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
-from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
 from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import add, id_of, writes
@@ -126,15 +124,6 @@ def test_a_second_copy_shares_what_is_the_same(sandbox: Sandbox, delete: Delete,
     assert not is_there(sandbox, "one")
 
 
-def test_what_an_earlier_run_left_is_no_copy(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    folder = tmp_path / "keep" / f"one-{id_of(sandbox, 'one')}"
-    (folder / ".partial-x" / "files").mkdir(parents=True)
-    (folder / ".partial-x" / "files" / "a.txt").write_text("fi")
-    (folder / "20260101T000000Z").mkdir()  # without a list
-    result = delete("one")
-    assert {path.name for path in left(tmp_path)} == {"20260101T000000Z", Path(result["copy"]["path"]).name}
-
-
 def test_a_copy_of_another_format_is_named_and_left(sandbox: Sandbox, delete: Delete) -> None:
     sandbox.fault("resources.delete", "status", status=403, count=1)
     other = Path(delete("one")["copy"]["path"])
@@ -147,29 +136,6 @@ def test_a_copy_of_another_format_is_named_and_left(sandbox: Sandbox, delete: De
 
 
 # --- What is refused ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("status", "way"),
-    [
-        ("SUSPENDED", "resume it first (state: resumed), or delete it without a copy"),
-        ("FAILED", "there is nothing to copy: delete it without a copy"),
-        ("PROVISIONING", "run this again once it is ACTIVE, or delete it without a copy"),
-        ("AWAITING_ADMIN", "once the platform's operators are done"),
-    ],
-)
-def test_only_an_active_service_is_copied(
-    status: str, way: str, sandbox: Sandbox, delete: Delete, tmp_path: Path
-) -> None:
-    """The status is told before copies that cannot be listed in it."""
-    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status=status)
-    others: list[dict[str, Any]] = [{}, {"delete_backups": True}, {"keep_copy": "/etc"}]
-    for check_mode, given in product((True, False), others):
-        message = refused(sandbox, delete("one", check_mode, **given), tmp_path)
-        assert message.startswith("keep_copy cannot copy service 'one'")
-        assert f"its status is {status}" in message
-        assert way in message
-        assert "Nothing was deleted" in message
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
@@ -187,21 +153,6 @@ def test_a_database_that_is_out_of_reach_is_kept(sandbox: Sandbox, delete: Delet
     message = refused(sandbox, delete("db", check_mode=True), tmp_path, "db")
     assert "this machine cannot reach the database" in message
     assert "open the database to the Internet (public: true)" in message
-
-
-def test_a_database_whose_connection_is_refused_is_not_copied_as_files(
-    sandbox: Sandbox, delete: Delete, tmp_path: Path
-) -> None:
-    sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
-    sandbox.clear_journal()
-    sandbox.fault("database.connection", "status", status=409, count=None)
-    message = refused(sandbox, delete("db"), tmp_path, "db")
-    assert "its product is 'postgresql', but how to connect to it cannot be read" in message
-
-
-def test_only_a_deletion_takes_a_copy(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    message = refused(sandbox, delete("one", state="stopped"), tmp_path)
-    assert "keep_copy copies a service before state: absent deletes it, and state is stopped" in message
 
 
 def test_a_state_that_cannot_be_read_keeps_no_copy_away(sandbox: Sandbox, delete: Delete) -> None:
@@ -259,16 +210,6 @@ def test_a_backup_that_is_made_meanwhile_is_not_destroyed(
     assert delete("one", delete_backups=True)["changed"] and not is_there(sandbox, "one")
 
 
-def test_what_cannot_be_listed_any_more_is_not_destroyed(
-    sandbox: Sandbox, delete: Delete, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    id = id_of(sandbox, "one")
-    meanwhile(monkeypatch, lambda: sandbox.operator(f"services/{id}", status="AWAITING_ADMIN"))
-    result = delete("one")
-    assert "cannot be listed while its status is AWAITING_ADMIN" in result["msg"]
-    assert writes(sandbox) == [] and is_there(sandbox, "one")
-
-
 @pytest.mark.parametrize("change", ["new.txt", "a.txt"])
 def test_a_file_that_changes_while_it_is_verified(
     change: str, sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -283,19 +224,6 @@ def test_a_file_that_changes_while_it_is_verified(
     monkeypatch.setattr(FileContent, "_check_unchanged", check)
     message = refused(sandbox, delete("one"), tmp_path)
     assert f"these are not as they were: {change}" in message.replace("., ", "")
-
-
-def test_a_byte_that_arrives_wrong(
-    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original = Remote.pull
-
-    async def pull(own: Remote, target: Local, path: str, *rest: Any) -> None:
-        await original(own, target, path, *rest)
-        Path(target.at(path)).write_text("fIrst")
-
-    monkeypatch.setattr(Remote, "pull", pull)
-    assert "these differ from their copies: a.txt" in refused(sandbox, delete("one"), tmp_path)
 
 
 def test_a_disk_that_loses_what_was_written(
@@ -324,21 +252,6 @@ def test_a_disk_that_is_full_or_broken(
     monkeypatch.setattr(os, step, broken)
     message = refused(sandbox, delete("one"), tmp_path)
     assert "o space left on" in message
-
-
-def test_a_failure_leaves_an_earlier_copy_alone(
-    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sandbox.fault("resources.delete", "status", status=403, count=1)
-    first = Path(delete("one")["copy"]["path"])
-
-    def broken(*__: Any) -> None:
-        raise OSError(5, "Input/output error")
-
-    monkeypatch.setattr(CopyFolder, "place", broken)
-    assert "Input/output error" in delete("one")["msg"]
-    assert left(tmp_path) == [first]
-    assert (first / "files" / "a.txt").read_text() == "first"
 
 
 # --- Runs that are killed -----------------------------------------------------------------------------

@@ -75,13 +75,6 @@ def test_damage_on_the_disk_is_named(named: str, copy: Path, manifest: Manifest)
     assert named in caught.value.message
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 200_000, '{"format": "1"}', '{"entries": [{"a": 1}]}'])
-def test_a_list_that_is_none(text: str, copy: Path, manifest: Manifest) -> None:
-    (copy / MANIFEST).write_text(text)
-    with pytest.raises(TransferFailed, match="cannot be read: it is damaged"):
-        check_copy(str(copy), manifest)
-
-
 @pytest.mark.parametrize("change", [{"path": "a", "size": "1"}, {"path": "a", "more": 1}, {"path": 5}])
 def test_an_entry_that_is_none(change: dict[str, Any], copy: Path, manifest: Manifest) -> None:
     """Nothing is read into what was not written."""

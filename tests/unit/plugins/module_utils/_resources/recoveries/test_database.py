@@ -129,20 +129,6 @@ def test_an_address_that_another_database_has_too_is_not_used() -> None:
         address_of(account)
 
 
-def test_only_other_databases_are_asked_for_their_addresses() -> None:
-    """What is gone by then, or tells nobody where it answers, is in nobody's way."""
-    account = Account()
-    account.add("game", "db.internal", family="GAME")
-    account.add("web", "db.internal")
-    account.applications = [App(id="web", slug="acme-web", status="ACTIVE")]
-    account.add("gone", "db.internal", "203.0.113.9")
-    account.service_records["gone"]["status"] = "DELETED"
-    account.add_service("cache", "cache", product={"slug": "valkey"})
-    account.add_service("silent", "silent", product={"slug": "postgresql"})
-    assert address_of(account) == ("db.internal", 5432, None, None)
-    assert set(account.asked) == {"db", "cache", "silent"}
-
-
 # --- What is restored -----------------------------------------------------------------------------------
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -110,18 +109,3 @@ def test_another_service_is_not_written_to(sandbox: Sandbox, given: dict[str, An
     refused = run(sandbox, resource(tmp_path, given["service"]), **{**given, "project_id": "another"})
     assert "is not in the project of the recovery" in refused["msg"]
     assert sandbox.writes() == [] and files(sandbox, given["service"]) == {"/a.txt": "first"}
-
-
-def test_a_service_that_is_in_use_is_filled_only_if_that_is_said(
-    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
-) -> None:
-    """It got files long after the recovery made it, and not from that."""
-    touched = {"one": datetime(2020, 1, 1, tzinfo=UTC)}
-    record = RecoveryRecord(str(tmp_path / "record.json"), ids={"one": given["service"]}, touched=touched)
-    own = RecoveredFiles(SERVICE, Target(record))
-    refused = run(sandbox, own, **given)
-    assert "files were written to it more than an hour later, such as 'a.txt'" in refused["msg"]
-    kept = run(sandbox, own, **{**given, "existing": "keep"})
-    assert not kept["changed"] and "It is left as it is; name 'one' in overwrite" in kept["warnings"][0]
-    assert files(sandbox, given["service"]) == {"/a.txt": "first"}
-    assert run(sandbox, own, **{**given, "existing": "replace"})["files"]["restored"]
