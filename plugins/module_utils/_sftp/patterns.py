@@ -55,6 +55,10 @@ def why_no_match(pattern: str) -> str:
         return "with an empty part, perhaps from an empty variable; name the part, or write one slash"
     if ".." in pattern_parts(pattern):
         return "and '..' leads out of the tree, where nothing matches; write it relative to the tree"
+    try:
+        re.compile(expression(pattern))
+    except re.error:
+        return "in which a range ends before it begins; write it as in [a-z]"
     return ""
 
 

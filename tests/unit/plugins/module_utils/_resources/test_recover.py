@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import threading
 from datetime import UTC, datetime, timedelta
@@ -25,8 +24,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, plain_files
 from unit.plugins.module_utils._resources.recoveries.platform import (
-    BLUEPRINT,
-    MOMENT,
     WORLD,
     Recover,
     recovering,
@@ -185,67 +182,6 @@ def test_a_second_loss_is_recovered_as_well(sandbox: Sandbox, recover: Recover) 
 def later() -> str:
     """Return the moment of a copy that a backup plan makes after all that was done so far."""
     return f"{datetime.now(UTC) + timedelta(minutes=5):%Y%m%dT%H%M%SZ}"
-
-
-def test_copies_of_what_was_not_restored_yet_do_not_count(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path
-) -> None:
-    """A run orders a service and ends before that has its content; a backup plan copies the empty one."""
-    copies = tmp_path / "copies"
-    assert recover(private_key_file=str(tmp_path / "missing")).get("failed")
-    made = ids_of(sandbox, "shop")
-    assert set(made) == {"Survival", "lobby"}
-    empty = shelve(copies, made["Survival"], {"new": "world"}, moment="20261121T031500Z", name="Survival")
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    assert f"copies of {made['Survival']} " in " ".join(told["warnings"])
-    assert files(sandbox, made["Survival"])["/server.properties"] == WORLD["server.properties"]
-    [world] = [each for each in told["recovery"]["services"] if each["key"] == "world"]
-    assert world["copy"] == str(copies / "svc_1" / f"nightly-{MOMENT}")
-    assert world["verified"] == {"files": 3, "bytes": sum(map(len, WORLD.values()))}
-    # Copies made since hold what was written since. One made before can be named.
-    shelve(copies, made["Survival"], {"since": "a"}, moment=later(), name="Survival")
-    told = recover(overwrite=["world"])
-    assert files(sandbox, made["Survival"]) == {"/since": "a"}, told.get("msg")
-    told = recover(overwrite=["world"], copies_of={"world": f"{made['Survival']}/{empty.name}"})
-    assert files(sandbox, made["Survival"]) == {"/new": "world"}, told.get("msg")
-
-
-def test_an_overwriting_that_was_cut_off_goes_on_from_the_copies_made_before(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are on the shelf of the very service, next to those of what is half replaced since."""
-    sandbox.seed({"projects": ["shop"], "services": [LIVE]})
-    copies, live = tmp_path / "copies", ids_of(sandbox, "shop")["Survival"]
-    shutil.rmtree(copies / "svc_1")
-    shelve(copies, live, WORLD, name="Survival")
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(RecoveryRecord, "end", killed)
-        recover(overwrite=["world"], existing="keep")
-    since = later()
-    shelve(copies, live, {"half": "of it"}, moment=since, name="Survival")
-    told = recover(overwrite=["world"])
-    assert not told.get("failed"), told["msg"]
-    found = {path for path, text in files(sandbox, live).items() if text is not None}
-    assert found == {f"/{name}" for name in WORLD}
-    assert f"such as nightly-{since}" in " ".join(told["warnings"])
-
-
-def test_an_application_gets_its_files_and_runs(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
-    """Its image is in the registry still. One without an image is made, and nothing more."""
-    app = {"slug": "acme-web", "project": "old", "images": [{"tag": "v1"}], "deployed": "v1"}
-    sandbox.seed({"apps": [app]})
-    shelve(tmp_path / "copies", "svc_3", {"data/kept.txt": "kept"}, name="acme-web", slug="acme-web")
-    web = {"slug": "acme-web", "image": {"tag": "v1"}}
-    blueprint = {**BLUEPRINT, "applications": {"web": web, "later": {"slug": "acme-later"}}}
-    made = recover(blueprint=blueprint, project="other", rename={"suffix": "-x"})
-    assert not made.get("failed"), made["msg"]
-    assert "'acme-later' has no image" in " ".join(made["warnings"])
-    id = ids_of(sandbox, "other")["acme-web-x"]
-    assert files(sandbox, id)["/data/kept.txt"] == "kept"
-    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()
-    assert metrics[id]["state"] == "running"
-    assert not recover(blueprint=blueprint, project="other", rename={"suffix": "-x"})["changed"]
 
 
 # --- Drills -------------------------------------------------------------------------------------------

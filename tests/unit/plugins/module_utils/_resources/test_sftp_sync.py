@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -216,20 +215,6 @@ def test_more_than_max_delete_is_refused(sync: Sync, server: Server, ours: dict[
     assert good(sync(**ours, max_delete=3))["deleted"] == ["data.db", "deep", "deep/b.db"]
 
 
-@on_all
-def test_modes(sync: Sync, server: Server, src: Path) -> None:
-    good(sync(src=str(src), dest="up"))
-    (src / "a.txt").chmod(0o600)
-    (src / "deep").chmod(0o700)
-    assert not sync(src=str(src), dest="up", preserve_modes=False)["changed"]
-    result = sync(src=str(src), dest="up")
-    assert good(result)["updated"] == ["a.txt", "deep"] and good(result)["bytes"] == 0
-    assert (server.root / "up" / "a.txt").stat().st_mode & 0o777 == 0o600
-    good(sync(src=str(src), dest="up", file_mode="0640", directory_mode=0o2710))
-    assert (server.root / "up" / "run.sh").stat().st_mode & 0o777 == 0o640
-    assert (server.root / "up" / "empty").stat().st_mode & 0o777 == 0o710
-
-
 def test_permissions_of_an_earlier_copy_stay(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
     """Copies that are made every night share the files that did not change."""
     good(sync(src=str(src), dest="up"))
@@ -323,13 +308,6 @@ def test_a_directory_in_the_way_of_a_file(sync: Sync, server: Server, src: Path)
     (src / "a.txt").mkdir()
     assert good(sync(src=str(src), dest="up"))["created"] == []
     assert (server.root / "up" / "a.txt").is_dir()
-
-
-def test_a_hashed_known_host_is_recognised(sync: Sync, src: Path, tmp_path: Path) -> None:
-    good(sync(src=str(src), dest="up"))
-    subprocess.run(["ssh-keygen", "-H", "-f", str(tmp_path / "known_hosts")], check=True, capture_output=True)
-    assert "|1|" in (tmp_path / "known_hosts").read_text()
-    good(sync(src=str(src), dest="up", host_key_checking="strict"))
 
 
 def test_what_is_shown_of_a_login_holds_no_secret() -> None:

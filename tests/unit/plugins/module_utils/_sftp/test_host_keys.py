@@ -66,14 +66,6 @@ def test_a_key_is_accepted_on_first_sight_and_written_down_once(known: Path) -> 
     assert keys(known, "strict").accepts("127.0.0.1", KEY)
 
 
-def test_a_line_is_added_to_a_file_without_a_last_line_break(known: Path) -> None:
-    known.write_text(line(OTHER, "node-2").rstrip())
-    first = keys(known)
-    assert first.accepts("127.0.0.1", KEY)
-    first.pin()
-    assert known.read_text() == line(OTHER, "node-2") + line(KEY)
-
-
 @pytest.mark.parametrize(
     ("before", "policy", "said"),
     [

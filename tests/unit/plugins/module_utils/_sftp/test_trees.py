@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import posixpath
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -86,46 +85,6 @@ def test_a_half_written_file_takes_no_part(newest: int, is_leftover: bool) -> No
 
 
 # --- Where a link points --------------------------------------------------------------------------------
-
-
-LINK = asyncssh.SFTPAttrs(permissions=0o120777)
-
-
-class Links:
-    """A server whose sessions begin at `start`, and that answers a request for any link alike."""
-
-    def __init__(self, answer: bytes | Exception, start: str = "/srv") -> None:
-        self.answer = answer
-        self.start = start
-
-    async def readlink(self, path: bytes) -> bytes:
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
-
-    async def realpath(self, path: bytes) -> bytes:
-        return posixpath.normpath(posixpath.join(self.start, path.decode())).encode()
-
-
-@pytest.mark.parametrize(
-    ("answer", "path", "start", "target", "resolved"),
-    [
-        (b"../a", "web/link", "/srv", "../a", False),
-        (b"caf\xe9", "link", "/srv", "caf\udce9", False),
-        (b"/srv/web/a", "web/link", "/srv", "a", True),
-        (b"/srv/a", "web/inner/link", "/srv", "../../a", True),
-        (b"/srv/web/a", "link", "/srv", "web/a", True),
-        (b"/a", "web/link", "/", "../a", True),
-        (b"/etc/hosts", "web/link", "/srv", "/etc/hosts", False),
-        (b"/srv-2/a", "web/link", "/srv", "/srv-2/a", False),
-    ],
-)
-def test_a_target_is_relative_to_its_link_where_that_can_be_told(
-    answer: bytes, path: str, start: str, target: str, resolved: bool
-) -> None:
-    """Some servers answer with the absolute place of any target: below the start, that says the same."""
-    found = asyncio.run(Remote(Links(answer, start), "")._entry(path, LINK))
-    assert (found.target, found.resolved) == (target, resolved)
 
 
 @pytest.mark.parametrize(

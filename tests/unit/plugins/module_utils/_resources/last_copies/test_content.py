@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,10 +23,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import (
-    ConnectionBroken,
     TransferFailed,
 )
-from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
@@ -187,23 +184,6 @@ def test_files_are_shared_with_an_earlier_copy(
     assert {path: (info.st_mode, info.st_mtime) for path, info in before.items()} == {
         path: (path.stat().st_mode, path.stat().st_mtime) for path in before
     }
-
-
-@pytest.mark.parametrize("when", ["pull", "holds", "tree"])
-def test_a_connection_that_is_cut(
-    when: str, server: Server, opened: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (server.root / "a").write_text("a")
-    content = opened()
-    original: Any = getattr(Remote, when)
-
-    async def cut(own: Remote, *rest: Any) -> Any:
-        content.sftp_session._connection.abort()
-        return await original(own, *rest)
-
-    monkeypatch.setattr(Remote, when, cut)
-    with pytest.raises((ConnectionBroken, TransferFailed)):
-        copied(content, folder)
 
 
 # --- Dumps --------------------------------------------------------------------------------------------

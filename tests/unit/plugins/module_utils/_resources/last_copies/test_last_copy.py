@@ -147,14 +147,6 @@ def test_a_machine_has_no_files_to_copy(
     assert "copy what you need from inside of the machine, then delete it without a copy" in message
 
 
-def test_a_database_that_is_out_of_reach_is_kept(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
-    sandbox.clear_journal()
-    message = refused(sandbox, delete("db", check_mode=True), tmp_path, "db")
-    assert "this machine cannot reach the database" in message
-    assert "open the database to the Internet (public: true)" in message
-
-
 def test_a_state_that_cannot_be_read_keeps_no_copy_away(sandbox: Sandbox, delete: Delete) -> None:
     sandbox.fault("resources.metrics", "status", status=409, count=None)
     [task] = yaml.safe_load(Path(delete("one")["copy"]["path"], "service.yml").read_text())

@@ -213,16 +213,6 @@ def test_a_dump_is_restored_into_an_empty_database_and_compared(server: Server, 
     assert found.task.warnings == []
 
 
-def test_what_the_database_holds_already_is_not_restored_again(server: Server, tmp_path: Path) -> None:
-    server.content, server.rows = "dump", {"orders": 3}
-    found = case(tmp_path)
-    plan = found.plan()
-    assert plan.actions == [] and plan.before == plan.after == {"content": found.task.options.dump}
-    result = carry_out(plan)
-    assert server.restored == 0 and found.record.has_restored(member("db", id="db"))
-    assert result["verified"] == {"tables": 1, "rows": 3, "same_dump": True} and not result["restored"]
-
-
 def test_what_somebody_else_wrote_is_not_replaced(server: Server, tmp_path: Path) -> None:
     """Unless that is said, or this recovery began to write it and was killed."""
     server.content, server.rows = "live", {"orders": 1, "users": 1}

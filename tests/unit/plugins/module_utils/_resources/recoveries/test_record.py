@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
@@ -61,24 +58,6 @@ def other() -> Member:
     return member("world", id="svc_other")
 
 
-@pytest.mark.parametrize("facts", [{"names": {"a": "b"}}, {"ids": {"a": "b"}}, {"project_id": "prj_1"}])
-def test_anything_that_was_made_is_known(facts: dict[str, Any]) -> None:
-    """Only a drill may be deleted, and nothing is one unless that was said."""
-    record = RecoveryRecord("nowhere", **facts)
-    assert record.known is True and record.drill is False
-    assert RecoveryRecord("nowhere").known is False
-
-
-def test_what_is_noted_later_adds_to_what_is_known(tmp_path: Path) -> None:
-    record = read(tmp_path)
-    record.note("prj_1", {"world": "svc_1"})
-    record.note(None, {"lobby": "svc_2"})
-    again = read(tmp_path)
-    assert (again.project_id, again.ids) == ("prj_1", {"world": "svc_1", "lobby": "svc_2"})
-    record.note("prj_2", {"world": "svc_3"})
-    assert (record.project_id, record.ids["world"]) == ("prj_2", "svc_3")
-
-
 def test_what_is_gone_makes_room_for_another(tmp_path: Path) -> None:
     record = read(tmp_path)
     record.names["world"] = "world"
@@ -111,21 +90,6 @@ def test_it_knows_when_services_lacked_their_content(tmp_path: Path) -> None:
     assert read(tmp_path).unfilled()["svc_2"] == [(since, until), (again, None)]
 
 
-def test_copies_of_what_is_gone_may_be_there(tmp_path: Path) -> None:
-    record = read(tmp_path)
-    record.note_id("world", "svc_1")
-    with record.ordering("world", PlatformClock()):
-        assert read(tmp_path).unfilled() == {"svc_1": [(None, None)]}
-    record.note_id("world", "svc_3")
-    assert read(tmp_path).unfilled() == {"svc_1": [(None, None)], "svc_3": [(None, None)]}
-    record.end("world", "svc_3")
-    with record.ordering("world", PlatformClock()):
-        found = read(tmp_path).unfilled()
-    assert found["svc_1"] == [(None, None)]
-    [(since, until)] = found["svc_3"]
-    assert since is None and until is not None, "what was restored was in use until it was lost"
-
-
 def test_what_is_left_without_content_on_purpose_counts_from_then_on(tmp_path: Path) -> None:
     record = read(tmp_path)
     record.note_id("world", "svc_1")
@@ -135,11 +99,3 @@ def test_what_is_left_without_content_on_purpose_counts_from_then_on(tmp_path: P
     record.leave(["svc_1"])
     with record.ordering("world", PlatformClock()):
         assert read(tmp_path).unfilled() == {"svc_1": [(since, until)]}, "nor does that change"
-
-
-def test_it_can_be_forgotten(tmp_path: Path) -> None:
-    record = read(tmp_path)
-    record.note("prj_1", {"world": "svc_world"})
-    record.forget()
-    record.forget()
-    assert not read(tmp_path).known
