@@ -46,7 +46,7 @@ PURPOSES = {
     "module_utils._resources.clones": "read a source, make its blueprint another's, copy content",
     "module_utils._resources.relocations": "the ways of a relocation, and how far each is",
     "module_utils._resources.databases": "recognize engines, read SQL, dump, restore",
-    "module_utils._resources.files": "paths, the file manager, guards of a mirror",
+    "module_utils._resources.files": "paths, the file manager, what a mirror does",
     "module_utils._resources.services": "find, select, order, change and delete services",
     "module_utils._resources.fleets": "batches, bounds, health, memory",
     "module_utils._resources.account_events": "what changed between two polls of the account",

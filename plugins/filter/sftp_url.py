@@ -56,7 +56,7 @@ _value:
 
 from functools import partial
 
-from ..module_utils._resources.files.url import sftp_url
+from ..module_utils._resources.files.paths import sftp_url
 from ..plugin_utils._templating.filters import as_filter
 
 

@@ -26,13 +26,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
     DumpContent,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import CopyFolder
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import LastCopy
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
+    CopyFolder,
     Entry,
     Manifest,
     entry_on_disk,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import LastCopy
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import Pending
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
 from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local

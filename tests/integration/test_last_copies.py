@@ -19,7 +19,7 @@ import yaml
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
     DumpContent,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
     DIRECTORY,
     FILE,
     LINK,

@@ -31,8 +31,6 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions(OnServiceOptions):
-    """The options of module file."""
-
     path: str | None = option(None, selects=True)
     paths: list[str] | None = option(None, selects=True)
     new_name: str | None = option(None, selects=True)
@@ -57,11 +55,15 @@ class FileResource(Resource[FileOptions]):
     }
 
     def plan(self, task: Task[FileOptions]) -> Plan:
-        """Write, make, rename or remove, on difference only."""
         options = task.options
-        check_uses(options)
+        for name, state in STATE_OF.items():  # the state may be a mistake
+            if getattr(options, name) is not None and options.state != state:
+                raise Invalid(
+                    f"{name} is for state: {state}, and state is {options.state}; nothing was sent. Remove "
+                    f"{name}, or correct the state"
+                )
         paths = requested_paths(options)
-        name = requested_name(options)
+        new_name = requested_name(options)
         text = requested_text(options) if options.state == "present" else ""
         service = service_if_there(task) if options.state == "absent" else resolve_service(task)
         if service is None:
@@ -73,7 +75,7 @@ class FileResource(Resource[FileOptions]):
         plan = {
             "absent": lambda: plan_absent(files, paths),
             "directory": lambda: plan_directory(task, files, paths[0]),
-            "renamed": lambda: plan_rename(files, paths[0], name),
+            "renamed": lambda: plan_rename(files, paths[0], new_name),
             "present": lambda: plan_present(task, files, paths[0], text),
         }[options.state]()
         plan.subject = f"{service.name}: {', '.join(paths)}"
@@ -83,16 +85,6 @@ class FileResource(Resource[FileOptions]):
 FILE = FileResource()
 STATE_OF = {"content": "present", "src": "present", "new_name": "renamed", "paths": "absent"}
 """The options that only one state uses."""
-
-
-def check_uses(options: FileOptions) -> None:
-    """Refuse an option that the state does not use: the state may be a mistake."""
-    for name, state in STATE_OF.items():
-        if getattr(options, name) is not None and options.state != state:
-            raise Invalid(
-                f"{name} is for state: {state}, and state is {options.state}; nothing was sent. Remove "
-                f"{name}, or correct the state"
-            )
 
 
 def requested_paths(options: FileOptions) -> list[str]:
@@ -119,20 +111,14 @@ def requested_paths(options: FileOptions) -> list[str]:
 
 
 def requested_name(options: FileOptions) -> str:
-    """Return the new name within the directory; empty if nothing is to be renamed.
-
-    The platform does not say whether a rename can move to another directory, so a path is rejected.
-    """
+    """Return the new name; a path is refused, as the specification does not say that a rename can move."""
     given = options.new_name
-    if given is None:
-        return ""
-    if relative_path("new_name", given) != given or not given or "/" in given:
+    if given is not None and (relative_path("new_name", given) != given or not given or "/" in given):
         raise Invalid(f"new_name is {given!r}; it must be a name, without a slash: a file stays where it is")
-    return given
+    return given or ""
 
 
 def requested_text(options: FileOptions) -> str:
-    """Return the desired content of the file."""
     content, src = options.content, options.src
     what, size = "content", 0
     try:
@@ -159,7 +145,6 @@ def requested_text(options: FileOptions) -> str:
 
 
 def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: str) -> Plan:
-    """Plan a file with this content."""
     parents = missing_parents(task, files, path)
     entry = None if parents else entry_of_kind(files, path, directory=False)
     if not text and entry is not None and entry.size and not task.options.allow_empty:
@@ -183,7 +168,6 @@ def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: s
 
 
 def plan_directory(task: Task[FileOptions], files: FileManager, path: str) -> Plan:
-    """Plan an existing directory."""
     parents = missing_parents(task, files, path)
     entry = None if parents else entry_of_kind(files, path, directory=True)
     state = {"path": path, "directory": True}
@@ -243,10 +227,7 @@ def plan_absent(files: FileManager, paths: Sequence[str]) -> Plan:
 
 
 def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> list[str]:
-    """Return the missing parent directories, outermost first.
-
-    :raises Invalid: if some are missing and may not be created, or one is a file.
-    """
+    """Return the missing parent directories, outermost first."""
     missing: list[str] = []
     parent = posixpath.dirname(path)
     while parent and files.entry(parent) is None:
@@ -262,10 +243,7 @@ def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> l
 
 
 def entry_of_kind(files: FileManager, path: str, *, directory: bool) -> FileEntry | None:
-    """Return the entry at a path; ``None`` if there is none.
-
-    :raises Invalid: if it is of the other kind, or a link: what a write through it does is not documented.
-    """
+    """Return the entry at a path, if any. What a write through a link does is not documented."""
     entry = files.entry(path)
     if entry is not None and entry.symlink:
         raise Invalid(
@@ -282,12 +260,10 @@ def entry_of_kind(files: FileManager, path: str, *, directory: bool) -> FileEntr
 
 
 def directory_steps(files: FileManager, paths: Sequence[str]) -> list[Step]:
-    """Return the steps that create directories, outermost first."""
     return [step_of(f"make {change.what}", files.task, change) for change in map(files.making, paths)]
 
 
 def read_entry(files: FileManager, path: str) -> dict[str, Any]:
-    """Return an entry as listed after a write that showed it."""
     files.invalidate()
     entry = files.entry(path)
     if entry is None:

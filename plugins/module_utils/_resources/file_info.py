@@ -22,8 +22,6 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class FileInfoOptions(OnServiceOptions):
-    """The options of module file_info."""
-
     path: str = option(".", selects=True)
     recurse: bool = False
     limit: int = 1000
@@ -37,7 +35,6 @@ class FileInfoResource(Resource[FileInfoOptions]):
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("recurse", "content")]}
 
     def plan(self, task: Task[FileInfoOptions]) -> Plan:
-        """Read; there is nothing to do."""
         path = relative_path("path", task.options.path)
         if task.options.limit < 1:
             raise Invalid(f"limit is {task.options.limit}; it must be 1 or more")
@@ -53,7 +50,6 @@ FILE_INFO = FileInfoResource()
 
 
 def read_file(task: Task[FileInfoOptions], files: FileManager, path: str) -> dict[str, Any]:
-    """Return a file with its content."""
     if not path:
         raise Invalid("content is for a file; name it in path")
     entry = files.entry(path)
@@ -66,7 +62,6 @@ def read_file(task: Task[FileInfoOptions], files: FileManager, path: str) -> dic
 
 
 def list_entries(task: Task[FileInfoOptions], files: FileManager, path: str) -> list[dict[str, Any]]:
-    """Return the entries of a directory, recursively if requested; or a file alone."""
     entry = files.entry(path) if path else None
     if path and entry is None:
         task.expect_created(NoSuchItem(f"there is no file or directory {path!r} on {files.label}"), path)

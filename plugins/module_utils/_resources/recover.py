@@ -32,17 +32,19 @@ from .clones.rules import names_of, own_values
 from .clones.target import found_elsewhere, locations, members_named, recognize
 from .recoveries.content import RecoveredDatabase, RecoveredFiles, own_address
 from .recoveries.copies import DESCRIPTION, Choice, Copy, check_content, read_shelves
-from .recoveries.rules import (
+from .recoveries.target import (
     RecoverOptions,
+    RecoveryRecord,
+    Target,
     check_options,
     contents_of,
+    find_target,
     is_beside,
     key_of,
     latest_of,
     projects_of,
     wanted_of,
 )
-from .recoveries.target import RecoveryRecord, Target, find_target
 from .service import SERVICE
 from .shared.change import BILLED_SECONDS
 from .shared.identify import existing, label
@@ -83,10 +85,7 @@ RECOVER = RecoverResource()
 
 
 def plan_recovery(task: Task[RecoverOptions]) -> Plan:
-    """Return the plan that makes the project again.
-
-    :raises Invalid: if anything is missing. Nothing is ordered then.
-    """
+    """Plan to make the project again. If anything is missing, nothing is ordered."""
     started = time.monotonic()
     document = task.options.read()
     file = read_contents(document)
@@ -112,8 +111,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
 
 
 def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Copy]:
-    """Return the copy of each service that is to get one, by key."""
-    options, described, projects = task.options, wanted_of(file), projects_of(file)
+    options, described = task.options, wanted_of(file)
     entries = {each.key: each for each in described_entries(file)}
     without = [key_of(file, each, "without_data") for each in options.without_data]
     given = {key_of(file, key, "copies_of"): str(value) for key, value in (options.copies_of or {}).items()}
@@ -122,13 +120,13 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
     if not wanted:
         return {}
     shelves, unfilled = read_shelves(options.copies or ""), target.record.unfilled()
-    choice = Choice(shelves, latest_of(options), unfilled=unfilled)
+    choice = Choice(shelves, projects_of(file), latest_of(options), unfilled)
     chosen: dict[str, Copy] = {}
     missing: list[str] = []
     for each in wanted:
         try:
             name = given.get(each.key)
-            found = choice.known(each, projects) if name is None else choice.given(each.label, name)
+            found = choice.known(each) if name is None else choice.given(each.label, name)
             check_content(found, entries[each.key].values.get("product"))
             chosen[each.key] = found
         except HostedError as error:
@@ -138,7 +136,7 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
             f"{'; '.join(missing)}. Nothing was ordered. copies_of says by key which copy a service gets; "
             "without_data lists services to recover without what they hold"
         )
-    choice.warn_of_newer(chosen.values(), described, projects)
+    choice.warn_of_newer(chosen.values(), described)
     choice.warn_of_writable(options.copies or "", chosen.values())
     for remark in choice.remarks:
         task.warn(remark)
@@ -146,7 +144,6 @@ def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) ->
 
 
 def can_hold(task: Task[RecoverOptions], entry: Entry) -> bool:
-    """Tell whether an entry becomes something that holds anything; warn of an application without image."""
     if entry.section == "applications" and "image" not in entry.values:
         task.warn(
             f"application {entry.name!r} has no image in the blueprint, so it is not deployed and gets no "
@@ -159,10 +156,7 @@ def can_hold(task: Task[RecoverOptions], entry: Entry) -> bool:
 def find_images(
     task: Task[RecoverOptions], file: Contents, contents: Contents, there: Mapping[str, Member]
 ) -> tuple[Contents, dict[str, str]]:
-    """Find the images of applications that are to be made and that no archive brings.
-
-    Return what is made with the digest of each image, and by key the slug whose repository has it.
-    """
+    """Return what is made with the digests of its images, and by key the slug whose repository has one."""
     slugs, sources = {each.key: each.name for each in file.applications}, dict[str, str]()
     missing: list[str] = []
     applications = []
@@ -192,7 +186,6 @@ def find_images(
 
 
 def digest_in_registry(task: Task[RecoverOptions], slug: str, image: Mapping[str, Any]) -> str | None:
-    """Return the digest of an image if the repository of an application has it."""
     try:
         digest = image.get("digest")
         if digest is None and (release := task.account.releases(slug).get(image["tag"])):
@@ -234,7 +227,6 @@ class RecoveryAssembly(FilledAssembly):
         """Add nothing: the keys are there already."""
 
     def remember(self) -> None:
-        """Keep what there is to be, and the ids as far as they are known."""
         record, entries = self.record, described_entries(self.contents)
         record.drill = self.task.options.drill
         if record.drill:
@@ -253,7 +245,6 @@ class RecoveryAssembly(FilledAssembly):
             super().check_made(key, id)
 
     def note_id(self, key: str, id: str) -> None:
-        """Remember the id of a service, but for one that was there before."""
         if self.target.is_own(key):
             super().note_id(key, id)
 
@@ -265,7 +256,6 @@ class RecoveryAssembly(FilledAssembly):
         return self.add_image_copy(entry, source)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
-        """Add what brings the content of a copy; ``None`` if none was chosen."""
         copy = self.chosen.get(entry.key)
         if copy is None:
             return None
@@ -275,10 +265,11 @@ class RecoveryAssembly(FilledAssembly):
         if copy.dump:
             own["dump"] = copy.dump
             return self.add_database(entry, self.database, own, ready, own_address)
+        left_out, is_known = copy.left_out()
         own |= {
             "src": copy.path,
-            "delete": self.task.options.delete and not self._may_be_left_out(entry, copy),
-            "exclude": copy.left_out,
+            "delete": self.task.options.delete and (is_known or not self._may_be_left_out(entry, copy)),
+            "exclude": left_out,
             "allow_empty_source": True,
             "start": entry.key not in self.states,
         }
@@ -286,7 +277,7 @@ class RecoveryAssembly(FilledAssembly):
 
     def _may_be_left_out(self, entry: Entry, copy: Copy) -> bool:
         """Tell whether the copy may lack a file of the service because its plan left that out; warn of it."""
-        if copy.says_left_out or not self.target.holds_anything(entry.key):
+        if not self.target.holds_anything(entry.key):
             return False
         if self.task.options.delete:
             self.task.warn(
@@ -297,7 +288,6 @@ class RecoveryAssembly(FilledAssembly):
         return True
 
     def tell(self) -> None:
-        """Put into the result which copies were used, how old they are, and how long it took."""
         services = [self.told_of(key, copy) for key, copy in self.chosen.items()]
         seconds = None if self.task.check_mode else round(time.monotonic() - self.started, 1)
         self.task.effects.facts["recovery"] = {
@@ -309,7 +299,6 @@ class RecoveryAssembly(FilledAssembly):
         }
 
     def told_of(self, key: str, copy: Copy) -> dict[str, Any]:
-        """Return what is told of one service."""
         found = (each for each in self.parts if each.key == key and each.resource.name in CONTENT)
         part, made = next(found, None), self.made[key]
         result = part.result if part and isinstance(part.result, Mapping) and not part.error else {}
@@ -319,7 +308,7 @@ class RecoveryAssembly(FilledAssembly):
             "service_id": made.id,
             "copy": copy.path,
             "content": "dump" if copy.dump else "files",
-            "copied_at": f"{copy.moment:%Y-%m-%dT%H:%M:%SZ}",
+            "copied_at": copy.made_at,
             "rpo_seconds": max(0, round((self.now - copy.moment).total_seconds())),
             "seconds": result.get("seconds"),
             "verified": result.get("verified"),
@@ -330,7 +319,6 @@ class RecoveryAssembly(FilledAssembly):
 
 
 def plan_removal(task: Task[RecoverOptions]) -> Plan:
-    """Return the plan that deletes a drill."""
     project = str(task.options.project)
     RecoveryRecord.take_turns(task, project)
     record = RecoveryRecord.read(task.options, project)
@@ -348,7 +336,6 @@ def plan_removal(task: Task[RecoverOptions]) -> Plan:
 
 
 def removal_parts(task: Task[RecoverOptions], project: str, record: RecoveryRecord) -> list[Part]:
-    """Return the parts that delete a drill."""
     # A drill that was killed may not know the id of its project. There was none of its name when it began.
     by_id = record.project_id
     members = read_members(task.account, by_id) if by_id else members_named(task.account, project)
@@ -417,10 +404,7 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
 
 
 def still_there(task: Task[RecoverOptions], record: RecoveryRecord, parts: Sequence[Part]) -> Invalid | None:
-    """Return the error for what the drill made and these parts do not delete, as it was moved.
-
-    Nobody but the record knows that a drill made it, so the drill is not forgotten before it is gone.
-    """
+    """Return the error for what somebody moved: nobody but the record knows that the drill made it."""
     going = {part.arguments(part).get("id") for part in parts}
     found = found_elsewhere(task.account, [id for id in record.ids.values() if id not in going], None)
     if not found:

@@ -22,10 +22,7 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
     api_option = "service"
 
     def plan(self, task: Task[SftpServerOptions]) -> Plan:
-        """Read the server's key, and plan to pin it if none is known.
-
-        :raises HostKeyRefused: if it differs from the known one, or is revoked.
-        """
+        """Read the server's key, and plan to pin it if none is known."""
         require()
         host, port = resolve_server(task)
         path, service = os.path.expanduser(task.options.known_hosts), task.options.service
@@ -57,7 +54,6 @@ SFTP_HOST_KEY = SftpHostKeyResource()
 
 
 def resolve_server(task: Task[SftpServerOptions]) -> tuple[str, int]:
-    """Return the address of the server: from the platform for a service, else from the options."""
     options = task.options
     access = sftp_access(task) if options.service else None
     host, port = (access.host, access.port) if access else (options.host or "", STANDARD_PORT)

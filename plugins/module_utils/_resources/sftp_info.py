@@ -15,7 +15,6 @@ class SftpInfoResource(Resource[OnServiceOptions]):
     result_key = "sftp"
 
     def plan(self, task: Task[OnServiceOptions]) -> Plan:
-        """Read; there is nothing to do."""
         return Plan(result=sftp_access(task).as_dict())
 
 

@@ -37,7 +37,6 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
     result_key = "sftp_password"
 
     def plan(self, task: Task[SftpPasswordOptions]) -> Plan:
-        """Make a password where there is none yet, or always."""
         secrets_file.check_folder(task)
         id = known_id(task)
         access = access_of(task, id)
@@ -75,15 +74,11 @@ def warn_of_missing_password(task: Task[SftpPasswordOptions], access: SftpAccess
 
 
 def to_diff(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
-    """Return what a diff shows."""
     return {"username": access.username, "password_set_at": password_set_at}
 
 
 def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
-    """Make a password unless another task of this controller has just made one.
-
-    Two at once would each end the other's password, and write files in an order of their own.
-    """
+    """Make a password unless another task of this controller has just made one, which this would end."""
     turn = f"sftp:{state_key(task.options.base_url, id)}"
     with one_at_a_time(turn, f"making an SFTP password for service {id}"):
         always = task.options.update_password == ALWAYS
@@ -104,7 +99,6 @@ class HasPassword:
     id: str
 
     def found(self, account: Account) -> str | None:
-        """Return when it was set."""
         return account.sftp(self.id).password_set_at
 
 

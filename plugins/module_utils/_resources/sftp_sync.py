@@ -1,50 +1,49 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mirrors a directory or a file to or from a service over SFTP (SFTP)."""
+"""Mirrors a directory or a file to or from a service over SFTP (SFTP).
+
+What keeps a mirror from deleting more than its user foresaw (an empty variable, an empty source, a slip) is
+refused before anything is changed, and in check mode as well.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
+from .._api.text import counted
 from .._sftp.compare import TreeChanges
 from .._sftp.errors import LoginRefused
 from .._sftp.host_keys import STANDARD_PORT, HostKeys
 from .._sftp.library import require
 from .._sftp.local import Local
 from .._sftp.mirror import PUSH, Mirror
-from .._sftp.patterns import Patterns
+from .._sftp.patterns import Patterns, why_no_match
 from .._sftp.remote import Remote
 from .._sftp.session import Login, SftpSession
-from .._sftp.trees import ROOT, Kind, Tree
-from .files.guards import (
-    SftpSyncOptions,
-    check_deletions,
-    check_not_cut_short,
-    check_options,
-    warn_of_idle_patterns,
-)
+from .._sftp.trees import ROOT, Kind, Tree, printable_path
 from .files.mirror import (
     MirrorWork,
+    SftpSyncOptions,
     describe_step,
     mirror_result,
     plan_expected,
     pushes,
     read_source,
+    rules_of,
 )
-from .files.paths import relative_path
+from .files.paths import ends_with_empty_variable, relative_path
 from .services.on_service import BY_SERVICE_OR_HOST, access_of, check_not_left_over, known_id
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.run_memory import first_said
-from .shared.store import state_key
+from .shared.store import PLAYBOOK_FOLDER, state_key
 from .shared.task_errors import Invalid, NoSuchItem
 
-HIGHEST_MODE = 0o7777
 NO = ("none", "false", "no", "off", "n", "f", "0", "0.0")
 """What Ansible takes for no, where an option is still as it was written."""
 
@@ -68,24 +67,15 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         return {**self.paths, **end}
 
     def plan(self, task: Task[SftpSyncOptions]) -> Plan:
-        """Read both trees and plan the changes that make one like the other."""
         require()
         options = task.options
         check_options(options)
-        rules = {
-            "file_mode": mode("file_mode", options.file_mode),
-            "directory_mode": mode("directory_mode", options.directory_mode),
-        }
+        rules_of(task, ())  # which refuses permissions that are none
         login = resolve_login(task)
         if not login.host:
-            return plan_for_expected_service(task, login, rules)
-        keys = HostKeys(
-            os.path.expanduser(options.known_hosts),
-            options.host_key_checking,
-            login.host,
-            login.port,
-            task.warn,
-        )
+            return plan_for_expected_service(task, login)
+        path = os.path.expanduser(options.known_hosts)
+        keys = HostKeys(path, options.host_key_checking, login.host, login.port, task.warn)
         try:
             session = task.closing.enter_context(SftpSession(login, keys, remember=not task.check_mode))
         except LoginRefused as error:
@@ -94,15 +84,14 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
             task.warn(
                 f"{error.message}. An earlier task is to register a key; what is there was not looked at"
             )
-            return plan_for_expected_service(task, login, rules)
-        return session.run(plan_mirror(task, session, rules))
+            return plan_for_expected_service(task, login)
+        return session.run(plan_mirror(task, session))
 
 
 SFTP_SYNC = SftpSyncResource()
 
 
 def resolve_login(task: Task[SftpSyncOptions]) -> Login:
-    """Return the login: from the platform for a service, else from the options."""
     options = task.options
     host, port, username = options.host or "", STANDARD_PORT, options.username
     if options.service:
@@ -116,23 +105,7 @@ def resolve_login(task: Task[SftpSyncOptions]) -> Login:
     return Login(host, port, username, key, passphrase, options.password, options.timeout)
 
 
-def mode(name: str, value: Any) -> int | None:
-    """Parse permissions: octal digits, or the number that YAML made of them."""
-    if value is None:
-        return None
-    try:
-        number = value if isinstance(value, int) else int(str(value), 8)
-    except ValueError:
-        number = -1
-    if isinstance(value, bool) or not 0 <= number <= HIGHEST_MODE:
-        raise Invalid(f"{name} is {value!r}; give octal digits in quotes, such as '0640'")
-    return number
-
-
-async def plan_mirror(
-    task: Task[SftpSyncOptions], session: SftpSession, modes: Mapping[str, int | None]
-) -> Plan:
-    """Read both trees, compare them, and return the plan."""
+async def plan_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Plan:
     options = task.options
     mirror = await open_mirror(task, session)
     patterns = Patterns(options.include, options.exclude)
@@ -143,9 +116,8 @@ async def plan_mirror(
             raise
         task.expect_created(error, options.src)
         return plan_unknown_pull(task, session.login)
-    there = Patterns(options.include) if options.delete_excluded else patterns
-    target = await mirror.target.tree(there, lambda path, why: None)
-    work = MirrorWork(task, session, mirror, source, target, modes)
+    target = await mirror.target.tree(Patterns(options.include) if options.delete_excluded else patterns)
+    work = MirrorWork(task, session, mirror, source, target)
     await work.compare()
     warn_of_idle_patterns(task, patterns, work.changes)
     check_deletions(task, work.source, work.changes)
@@ -154,34 +126,16 @@ async def plan_mirror(
     return work.plan()
 
 
-def warn_of_another_source(work: MirrorWork, login: Login) -> None:
-    """Warn if an earlier task of the run made the same folder like another one, which this one deletes."""
-    options, root = work.task.options, work.mirror.target.root
-    place = f"{login.username}@{login.host}:{login.port}/{root}" if pushes(options.direction) else root
-    first = first_said(f"mirror.{state_key(None, place)}", lambda: options.src)
-    if work.changes.extra and first not in (None, options.src):
-        work.task.warn(
-            f"an earlier task made dest {options.dest!r} like {first!r}, and this one makes it like "
-            f"{options.src!r}: with delete: true, each deletes what the other copied. Give each a dest of "
-            "its own, or leave delete out"
-        )
-
-
-def plan_for_expected_service(
-    task: Task[SftpSyncOptions], login: Login, modes: Mapping[str, int | None]
-) -> Plan:
+def plan_for_expected_service(task: Task[SftpSyncOptions], login: Login) -> Plan:
     """Plan for a service that does not exist yet: a push creates everything, a pull is unknown."""
     options = task.options
-    on_service = "dest" if pushes(options.direction) else "src"
-    given = options.dest if pushes(options.direction) else options.src
-    remote = relative_path(on_service, given, rooted=not options.delete)
+    remote = remote_path(options)
     if not pushes(options.direction):
         return plan_unknown_pull(task, login)
     local = Local(os.path.realpath(os.path.expanduser(options.src)))
-    patterns = Patterns(options.include, options.exclude)
-    source = asyncio.run(read_source(task, local, patterns))
+    source = asyncio.run(read_source(task, local, Patterns(options.include, options.exclude)))
     describe = partial(describe_step, task, login)
-    return plan_expected(task, login, local, source, describe, modes=modes, target=Tree() if remote else None)
+    return plan_expected(task, login, local, source, describe, target=Tree() if remote else None)
 
 
 def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:
@@ -190,13 +144,17 @@ def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:
     return Plan(result=result, steps=[Step(describe_step(task, login, result), lambda: None)])
 
 
+def remote_path(options: SftpSyncOptions) -> str:
+    option = "dest" if pushes(options.direction) else "src"
+    return relative_path(option, getattr(options, option), rooted=not options.delete)
+
+
 async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirror:
     """Return both sides. A single file is placed in an existing directory under its own name."""
     options = task.options
     push = options.direction == PUSH
     local = os.path.abspath(os.path.expanduser(options.src if push else options.dest))
-    given = options.dest if push else options.src
-    remote = relative_path("dest" if push else "src", given, rooted=not options.delete) or "."
+    remote = remote_path(options) or "."
     place = Local(os.path.realpath(local) if push else local)  # what is written replaces a link to a file
     here, there = await place.look(ROOT), await Remote(session.sftp, remote).base()
     source, target = (here, there) if push else (there, here)
@@ -207,3 +165,127 @@ async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirr
         else:
             place = Local(os.path.join(local, posixpath.basename(remote)))
     return Mirror(place, Remote(session.sftp, remote), options.direction, task.progress)
+
+
+# --- What is refused or told before anything is changed ---------------------------------------------------
+
+
+def check_options(options: SftpSyncOptions) -> None:
+    for name, patterns in (("include", options.include), ("exclude", options.exclude)):
+        for number, pattern in enumerate(patterns, 1):
+            if why := why_no_match(pattern):  # it would protect nothing
+                raise Invalid(f"item {number} of {name} is {pattern!r}, {why}")
+    limit, push = options.max_delete, options.direction == PUSH
+    if limit is not None and limit < 0:
+        raise Invalid(f"max_delete is {limit}; it must be 0 or more")
+    if push and real_path(options.src) in ("/", real_path("~")):
+        raise Invalid(
+            f"src is {options.src!r}, which is your home folder or the root of this machine; "
+            "give src the folder to copy"
+        )
+    check_not_cut_short(options.src, options.delete)
+    if options.delete_excluded and not options.delete:
+        raise Invalid("delete_excluded goes with delete: true alone, and delete is false")
+    if options.delete:
+        check_target(options.dest, local=not push)
+
+
+def real_path(path: str) -> str:
+    """Return where a path of this machine leads; nothing for what is none, which is told when it is read."""
+    try:
+        return os.path.realpath(os.path.expanduser(path))
+    except ValueError:
+        return ""
+
+
+def check_not_cut_short(src: str, deletes: bool) -> None:
+    """Refuse ``folder/{{ name }}`` without a name. A slash alone counts where something is to be deleted."""
+    written = src if deletes else src.removesuffix("/")
+    if ends_with_empty_variable(written) and src not in ("./", "/"):
+        raise Invalid(
+            f"src is {src!r}, which looks like a longer path with an empty variable; write "
+            f"{os.path.normpath(src)!r} to copy all of that folder"
+        )
+
+
+def check_target(dest: str, local: bool) -> None:
+    """Refuse to delete in a place that an empty variable leads to, or that is nobody's copy."""
+    if local:
+        check_local_target(dest)
+        short, plain = os.path.basename(dest) in ("", "."), os.path.normpath(dest)
+    else:
+        plain = relative_path("dest", dest, rooted=False) or "."
+        short = dest != "." and (plain == "." or ends_with_empty_variable(dest))
+    if short:
+        raise Invalid(
+            f"dest is {dest!r}, which looks like a longer path with an empty variable, and delete is true; "
+            f"write {plain!r} if you want to delete in that folder"
+        )
+
+
+def check_local_target(dest: str) -> None:
+    target = os.path.realpath(os.path.expanduser(dest))
+    for what, folder in protected_folders():
+        if target == folder or folder.startswith(target + "/"):
+            found = f"is {what}" if target == folder else f"is above {what}, {folder!r}"
+            raise Invalid(
+                f"dest is {dest!r}, which {found}: with delete: true, everything there that is not in src "
+                "would be deleted. Give dest a folder of its own, or leave delete out"
+            )
+
+
+def protected_folders() -> Iterator[tuple[str, str]]:
+    yield "the root of this machine", "/"
+    if playbook := os.environ.get(PLAYBOOK_FOLDER):
+        yield "the folder of the playbook", os.path.realpath(playbook)
+    yield "your home folder", os.path.realpath(os.path.expanduser("~"))
+    try:
+        yield "the current directory", os.path.realpath(os.getcwd())
+    except FileNotFoundError:  # somebody has removed it
+        return
+
+
+def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChanges) -> None:
+    """Refuse to delete everything for an empty source, or more than the user foresaw."""
+    options = task.options
+    doomed = [printable_path(path) for path in sorted({**changes.in_the_way, **changes.extra})]
+    entries = counted(len(doomed), "entry")
+    is_empty = set(source.entries) == {ROOT} and source.entries[ROOT].kind is Kind.DIRECTORY
+    if doomed and is_empty and not options.allow_empty_source:
+        part = " after include and exclude" if options.include or options.exclude else ""
+        raise Invalid(
+            f"src {options.src!r} is empty{part}, and delete: true would delete {entries} of "
+            f"dest {options.dest!r}; nothing was deleted. Check that src is the right folder. To empty "
+            "dest, set allow_empty_source: true",
+            would_delete=doomed,
+        )
+    limit = options.max_delete
+    if limit is not None and len(doomed) > limit:
+        raise Invalid(
+            f"this would delete {entries} of dest {options.dest!r}, and max_delete is "
+            f"{limit}; nothing was changed. To delete that many, raise max_delete to {len(doomed)}",
+            would_delete=doomed,
+        )
+
+
+def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, changes: TreeChanges) -> None:
+    """Warn of patterns that keep nothing from being deleted, if anything is deleted."""
+    keeps_excluded = task.options.delete and not task.options.delete_excluded
+    if keeps_excluded and patterns.unused and (changes.extra or changes.in_the_way):
+        listed = ", ".join(repr(pattern) for pattern in patterns.unused)
+        task.warn(
+            f"exclude: {listed} matched nothing in src or in dest, and so protects nothing from delete: "
+            "true; a pattern with a slash begins at the root of the tree, which is dest"
+        )
+
+
+def warn_of_another_source(work: MirrorWork, login: Login) -> None:
+    options, root = work.task.options, work.mirror.target.root
+    place = f"{login.username}@{login.host}:{login.port}/{root}" if pushes(options.direction) else root
+    first = first_said(f"mirror.{state_key(None, place)}", lambda: options.src)
+    if work.changes.extra and first not in (None, options.src):
+        work.task.warn(
+            f"an earlier task made dest {options.dest!r} like {first!r}, and this one makes it like "
+            f"{options.src!r}: with delete: true, each deletes what the other copied. Give each a dest of "
+            "its own, or leave delete out"
+        )

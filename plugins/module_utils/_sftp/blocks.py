@@ -22,7 +22,6 @@ SAFE_BLOCK = 32 * 1024
 """The block size that every server accepts, in bytes."""
 IN_FLIGHT = 4 * 1024 * 1024
 """The bytes of one file that may be requested, or sent and not yet confirmed, at the same time."""
-
 ZEROS = bytes(BLOCK)
 
 Moved = Callable[[int], None]
@@ -46,33 +45,17 @@ def block_size(sftp: Any) -> int:
     return min(limits.max_read_len, limits.max_write_len, BLOCK) if limits else SAFE_BLOCK
 
 
-class Blocks:
-    """A file of ``size`` bytes cut into blocks: offset and length of each."""
-
-    def __init__(self, size: int, length: int, holes: bool = True) -> None:
-        self.size, self.length = size, length
-        self.holes, self.skipped = holes, False
-        self._offsets = range(0, size, length)
-
-    def __len__(self) -> int:
-        return len(self._offsets)
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        return ((offset, min(self.length, self.size - offset)) for offset in self._offsets)
-
-    def may_skip(self, offset: int, data: bytes) -> bool:
-        """Tell whether a new file has these bytes without writing them: zeros before its end."""
-        found = self.holes and offset + len(data) < self.size and data == ZEROS[: len(data)]
-        self.skipped |= found
-        return found
-
-
 async def read_local(handle: int, offset: int, length: int) -> bytes:
-    """Read a block of a file of this machine."""
     data = os.pread(handle, length, offset)
     if len(data) < length:
         raise Shrank
     return data
+
+
+async def write_local(handle: int, data: bytes, offset: int) -> None:
+    while data:
+        written = os.pwrite(handle, data, offset)
+        data, offset = data[written:], offset + written
 
 
 async def read_remote(file: Any, offset: int, length: int) -> bytes:
@@ -86,52 +69,48 @@ async def read_remote(file: Any, offset: int, length: int) -> bytes:
     return data[:length]
 
 
-async def copy(read: Read, write: Write, blocks: Blocks, moved: Moved) -> None:
-    """Write blocks of one file to another."""
+class Blocks:
+    """A file of ``size`` bytes in blocks of a ``length``. ``skipped`` is true once one was not written."""
 
-    async def move(offset: int, length: int) -> None:
-        data = await read(offset, length)
-        if not blocks.may_skip(offset, data):
-            await write(data, offset)
-        moved(length)
+    def __init__(self, size: int, length: int, holes: bool = True) -> None:
+        self.size, self.length, self.holes, self.skipped = size, length, holes, False
 
-    await move_in_parallel(blocks, move)
+    async def copy(self, read: Read, write: Write, moved: Moved) -> None:
+        """Write all blocks to another file; zeros before its end need not be, if it may have holes."""
 
-
-async def write_local(handle: int, data: bytes, offset: int) -> None:
-    """Write a block to a file of this machine."""
-    while data:
-        written = os.pwrite(handle, data, offset)
-        data, offset = data[written:], offset + written
-
-
-async def holds(read: Read, file: Any, blocks: Blocks, moved: Moved) -> bool:
-    """Tell whether an open file of the server has the blocks that are read elsewhere.
-
-    It ends with the first block that differs.
-    """
-    same = True
-
-    async def look(offset: int, length: int) -> None:
-        nonlocal same
-        if same:
-            there = await read_remote(file, offset, length)
-            same = there == await read(offset, length) and same
+        async def move(offset: int, length: int) -> None:
+            data = await read(offset, length)
+            if self.holes and offset + length < self.size and data == ZEROS[:length]:
+                self.skipped = True
+            else:
+                await write(data, offset)
             moved(length)
 
-    await move_in_parallel(blocks, look)
-    return same
+        await self._each(move)
 
+    async def are_in(self, file: Any, read: Read, moved: Moved) -> bool:
+        """Tell whether an open file of the server has the same blocks, up to the first that differs."""
+        same = True
 
-async def move_in_parallel(blocks: Blocks, move: Callable[[int, int], Awaitable[None]]) -> None:
-    """Call ``move`` with offset and length of every block."""
-    todo = iter(blocks)
+        async def look(offset: int, length: int) -> None:
+            nonlocal same
+            if same:
+                there = await read_remote(file, offset, length)
+                same = there == await read(offset, length) and same
+                moved(length)
 
-    async def work() -> None:
-        for offset, length in todo:
-            await move(offset, length)
+        await self._each(look)
+        return same
 
-    if len(blocks) <= 1:
-        await work()
-    else:
-        await run_all(*(work() for _worker in range(min(max(IN_FLIGHT // blocks.length, 1), len(blocks)))))
+    async def _each(self, act: Callable[[int, int], Awaitable[None]]) -> None:
+        offsets = range(0, self.size, self.length)
+
+        async def work(todo: Iterator[int]) -> None:
+            for offset in todo:
+                await act(offset, min(self.length, self.size - offset))
+
+        if len(offsets) <= 1:
+            await work(iter(offsets))
+            return
+        todo, workers = iter(offsets), min(max(IN_FLIGHT // self.length, 1), len(offsets))
+        await run_all(*(work(todo) for _worker in range(workers)))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import posixpath
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -24,11 +25,7 @@ Same = Callable[[str, TreeEntry, TreeEntry], bool]
 
 @dataclass(frozen=True)
 class Rules:
-    """The options of a mirror.
-
-    ``same`` tells whether two files with the same kind need not be copied. ``preserve_modes`` takes the
-    permissions of the source, ``file_mode`` and ``directory_mode`` set them.
-    """
+    """The options of a mirror. ``same`` tells whether a file need not be copied."""
 
     same: Same
     delete: bool = False
@@ -63,12 +60,10 @@ class TreeChanges:
 
     @property
     def desired(self) -> dict[str, TreeEntry]:
-        """Everything that is made or changed."""
         return {**self.directories, **self.files, **self.links, **self.modes}
 
     @property
     def bytes(self) -> int:
-        """The number of bytes to copy."""
         return sum(entry.size for entry in self.files.values())
 
     @property
@@ -88,10 +83,6 @@ class TreeChanges:
 
 
 def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
-    """Return what makes ``target`` like ``source``.
-
-    :raises TransferFailed: when a directory stands where a file belongs and may not be removed.
-    """
     changes = TreeChanges(leftovers=sorted(target.leftovers), there=target.entries)
     for path in sorted(source.entries):
         if target.unreadable and path and within(posixpath.dirname(path), target.unreadable):
@@ -123,10 +114,7 @@ def folded(path: str) -> str:
 
 
 def check_spared(source: Tree, target: Tree, changes: TreeChanges) -> None:
-    """Refuse to write or delete what may be, in other capitals or characters, something that takes no part.
-
-    Some servers, and the disks of some machines, take such names for one.
-    """
+    """Refuse what may be, where capitals or forms count for nothing, something that takes no part."""
     parts = (source.excluded, source.left_out, target.excluded, target.left_out)
     spared = {folded(path): path for part in parts for path in part}
     for path in (*changes.desired, *changes.extra) if spared else ():
@@ -139,7 +127,6 @@ def check_spared(source: Tree, target: Tree, changes: TreeChanges) -> None:
 
 
 def check_sizes(source: Tree) -> None:
-    """Check the sizes of the files to copy."""
     sizes = {path: entry.size for path, entry in source.entries.items() if entry.kind is Kind.FILE}
     if (total := sum(sizes.values())) > MOST_BYTES:
         path = max(sizes, key=sizes.__getitem__)
@@ -153,7 +140,7 @@ def kept_paths(source: Tree, target: Tree) -> set[str]:
     """Return what stays of the target though the source has none: what is excluded, or left out there."""
     kept, patterns = set(target.protected), target.patterns
     # A pattern for directories may have excluded one that is a link or a file there.
-    spared = {path for path in source.excluded if patterns.excludes(path, True)} | source.left_out
+    spared = {path for path in source.excluded if patterns.excludes(path, True)} | source.left_out.keys()
     for path in target.entries if spared else ():
         if within(path, spared):
             kept.update((path, *above(path)))
@@ -163,7 +150,6 @@ def kept_paths(source: Tree, target: Tree) -> set[str]:
 def classify_entry(
     path: str, desired: TreeEntry, there: TreeEntry | None, rules: Rules, changes: TreeChanges
 ) -> None:
-    """Put one entry where it belongs: made, copied, given other permissions, or left as it is."""
     by_kind = {Kind.DIRECTORY: changes.directories, Kind.FILE: changes.files, Kind.LINK: changes.links}
     if there is None or (desired.kind is Kind.FILE and not rules.same(path, desired, there)):
         by_kind[desired.kind][path] = desired
@@ -213,11 +199,8 @@ def clear_the_way(path: str, there: TreeEntry, target: Tree, rules: Rules, chang
     changes.in_the_way[path] = there
 
 
-def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
-    """Return a tree without the links that lead out of it; ``skip`` hears of each.
-
-    Their namesakes on the other side are not deleted for that.
-    """
+def without_stray_links(tree: Tree) -> Tree:
+    """Return a tree that leaves out the links which lead out of it. Their namesakes are not deleted."""
     stray = {}
     for path, entry in tree.entries.items():
         if entry.kind is Kind.LINK and entry.target is None:
@@ -225,10 +208,8 @@ def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
         elif entry.kind is Kind.LINK and not stays_inside(path, str(entry.target), tree.entries):
             where = printable_path(str(entry.target)[:LONGEST_TARGET])
             stray[path] = f"it is a link that leads out of the tree, to {where}"
-    for path, why in stray.items():
-        skip(path, why)
     kept = {path: entry for path, entry in tree.entries.items() if path not in stray}
-    return replace(tree, entries=kept, left_out=tree.left_out | set(stray))
+    return replace(tree, entries=kept, left_out={**tree.left_out, **stray})
 
 
 def stays_inside(path: str, target: str, entries: Mapping[str, TreeEntry]) -> bool:
@@ -242,27 +223,19 @@ def stays_inside(path: str, target: str, entries: Mapping[str, TreeEntry]) -> bo
     here, todo, links = path.split("/")[:-1], target.split("/")[::-1], 0
     while ".." in todo:
         name = todo.pop()
-        if name == ".." and not here:
-            return False
         if name == "..":
+            if not here:
+                return False
             here.pop()
         elif name not in ("", "."):
-            here.append(name)
-            entry = entries.get("/".join(here))
+            entry = entries.get("/".join([*here, name]))
             if entry is not None and entry.kind is Kind.DIRECTORY:
+                here.append(name)
                 continue
             links += 1
-            if entry is None or not followed(entry, here, todo) or links > MOST_LINKS:
+            if entry is None or links > MOST_LINKS or not is_relative(entry.target or ""):
                 return False
-    return True
-
-
-def followed(entry: TreeEntry, here: list[str], todo: list[str]) -> bool:
-    """Put what a link says in its place on a way; return whether that can be done."""
-    if entry.kind is not Kind.LINK or not is_relative(entry.target or ""):
-        return False
-    here.pop()
-    todo.extend(str(entry.target).split("/")[::-1])
+            todo.extend(str(entry.target).split("/")[::-1])
     return True
 
 
@@ -271,11 +244,14 @@ def is_relative(target: str) -> bool:
     return 0 < len(target) <= LONGEST_TARGET and not target.startswith("/")
 
 
-def describe_entry(entry: TreeEntry, when: Callable[[int], str]) -> str:
-    """Return an entry as a diff shows it."""
+def describe_entry(entry: TreeEntry) -> str:
     permissions = "" if entry.mode is None else f", mode {entry.mode:04o}"
     if entry.kind is Kind.LINK:
         return f"link to {printable_path(entry.target or 'somewhere')}"
-    if entry.kind is Kind.FILE:
-        return f"{entry.size} bytes, changed {when(entry.mtime)}{permissions}"
-    return f"{entry.kind.value}{permissions}"
+    if entry.kind is not Kind.FILE:
+        return f"{entry.kind.value}{permissions}"
+    try:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(entry.mtime))
+    except (OverflowError, ValueError, OSError):  # no calendar has it
+        when = f"{entry.mtime} seconds after 1970"
+    return f"{entry.size} bytes, changed {when}{permissions}"

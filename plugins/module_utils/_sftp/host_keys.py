@@ -29,10 +29,7 @@ ALGORITHMS += ["rsa-sha2-512", "rsa-sha2-256", "ssh-rsa"]
 
 @dataclass
 class HostKeys:
-    """The known keys of one server, and what came when it was asked.
-
-    ``policy`` is :data:`ACCEPT_NEW`, :data:`STRICT` or :data:`OFF`.
-    """
+    """The known keys of one server, and what came when it was asked."""
 
     path: str
     policy: str
@@ -47,7 +44,6 @@ class HostKeys:
 
     @property
     def name(self) -> str:
-        """The server's name as known_hosts files write it."""
         return self.names()[0]
 
     def known(self, algorithms: list[str]) -> Any:
@@ -74,7 +70,6 @@ class HostKeys:
         return match
 
     def lines(self) -> list[str]:
-        """Return the lines of the file."""
         try:
             refuse_strangers(self.path)
             with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
@@ -85,7 +80,6 @@ class HostKeys:
             raise ConfigurationError(f"known_hosts {self.path!r} cannot be read: {error}") from None
 
     def names(self, address: str = "") -> list[str]:
-        """Return the names of the server in such a file."""
         hosts = dict.fromkeys((self.host, address or self.host))
         return [host if self.port == STANDARD_PORT else f"[{host}]:{self.port}" for host in hosts]
 
@@ -109,12 +103,7 @@ class HostKeys:
         return found
 
     def accepts(self, address: str, key: Any) -> bool:
-        """Judge a key that the file did not vouch for when the connection began.
-
-        Keys are exchanged again after some time, and for a large file soon: what was accepted stays so.
-
-        :raises HostKeyRefused: when the file knows other keys, or new servers are not accepted.
-        """
+        """Judge a key that the file did not vouch for. What was accepted stays so."""
         if key == self.offered:
             return True
         fingerprint = f"{key.get_algorithm()} {key.get_fingerprint()}"
@@ -163,11 +152,7 @@ class HostKeys:
 
 
 def ask_for_key(keys: HostKeys, timeout: float) -> Any:
-    """Return the key that a server shows, without logging in: of several, one of the kind that is known.
-
-    :raises ConnectionBroken: when there is no server, or none that speaks SSH.
-    :raises HostKeyRefused: when it shows no key.
-    """
+    """Return the key that a server shows, without logging in: of several, one of the kind that is known."""
     where = f"{keys.host}:{keys.port}"
     algorithms = list(ALGORITHMS)
     prefer(algorithms, keys.matching(keys.names())[0])
@@ -185,13 +170,11 @@ def ask_for_key(keys: HostKeys, timeout: float) -> Any:
 
 
 def prefer(algorithms: list[str], keys: Sequence[Any]) -> None:
-    """Put the algorithms of these keys first."""
     kinds = {algorithm.decode() for key in keys for algorithm in key.sig_algorithms}
     algorithms.sort(key=lambda algorithm: algorithm not in kinds)
 
 
 def check_address(host: str, port: int) -> None:
-    """Refuse what cannot be the address of a server, before a library trips over it."""
     try:
         host.encode("idna")
         is_name = 0 < len(host) <= LONGEST_NAME and host.isprintable() and " " not in host

@@ -22,10 +22,7 @@ __all__ = ["asyncssh", "require"]
 
 
 def require() -> None:
-    """Check that the library is there. It asks for the name and the home of the user, whatever it is given.
-
-    :raises ConfigurationError: naming the command that installs it.
-    """
+    """Check that the library is there. It asks for the name and the home of the user in any case."""
     require_for("SFTP", asyncssh, "asyncssh")
     try:
         getpass.getuser()

@@ -17,7 +17,7 @@ import shutil
 import stat
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -44,11 +44,7 @@ FIND_OUT = "find out what put something else in its place, then run this again"
 
 
 class Local:
-    """A tree of this machine that can be read and changed. Paths are relative to its root.
-
-    The root may be a single file. What the user named may be a link to a folder, or lie below links. They are
-    followed once, at first.
-    """
+    """A tree of this machine, or a file. Links above it, and what was named, are followed once, at first."""
 
     where = "on this machine"
     """The place of the tree, for messages."""
@@ -60,13 +56,11 @@ class Local:
         self._follow = 0
 
     def at(self, path: str) -> str:
-        """Return where an entry lies."""
         return join(self.root, path)
 
     # --- Opening ----------------------------------------------------------------------------------
 
     def _keep(self, path: str, flags: int) -> int:
-        """Open a folder for as long as this object is there."""
         if path not in self._kept:
             self._kept[path] = os.open(path, flags)
             weakref.finalize(self, os.close, self._kept[path])
@@ -81,10 +75,7 @@ class Local:
 
     @contextmanager
     def opened(self, folder: str) -> Iterator[int]:
-        """Open a folder; yield its descriptor.
-
-        :raises NotADirectoryError: if there is a link on the way, or another thing that is none.
-        """
+        """Open a folder, along no link; yield its descriptor."""
         handle, done = os.dup(self._base()), self.root
         try:
             for name in folder.split("/") if folder else ():
@@ -117,7 +108,6 @@ class Local:
         yield place
 
     def open_file(self, path: str) -> int:
-        """Open a file to read it; return its descriptor."""
         with self.parent(path) as (folder, name):
             try:
                 handle = os.open(name, READ, dir_fd=folder)
@@ -140,7 +130,6 @@ class Local:
             return None
 
     async def listing(self, folder: str) -> dict[str, TreeEntry]:
-        """Return what a directory holds now, by name."""
         return dict(self._listed(folder))
 
     def _listed(self, folder: str) -> Iterator[tuple[str, TreeEntry]]:
@@ -157,30 +146,27 @@ class Local:
         finally:
             os.close(listed)
 
-    async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-        """Read all; an empty tree where there is nothing. ``skip`` hears what is left out."""
+    async def tree(self, patterns: Patterns) -> Tree:
         tree = Tree(patterns=patterns, name=f"{printable_path(self.root)} on this machine")
-        folders = [ROOT]
         try:
             base = await self.look(ROOT)
             if base is None:
                 return tree
             tree.entries[ROOT], tree.newest = base, int(time.time())  # its times are of this machine's clock
-            while base.kind is Kind.DIRECTORY and folders:
-                folders += self._read(tree, folders.pop(), skip)
+            folders = [ROOT] if base.kind is Kind.DIRECTORY else []
+            while folders:
+                folders += self._read(tree, folders.pop())
         except OSError as error:
             raise TransferFailed(f"cannot read {printable_path(self.root)}: {error.strerror}") from None
-        tree.prune(patterns, skip)
-        return tree
+        return tree.finish()
 
-    def _read(self, tree: Tree, folder: str, skip: Callable[[str, str], None]) -> list[str]:
-        """Note what a folder holds; return the folders in it that are to be looked into."""
+    def _read(self, tree: Tree, folder: str) -> list[str]:
         inner = []
         try:
             for name, entry in self._listed(folder):
                 path = join(folder, name)
                 tree.meet(path)
-                if tree.take(path, entry, skip):
+                if tree.take(path, entry):
                     inner.append(path)
         except OSError as error:
             if folder == ROOT:
@@ -192,16 +178,13 @@ class Local:
 
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:
-        """Open a file to read blocks of it."""
         with open(self.open_file(path), "rb", buffering=0) as content:
             yield partial(read_local, content.fileno())
 
     async def make_parents(self) -> None:
-        """Make the directories above the root, where they are missing."""
         os.makedirs(os.path.dirname(self.root) or ".", exist_ok=True)
 
     async def make_directory(self, path: str, entry: TreeEntry) -> None:
-        """Make a directory."""
         try:
             with self.parent(path) as (folder, name):
                 os.mkdir(name, 0o777 if entry.mode is None else entry.mode | OWNER, dir_fd=folder)
@@ -239,7 +222,6 @@ class Local:
                 os.fchmod(handle, mode)
 
     async def remove(self, path: str, kind: Kind) -> None:
-        """Remove a file, a link or an empty directory."""
         with self.parent(path) as (folder, name):
             if kind is Kind.DIRECTORY:
                 os.rmdir(name, dir_fd=folder)
@@ -247,7 +229,6 @@ class Local:
                 os.unlink(name, dir_fd=folder)
 
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
-        """Say so when something failed for lack of room."""
         return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
 
 
@@ -259,7 +240,6 @@ async def has_directory(side: Side, path: str) -> bool:
 
 
 def entry_at(folder: int, name: str, info: os.stat_result) -> TreeEntry:
-    """Read what ``lstat`` told of an entry of an open folder."""
     mode = info.st_mode
     entry = TreeEntry(kind_of(mode), info.st_size, int(info.st_mtime), stat.S_IMODE(mode))
     return replace(entry, target=os.readlink(name, dir_fd=folder)) if entry.kind is Kind.LINK else entry
@@ -283,10 +263,6 @@ def replacing(folder: int, name: str, mode: int) -> Iterator[int]:
 
 
 def put_in_place(folder: int, temporary: str, name: str) -> None:
-    """Rename a temporary file.
-
-    :raises FileNotFoundError: saying what may have removed it.
-    """
     try:
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except FileNotFoundError:
@@ -294,7 +270,6 @@ def put_in_place(folder: int, temporary: str, name: str) -> None:
 
 
 def change_mode(folder: int, name: str, mode: int) -> None:
-    """Set the permissions of an entry of an open folder that is no link."""
     try:
         os.chmod(name, mode, dir_fd=folder, follow_symlinks=False)
     except (NotImplementedError, ValueError):  # an old C library has no such call, or it is a link

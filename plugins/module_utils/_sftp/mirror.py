@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,8 +18,7 @@ from .errors import TransferFailed
 from .library import asyncssh
 from .local import OWNER, Local, room_at
 from .remote import Relayed, Remote, Side, Unreadable
-from .server_features import try_attributes, try_links, try_renaming
-from .trees import ROOT, Kind, TreeEntry, printable_path, run_all, unless_refused, within
+from .trees import LOST, MISSING, ROOT, Kind, TreeEntry, printable_path, run_all, unless_refused, within
 
 FILES_AT_ONCE = 64
 WRITABLE = 0o300
@@ -32,33 +31,25 @@ class Count:
     """Entries that are finished and bytes that have arrived. ``tell`` hears of each; it sets the pace."""
 
     what: str
-    entries: int
-    bytes: int
+    entries: Mapping[str, TreeEntry]
     tell: Callable[[str], None]
+    bytes: int = 0
     finished: int = field(default=0, init=False)
     arrived: int = field(default=0, init=False)
 
     def finish_one(self) -> None:
-        """Note that an entry is finished."""
         self.finished += 1
-        self._report()
+        self.moved(0)
 
     def moved(self, count: int) -> None:
-        """Note that bytes have arrived."""
         self.arrived += count
-        self._report()
-
-    def _report(self) -> None:
         size = f", {megabytes(self.arrived)} of {megabytes(self.bytes)}" if self.bytes else ""
-        self.tell(f"{self.what}: {self.finished} of {self.entries}{size}")
+        self.tell(f"{self.what}: {self.finished} of {len(self.entries)}{size}")
 
 
 @dataclass
 class Mirror:
-    """A tree here, a tree on the server, and which of them follows the other.
-
-    For a push, the tree here may also be one of another server (:class:`Relayed`).
-    """
+    """A tree here or relayed from another server, one on the server, and which of them follows the other."""
 
     local: Local | Relayed
     remote: Remote
@@ -73,21 +64,16 @@ class Mirror:
 
     @property
     def source(self) -> Side:
-        """The side that is read."""
         return self.local if self.direction == PUSH else self.remote
 
     @property
     def target(self) -> Side:
-        """The side that is changed."""
         return self.remote if self.direction == PUSH else self.local
 
     async def same_content(
         self, source: Mapping[str, TreeEntry], target: Mapping[str, TreeEntry]
     ) -> set[str]:
-        """Return the files that hold the same on both sides; those of one size are read on both.
-
-        One that cannot be read is none of them. To copy it tells why.
-        """
+        """Return the files that hold the same on both sides. One that cannot be read is none of them."""
         alike = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
         filled = {path: entry for path, entry in alike.items() if entry.size}
         equal = alike.keys() - filled.keys()
@@ -122,10 +108,9 @@ class Mirror:
             await self._write(changes)
         finally:
             for path, mode in reversed(opened.items()):
-                if path in self.done:  # it is gone, or has that mode already
-                    continue
-                closing = self.target.set_mode(path, mode)
-                await self._attempt("set the mode of", path, closing, None)
+                if path not in self.done:  # else it is gone, or has that mode already
+                    closing = self.target.set_mode(path, mode)
+                    await self._attempt("set the mode of", path, closing, None)
 
     async def _write(self, changes: TreeChanges) -> None:
         for_links = {path: entry for path, entry in changes.in_the_way.items() if within(path, changes.links)}
@@ -146,14 +131,21 @@ class Mirror:
         async def set_mode(path: str, entry: TreeEntry) -> None:
             await self.target.set_mode(path, int(entry.mode or 0))
 
+        async def remove_leftover(path: str, entry: TreeEntry) -> None:
+            with suppress(FileNotFoundError, *MISSING):  # another run was faster
+                await self.target.remove(path, entry.kind)
+
         await self._change("link", changes.links, link)
         await self._check_arrivals(changes)
         leftovers = dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE))
-        await self._change("remove", leftovers, self._remove_leftover)
+        await self._change("remove", leftovers, remove_leftover)
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
-        if self.remote.features.modes or self.direction == PULL:
-            await self._change("set the mode of", finished(changes), set_mode)
+        if (
+            self.remote.features.modes or self.direction == PULL
+        ):  # directories get theirs once they are filled
+            new = {path: entry for path, entry in changes.directories.items() if entry.mode is not None}
+            await self._change("set the mode of", {**new, **changes.modes}, set_mode)
 
     async def _check_arrivals(self, changes: TreeChanges) -> None:
         """See that what was written is there, whole and as something of its own, before anything is deleted.
@@ -170,21 +162,15 @@ class Mirror:
         async def check(folder: str, _folder: TreeEntry) -> None:
             listed = {} if ROOT in written[folder] else await self.target.listing(folder)
             goes = [posixpath.basename(path) for path in changes.extra if posixpath.dirname(path) == folder]
-            rest = ([*listed], goes)
             for path, entry in written[folder].items():
                 if is_whole(entry, listed.get(posixpath.basename(path))):
                     continue
-                if reason := why_not_listed(path, entry, await self.target.look(path), rest):
+                found = await self.target.look(path)
+                if reason := why_not_listed(path, entry, found, listed, goes):
                     place = f"{printable_path(self.target.at(path))} {self.target.where}"
                     self.failures[path] = f"cannot write {place}: {reason}"
 
-        folders = dict.fromkeys(written, TreeEntry(Kind.DIRECTORY))
-        await self._each("list", folders, check)
-
-    async def _remove_leftover(self, path: str, entry: TreeEntry) -> None:
-        """Remove what a broken transfer left, unless another run was faster."""
-        with suppress(FileNotFoundError, asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
-            await self.target.remove(path, entry.kind)
+        await self._each("list", dict.fromkeys(written, TreeEntry(Kind.DIRECTORY)), check)
 
     async def _keep_unreadable(self, changes: TreeChanges) -> None:
         """Keep what is in the way of something that cannot be read."""
@@ -217,22 +203,9 @@ class Mirror:
         """Leave out what the server turns out not to keep: it would be done anew in every run."""
         if self.direction != PUSH:
             return
-        await self.adapt_attributes(changes)
-        features, sftp = self.remote.features, self.remote.sftp
-        if changes.links and features.links:
-            deepest = max(changes.links, key=lambda path: path.count("/"))
-            await try_links(sftp, self._first_folder([deepest]), features)
-            if features.links and not changes.there.keys().isdisjoint(changes.links):
-                await try_renaming(sftp, self._first_folder(changes.links), features)
-        if not features.links:
-            changes.drop_links()
-
-    async def adapt_attributes(self, changes: TreeChanges) -> None:
-        """Leave out times and permissions of a push that the server turns out not to keep."""
         features = self.remote.features
         if (changes.files or changes.modes) and features.times and features.modes:
-            folder = self._first_folder(changes.files or changes.modes)
-            await try_attributes(self.remote.sftp, folder, features)
+            await self.remote.try_attributes(self._folder_of(next(iter(changes.files or changes.modes))))
         if not features.times and not self.compared:
             equal = await self.same_content(changes.files, changes.there)
             changes.files = {path: entry for path, entry in changes.files.items() if path not in equal}
@@ -240,10 +213,13 @@ class Mirror:
         if not features.modes:
             changes.unchanged += len(changes.modes)
             changes.modes.clear()
+        if changes.links and features.links:
+            await self.remote.try_links(self._folder_of(max(changes.links, key=lambda path: path.count("/"))))
+        if not features.links:
+            changes.drop_links()
 
-    def _first_folder(self, entries: Iterable[str]) -> str:
-        """Return the directory of the server that the first of these lies in."""
-        return posixpath.dirname(self.remote.at(next(iter(entries))))
+    def _folder_of(self, path: str) -> str:
+        return posixpath.dirname(self.remote.at(path))
 
     async def _copy(self, files: Mapping[str, TreeEntry]) -> None:
         count = self._count("copy", files)
@@ -258,13 +234,11 @@ class Mirror:
         await self._each("write", files, copy, count)
 
     async def _remove(self, entries: Mapping[str, TreeEntry]) -> None:
-        """Remove files and links, then directories, the deepest first."""
-
         async def remove(path: str, entry: TreeEntry) -> None:
             await self.target.remove(path, entry.kind)
 
-        plain = {path: entry for path, entry in entries.items() if entry.kind is not Kind.DIRECTORY}
         folders = {path: entry for path, entry in entries.items() if entry.kind is Kind.DIRECTORY}
+        plain = {path: entry for path, entry in entries.items() if path not in folders}
         await self._change("remove", plain, remove)
         for level in reversed(by_depth(folders)):
             full = {path for path in level if any(each.startswith(f"{path}/") for each in self.failures)}
@@ -272,8 +246,6 @@ class Mirror:
             await self._change("remove", empty, remove)
 
     async def _change(self, what: str, entries: Mapping[str, TreeEntry], act: Act) -> None:
-        """Change many entries in the same way, and note them as done."""
-
         async def change(path: str, entry: TreeEntry) -> None:
             await act(path, entry)
             self.done.append(path)
@@ -281,13 +253,12 @@ class Mirror:
         await self._each(what, entries, change)
 
     def _count(self, what: str, files: Mapping[str, TreeEntry]) -> Count:
-        return Count(what, len(files), sum(entry.size for entry in files.values()), self.progress)
+        return Count(what, files, self.progress, sum(entry.size for entry in files.values()))
 
     async def _each(
         self, what: str, entries: Mapping[str, TreeEntry], act: Act, files: Count | None = None
     ) -> None:
-        """Do the same to many entries, a bounded number at once. ``files`` counts their bytes as well."""
-        todo, count = iter(entries.items()), files or Count(what, len(entries), 0, self.progress)
+        todo, count = iter(entries.items()), files or Count(what, entries, self.progress)
 
         async def work() -> None:
             for path, entry in todo:
@@ -298,10 +269,9 @@ class Mirror:
         await run_all(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
 
     async def _attempt(self, what: str, path: str, act: Any, entry: TreeEntry | None) -> None:
-        """Do something to an entry, and note it when that cannot be done."""
         try:
             await act
-        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+        except LOST:
             raise
         except (asyncssh.SFTPError, OSError) as error:
             from_source = isinstance(error, (Shrank, Unreadable))
@@ -309,50 +279,32 @@ class Mirror:
             if side is self.source:
                 what = "read"
             reason = await side.explain_full_disk(error, path, entry) if side is self.target else ""
-            place = f"{printable_path(side.at(path)) or 'the file'} {side.where}"
+            failed = f"cannot {what} {printable_path(side.at(path)) or 'the file'} {side.where}"
             if reason:
-                raise TransferFailed(f"cannot {what} {place}: {reason}") from None
-            said = error.strerror if isinstance(error, OSError) else None
-            self.failures[path] = (
-                f"cannot {what} {place}: {clean(said or str(error)) or type(error).__name__}"
-            )
+                raise TransferFailed(f"{failed}: {reason}") from None
+            said = clean((error.strerror if isinstance(error, OSError) else None) or str(error))
+            self.failures[path] = f"{failed}: {said or type(error).__name__}"
 
 
 def same_size(entry: TreeEntry, there: TreeEntry | None) -> bool:
-    """Tell whether two entries are files of one size."""
-    return (
-        there is not None and (entry.kind, entry.size) == (Kind.FILE, there.size) and there.kind is entry.kind
-    )
+    return there is not None and entry.kind is there.kind is Kind.FILE and entry.size == there.size
 
 
-def by_depth(entries: Mapping[str, TreeEntry]) -> Sequence[dict[str, TreeEntry]]:
-    """Return entries level by level, those nearest to the root first."""
+def by_depth(entries: Mapping[str, TreeEntry]) -> list[dict[str, TreeEntry]]:
     levels: dict[int, dict[str, TreeEntry]] = {}
     for path, entry in entries.items():
         levels.setdefault(path.count("/") + bool(path), {})[path] = entry
     return [levels[depth] for depth in sorted(levels)]
 
 
-def finished(changes: TreeChanges) -> dict[str, TreeEntry]:
-    """Return what gets its permissions at the end: new directories once they are filled, changed ones."""
-    new = {path: entry for path, entry in changes.directories.items() if entry.mode is not None}
-    return {**new, **changes.modes}
-
-
 def is_whole(entry: TreeEntry, found: TreeEntry | None) -> bool:
-    """Tell whether something that was written is there, with all of its bytes if it is a file."""
     return found is not None and (entry.kind is not Kind.FILE or found.size == entry.size)
 
 
 def why_not_listed(
-    path: str, entry: TreeEntry, found: TreeEntry | None, others: tuple[Collection[str], Collection[str]]
+    path: str, entry: TreeEntry, found: TreeEntry | None, listed: Iterable[str], goes: Collection[str]
 ) -> str:
-    """Say why something that was written is not listed as that; nothing if it is there all the same.
-
-    A server may find a name that it does not list, such as one that begins with a dot.
-
-    :param others: the names that its directory lists, and those that are going to be deleted there.
-    """
+    """Say why what was written is not listed; nothing if it is there. ``goes`` is deleted beside it."""
     if found is None:
         return (
             "it was written without an error, but is not there; find out whether something else removes it, "
@@ -363,7 +315,7 @@ def why_not_listed(
             f"{entry.size} bytes were written without an error, but it has {found.size}; find out whether "
             "space or a quota is used up, or whether something else writes to it, then run this again"
         )
-    name, (listed, goes) = posixpath.basename(path), others
+    name = posixpath.basename(path)
     alike = [each for each in listed if each != name and folded(each) == folded(name)]
     if alike or goes:  # or it may be one with what is to be deleted
         return f"it is the same there as {printable_path([*alike, *goes][0])}; rename one of them"

@@ -25,7 +25,6 @@ class Patterns:
         self._matched: set[str] = set()
 
     def excludes(self, path: str, directory: bool) -> bool:
-        """Tell whether the path, and with it all below it, is left out."""
         subject = path + "/" * directory
         matching = [pattern for pattern, one in self._exclude.items() if one.fullmatch(subject)]
         self._matched.update(matching)
@@ -38,10 +37,7 @@ class Patterns:
 
     @property
     def unused(self) -> list[str]:
-        """The patterns that excluded nothing of what was met so far.
-
-        One for something below an excluded directory, where nobody looks, is not among them.
-        """
+        """The patterns that excluded nothing of what was met. Below an excluded directory, nothing is met."""
         idle = [pattern for pattern in self._exclude if pattern not in self._matched]
         return [pattern for pattern in idle if not self._is_shadowed(pattern)]
 
@@ -59,6 +55,10 @@ def why_no_match(pattern: str) -> str:
         return "with an empty part, perhaps from an empty variable; name the part, or write one slash"
     if ".." in pattern_parts(pattern):
         return "and '..' leads out of the tree, where nothing matches; write it relative to the tree"
+    try:
+        re.compile(expression(pattern))
+    except re.error:
+        return "in which a range ends before it begins; write it as in [a-z]"
     return ""
 
 
@@ -71,7 +71,6 @@ def pattern_parts(pattern: str) -> list[str]:
 
 
 def expression(pattern: str) -> str:
-    """Translate one pattern."""
     directories_only = pattern.endswith("/")
     names = pattern_parts(pattern)
     anchored = len(names) > 1 or pattern.startswith(("/", "./"))
@@ -83,7 +82,6 @@ def expression(pattern: str) -> str:
 
 
 def name_expression(name: str) -> str:
-    """Translate the part of a pattern between two slashes."""
     words = []
     for word in WILDCARDS.split(name):
         if word == "*":

@@ -13,21 +13,22 @@ import asyncio
 import os
 import posixpath
 import stat
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 from .._api.text import clean
-from .blocks import Blocks, Moved, Read, block_size, copy, holds, read_remote, write_local
+from .blocks import Blocks, Moved, Read, block_size, read_remote, write_local
 from .errors import ConnectionBroken, TransferFailed
 from .library import asyncssh
 from .local import OWNER, PRIVATE, Local, has_directory, replacing
 from .patterns import Patterns
-from .server_features import NEW, ServerFeatures, attributes, make_link
 from .trees import (
     GONE,
+    LOST,
+    MISSING,
     ROOT,
     SHOWN,
     Kind,
@@ -49,13 +50,26 @@ LONGEST_NAME = 1024
 LARGE = 1024 * 1024
 """Beyond this size, in bytes, a file waits for its turn: a few of them fill the connection, and memory."""
 LARGE_AT_ONCE = 4
-REPLACEABLE = (asyncssh.FILEXFER_TYPE_REGULAR, asyncssh.FILEXFER_TYPE_SYMLINK) if asyncssh else ()
-"""The types of entries that a new file or link may replace, though the server refuses to rename over them."""
+TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
+"""A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
+NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh else 0
+
+
+@dataclass
+class ServerFeatures:
+    """What a server supports beyond reading and writing. What was not tried is assumed to work."""
+
+    times: bool = True
+    """True if a file has exactly the time that was set."""
+    modes: bool = True
+    links: bool = True
+    links_swapped: bool = False
+    """True if it reads the paths of a link in the order of the protocol, which is not that of OpenSSH."""
+    holes: bool = True
+    """True if what lies before a write beyond the end of a file reads as zeros, as the protocol has it."""
 
 
 class Remote:
-    """A tree on the server."""
-
     where = "on the service"
 
     def __init__(self, sftp: Any, root: str) -> None:
@@ -66,11 +80,11 @@ class Remote:
         self.features = ServerFeatures()
 
     def at(self, path: str) -> str:
-        """Return where an entry lies."""
         return join(self.root, path)
 
-    async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-        """Read a tree of the server; an empty one where there is nothing. ``skip`` hears what is left out."""
+    # --- Reading ----------------------------------------------------------------------------------
+
+    async def tree(self, patterns: Patterns) -> Tree:
         tree = Tree(patterns=patterns, name=f"{printable_path(self.root)} on the service")
         base = await self.base()
         if base is None:
@@ -84,76 +98,67 @@ class Remote:
             inner = []
             for name, shown in names.items():
                 path = join(folder, name)
-                if tree.take(path, await self.entry(path, shown), skip):
+                if tree.take(path, await self._entry(path, shown)):
                     inner.append(path)
             await run_all(*(look_into(path) for path in inner))
 
         if base.kind is Kind.DIRECTORY:
             await look_into(ROOT)
-        tree.prune(patterns, skip)
-        return tree
+        return tree.finish()
 
     async def base(self) -> TreeEntry | None:
         """Return what stands at the root; a link that the user named is followed."""
         for look in (self.sftp.stat, self.sftp.lstat):
             try:
-                return await self.entry(ROOT, await look(encode_path(self.root)))
-            except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+                return await self._entry(ROOT, await look(encode_path(self.root)))
+            except MISSING:
                 continue
-            except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+            except LOST:
                 raise
             except asyncssh.SFTPError as error:
                 raise self._unreadable(error) from None
         return None
 
     def _unreadable(self, error: Exception) -> TransferFailed:
-        """Return the error for a root that cannot be read."""
         return TransferFailed(f"cannot read {printable_path(self.root)} on the service: {clean(str(error))}")
 
-    async def entry(self, path: str, attributes: Any) -> TreeEntry:
-        """Read what the server tells about an entry."""
-        entry = shown_entry(attributes)
-        target, resolved = await self._target(path) if entry.kind is Kind.LINK else (None, False)
-        return replace(entry, target=target, resolved=resolved)
+    async def _entry(self, path: str, attributes: Any) -> TreeEntry:
+        """Read what the server tells about an entry.
 
-    async def _target(self, path: str) -> tuple[str | None, bool]:
-        """Return where a link points, ``None`` if the server does not show, and whether it was put otherwise.
-
-        Some servers tell an absolute path for any link; below the directory where the session began, that is
-        made relative to the link again.
+        Some servers tell an absolute place for the target of any link; below the directory where the session
+        began, that is made relative to the link again.
         """
+        entry = shown_entry(attributes)
+        if entry.kind is not Kind.LINK:
+            return entry
         place = self.at(path)
         try:
-            target: str = (await self.sftp.readlink(encode_path(place))).decode("utf-8", "surrogateescape")
+            target: str = decoded(await self.sftp.readlink(encode_path(place)))
             if not target.startswith("/"):
-                return target, False
-            start, folder = [
-                (await self.sftp.realpath(encode_path(where))).decode("utf-8", "surrogateescape")
-                for where in (".", posixpath.dirname(place) or ".")
-            ]
-        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+                return replace(entry, target=target)
+            folder = posixpath.dirname(place) or "."
+            start, above = [decoded(await self.sftp.realpath(encode_path(each))) for each in (".", folder)]
+        except LOST:
             raise
         except asyncssh.SFTPError:
-            return None, False
-        inside = target.startswith(start.rstrip("/") + "/")
-        return (posixpath.relpath(target, folder), True) if inside else (target, False)
+            return entry
+        if target.startswith(start.rstrip("/") + "/"):
+            return replace(entry, target=posixpath.relpath(target, above), resolved=True)
+        return replace(entry, target=target)
 
     async def names(self, folder: str, tree: Tree) -> dict[str, Any]:
-        """Return what a server lists of a directory, by name.
-
-        Where it cannot be read, that is nothing, and a note in ``tree``.
+        """Return what a server lists of a directory; nothing, and a note in ``tree``, if it cannot be read.
 
         OpenSSH lists nothing, not even the directory itself, of one that may be listed and not entered. Taken
         for an empty one, it would have what it holds deleted on the other side.
 
         :raises TransferFailed: when it is the root.
         """
-        place = self.at(folder)
         try:
             names = await self._listed(folder, tree)
             if not names:
-                await self.sftp.stat(encode_path(join(place, ".")))
-        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+                await self.sftp.stat(encode_path(join(self.at(folder), ".")))
+        except LOST:
             raise
         except asyncssh.SFTPError as error:
             if folder == ROOT:
@@ -163,12 +168,7 @@ class Remote:
         return {name: attributes for name, attributes in names.items() if name not in (".", "..")}
 
     async def _listed(self, folder: str, tree: Tree) -> dict[str, Any]:
-        """Return what a server lists of a directory, by name. ``tree`` counts it.
-
-        A file that is replaced meanwhile may be listed as what it was, and as what it is: the first counts.
-
-        :raises TransferFailed: for a name that cannot be one, and for one name of two kinds.
-        """
+        """Return what a server lists, by name. What is replaced just then may be listed twice."""
         names: dict[str, Any] = {}
         async with aclosing(self.sftp.scandir(encode_path(self.at(folder)))) as listed:
             async for item in listed:
@@ -187,7 +187,7 @@ class Remote:
         """Return what is at a path, but for the target of a link; ``None`` if there is nothing."""
         try:
             return shown_entry(await self.sftp.lstat(encode_path(self.at(path))))
-        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+        except MISSING:
             return None
 
     async def listing(self, folder: str) -> dict[str, TreeEntry]:
@@ -197,46 +197,57 @@ class Remote:
 
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:
-        """Open a file to read blocks of it."""
         async with self._open(path) as file:
             yield partial(read_remote, file)
 
+    def _open(self, path: str) -> Any:
+        """Open a file to read blocks of it, which the library is not to cut up once more."""
+        return self.sftp.open(encode_path(self.at(path)), "rb", encoding=None, block_size=0)
+
+    def _turn(self, entry: TreeEntry) -> AbstractAsyncContextManager[Any]:
+        """Wait, with a large file, until few enough others are under way."""
+        return self._large if entry.size > LARGE else nullcontext()
+
+    async def holds(self, other: Side, path: str, entry: TreeEntry, moved: Moved) -> bool:
+        async with other.reading(path) as read, self._turn(entry), self._open(path) as file:
+            return await Blocks(entry.size, self._block).are_in(file, read, moved)
+
+    async def pull(self, target: Local, path: str, entry: TreeEntry, moved: Moved) -> None:
+        made = 0o666 if entry.mode is None else PRIVATE
+        async with self.reading(path) as read, self._turn(entry):
+            with target.parent(path) as place, replacing(*place, made) as handle:
+                await Blocks(entry.size, self._block).copy(read, partial(write_local, handle), moved)
+                if entry.mode is not None:
+                    os.chmod(handle, entry.mode)
+                os.utime(handle, (entry.mtime, entry.mtime))
+
+    # --- Changing ---------------------------------------------------------------------------------
+
     async def make_parents(self) -> None:
-        """Make the directories above the root, where they are missing."""
-        parent = posixpath.dirname(self.root)
-        if parent:
+        if parent := posixpath.dirname(self.root):
             await self.sftp.makedirs(encode_path(parent), exist_ok=True)
 
     async def make_directory(self, path: str, entry: TreeEntry) -> None:
-        """Make a directory."""
         mode = {} if entry.mode is None else {"permissions": (entry.mode & 0o777) | OWNER}
         try:
             await self.sftp.mkdir(encode_path(self.at(path)), asyncssh.SFTPAttrs(**mode))
-        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+        except LOST:
             raise
         except asyncssh.SFTPError:  # servers have several codes for one that another run has made
             if not await has_directory(self, path):
                 raise
 
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
-        """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
-        place, target = self.at(path), str(entry.target)
-        if new or not self.features.links_renamed:
-            if not new:
-                await self.sftp.remove(encode_path(place))
-            await make_link(self.sftp, target, place, self.features)
-            return
-        temporary = temporary_path(place)
-        await make_link(self.sftp, target, temporary, self.features)
-        async with self._removed_on_error(temporary):
-            await self._put_in_place(temporary, place)
+        """Make a symbolic link. An old one goes before: some servers rename the target of a link."""
+        paths = [encode_path(str(entry.target)), encode_path(self.at(path))]
+        if not new:
+            await self.sftp.remove(paths[1])
+        await self.sftp.symlink(*(reversed(paths) if self.features.links_swapped else paths))
 
     async def set_mode(self, path: str, mode: int) -> None:
-        """Set permissions."""
         await self.sftp.chmod(encode_path(self.at(path)), mode)
 
     async def remove(self, path: str, kind: Kind) -> None:
-        """Remove a file, a link or an empty directory."""
         place = encode_path(self.at(path))
         await (self.sftp.rmdir(place) if kind is Kind.DIRECTORY else self.sftp.remove(place))
 
@@ -261,7 +272,7 @@ class Remote:
             blocks = Blocks(entry.size, self._block, holes)
             try:
                 async with source.reading(path) as read, self._turn(entry), self._placed(path, entry) as file:
-                    await copy(read, file.write, blocks, moved)
+                    await blocks.copy(read, file.write, moved)
                 return
             except asyncssh.SFTPFailure:
                 if not blocks.skipped:
@@ -270,59 +281,46 @@ class Remote:
 
     @asynccontextmanager
     async def _placed(self, path: str, entry: TreeEntry) -> AsyncIterator[Any]:
-        """Open a new file under a temporary name, and put it at ``path`` once it has been written."""
-        temporary = temporary_path(self.at(path))
+        temporary = encode_path(temporary_path(self.at(path)))
         mode = None if entry.mode is None else PRIVATE if self.features.modes else entry.mode
         made = asyncssh.SFTPAttrs() if mode is None else asyncssh.SFTPAttrs(permissions=mode)
-        file = await self.sftp.open(encode_path(temporary), NEW, made, encoding=None, block_size=0)
-        async with self._removed_on_error(temporary):
+        times = {"atime": entry.mtime, "mtime": entry.mtime} if self.features.times else {}
+        wanted = {
+            **times,
+            **({"permissions": entry.mode} if self.features.modes and mode is not None else {}),
+        }
+        file = await self.sftp.open(temporary, NEW, made, encoding=None, block_size=0)
+        try:
             async with file:
                 yield file
-            if wanted := attributes(entry, self.features):  # some servers forget what is set before the end
-                await self.sftp.setstat(encode_path(temporary), wanted)
+            if wanted:  # some servers forget what is set before the end
+                await self.sftp.setstat(temporary, asyncssh.SFTPAttrs(**wanted))
             await self._put_in_place(temporary, self.at(path))
+        except BaseException:
+            await self._discard(temporary)
+            raise
 
-    async def pull(self, target: Local, path: str, entry: TreeEntry, moved: Moved) -> None:
-        """Put a file of the server onto this machine."""
-        made = 0o666 if entry.mode is None else PRIVATE
-        async with self._open(path) as file, self._turn(entry):
-            with target.parent(path) as place, replacing(*place, made) as handle:
-                read, write = partial(read_remote, file), partial(write_local, handle)
-                await copy(read, write, Blocks(entry.size, self._block), moved)
-                if entry.mode is not None:
-                    os.chmod(handle, entry.mode)
-                os.utime(handle, (entry.mtime, entry.mtime))
+    async def _discard(self, *paths: bytes) -> None:
+        """Remove files of our own. Where the connection is gone as well, a later run removes what is left."""
+        for path in paths:
+            with suppress(asyncssh.Error, OSError):
+                await self.sftp.remove(path)
 
-    async def holds(self, other: Side, path: str, entry: TreeEntry, moved: Moved) -> bool:
-        """Tell whether a file has the content that it has on the other side, where it has the same size."""
-        async with other.reading(path) as read, self._turn(entry), self._open(path) as file:
-            return await holds(read, file, Blocks(entry.size, self._block), moved)
-
-    def _open(self, path: str) -> Any:
-        """Open a file to read blocks of it, which the library is not to cut up once more."""
-        return self.sftp.open(encode_path(self.at(path)), "rb", encoding=None, block_size=0)
-
-    def _turn(self, entry: TreeEntry) -> AbstractAsyncContextManager[Any]:
-        """Wait, with a large file, until few enough others are under way."""
-        return self._large if entry.size > LARGE else nullcontext()
-
-    async def _put_in_place(self, temporary: str, path: str) -> None:
+    async def _put_in_place(self, old: bytes, path: str) -> None:
         """Rename over what is there; a server that cannot do so in one step does it in several."""
-        old, new = encode_path(temporary), encode_path(path)
+        new = encode_path(path)
         try:
             await self.sftp.posix_rename(old, new)
-        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+        except MISSING:
             raise asyncssh.SFTPNoSuchFile(GONE) from None
         except (asyncssh.SFTPOpUnsupported, asyncssh.SFTPFailure, asyncssh.SFTPFileAlreadyExists) as error:
             found = await unless_refused(self.sftp.lstat(new), None)
-            in_place = None if found is None else int(found.type)
-            unsupported = isinstance(error, asyncssh.SFTPOpUnsupported)
-            if in_place not in ((*REPLACEABLE, None) if unsupported else REPLACEABLE):
-                raise
-            if in_place is None:
+            if found is None and isinstance(error, asyncssh.SFTPOpUnsupported):
                 await self.sftp.rename(old, new)
-            else:
+            elif found is not None and kind_of(found.permissions or 0) in (Kind.FILE, Kind.LINK):
                 await self._replace(old, new, aside_path(path))
+            else:
+                raise
 
     async def _replace(self, old: bytes, new: bytes, place_aside: str) -> None:
         """Rename to a name that is taken: what has it is put aside, and comes back if that fails."""
@@ -336,26 +334,51 @@ class Remote:
             except (asyncssh.Error, OSError):
                 error.args = (f"{error}; what was there is now {printable_path(place_aside)}",)
             raise
-        with suppress(asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):  # another run found it first
+        with suppress(*MISSING):  # another run found it first
             await self.sftp.remove(aside)
 
-    @asynccontextmanager
-    async def _removed_on_error(self, temporary: str) -> AsyncIterator[None]:
-        """Take a temporary file away again when what is done with it fails."""
+    # --- Trying what the server supports; its name does not say -------------------------------------
+
+    async def try_attributes(self, folder: str) -> None:
+        """Find out with a file of our own whether times and permissions are kept, and not only accepted."""
+        path = encode_path(temporary_path(join(folder, "probe")))
         try:
-            yield
-        except BaseException:
-            # Where the connection is gone as well, a later run removes what is left.
-            with suppress(asyncssh.Error, OSError):
-                await self.sftp.remove(encode_path(temporary))
-            raise
+            file = await self.sftp.open(path, NEW, asyncssh.SFTPAttrs(permissions=PRIVATE), encoding=None)
+        except asyncssh.SFTPError:  # writing will fail as well, and tells why
+            return
+        try:
+            await file.close()
+            tried = asyncssh.SFTPAttrs(permissions=TRIED_MODE, atime=TRIED_TIME, mtime=TRIED_TIME)
+            with suppress(asyncssh.SFTPError):
+                await self.sftp.setstat(path, tried)
+            found = await unless_refused(self.sftp.lstat(path), asyncssh.SFTPAttrs())
+            self.features.times = found.mtime == TRIED_TIME
+            self.features.modes = (found.permissions or 0) & 0o777 == TRIED_MODE
+        finally:
+            await self._discard(path)
+
+    async def try_links(self, folder: str) -> None:
+        """Find out with a link of our own which of its two paths the server takes for the link.
+
+        Both lie in the folder, so that nothing is made anywhere else whichever way the server reads them.
+        """
+        one, other = (encode_path(temporary_path(join(folder, "probe"))) for _name in range(2))
+        try:
+            with suppress(asyncssh.SFTPError):
+                await self.sftp.symlink(one, other)
+            straight = await unless_refused(self.sftp.readlink(other), None) is not None
+            swapped = not straight and await unless_refused(self.sftp.readlink(one), None) is not None
+            self.features.links, self.features.links_swapped = straight or swapped, swapped
+        finally:
+            await self._discard(one, other)
+
+
+def decoded(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
 
 
 def shown_entry(attributes: Any) -> TreeEntry:
-    """Read what the server tells about an entry, without the target of a link.
-
-    :raises TransferFailed: for a file without a size, which tells whether all of it arrived.
-    """
+    """Read what the server tells about an entry, without the target of a link."""
     mode = attributes.permissions or 0
     kind = kind_of(mode)
     if kind is Kind.FILE and attributes.size is None:
@@ -367,22 +390,17 @@ def shown_entry(attributes: Any) -> TreeEntry:
 
 
 def check_entry_name(name: bytes) -> str:
-    """Return a name that a server sent, unless it would lead out of its directory.
-
-    :raises TransferFailed: for such a name: no honest server sends one.
-    """
+    """Return a name that a server sent, unless it would lead out of its directory."""
     if not name or len(name) > LONGEST_NAME or b"/" in name or b"\0" in name:
         shown = name[:SHOWN]
         raise TransferFailed(f"the server sent an invalid file name: {shown!r}; nothing was done")
-    return name.decode("utf-8", "surrogateescape")
+    return decoded(name)
 
 
 # --- A server that is only read --------------------------------------------------------------------
 
 
 class Unreadable(OSError):
-    """The source refused to let a file be read."""
-
     def __init__(self, reason: str) -> None:
         super().__init__(None, clean(reason))
 
@@ -401,19 +419,17 @@ class Relayed(Remote):
         """Turn errors of the library into ones that name this side."""
         try:
             yield
-        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection) as error:
+        except LOST as error:
             raise ConnectionBroken(f"the connection to {self._label} was lost: {clean(str(error))}") from None
         except asyncssh.SFTPError as error:
             raise Unreadable(str(error) or type(error).__name__) from None
 
-    async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
-        """Read the tree."""
+    async def tree(self, patterns: Patterns) -> Tree:
         async with self._named():
-            return await super().tree(patterns, skip)
+            return await super().tree(patterns)
 
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:
-        """Open a file to read blocks of it."""
         async with self._named():
             file = await self._open(path)
 

@@ -9,7 +9,7 @@ import asyncio
 import getpass
 import os
 from collections.abc import Coroutine
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from .._api.text import clean
 from .errors import ConnectionBroken, HostKeyRefused, LoginRefused, TransferFailed
 from .host_keys import ALGORITHMS, HostKeys
 from .library import asyncssh
+from .trees import LOST
 
 T = TypeVar("T")
 
@@ -33,10 +34,7 @@ CIPHERS += ["aes192-ctr", "aes256-ctr"]
 
 @dataclass(frozen=True)
 class Login:
-    """The address and the credentials. ``timeout`` is for connecting and logging in, in seconds.
-
-    ``passphrase`` is ``None`` where the task has no such option.
-    """
+    """The address and the credentials. ``passphrase`` is ``None`` where the task has no such option."""
 
     host: str
     port: int
@@ -73,7 +71,6 @@ class Login:
             raise ConfigurationError(f"private_key_file {path!r} {self.key_problem(error)}") from None
 
     def key_problem(self, error: ValueError) -> str:
-        """Say what is wrong with the key file, from what the library says."""
         said = str(error)
         if "bcrypt" in said:
             return "is encrypted in a way that needs the Python library bcrypt; install it, or use an agent"
@@ -85,18 +82,13 @@ class Login:
         return f"is not a private key that can be used: {said}"
 
     def credentials_tried(self) -> str:
-        """Say what was tried, for an error."""
         ways = [f"the key {self.private_key_file}"] if self.private_key_file else []
         ways += ["the password"] if self.password is not None else []
         return " and ".join(ways) or "the keys of the agent and of ~/.ssh"
 
 
 class SftpSession:
-    """An open connection with a loop of its own. Everything asynchronous runs through :meth:`run`.
-
-    :param beside: another session, whose loop this one shares so that one task can use both. It must be
-        closed after this one.
-    """
+    """An open connection with a loop of its own, or that of one ``beside`` it, which is closed later."""
 
     def __init__(
         self, login: Login, host_keys: HostKeys, *, remember: bool, beside: SftpSession | None = None
@@ -113,29 +105,19 @@ class SftpSession:
         self.sftp: Any = None
 
     def __enter__(self) -> SftpSession:
-        try:
+        with ExitStack() as opened:
+            if self._owns_loop:
+                opened.callback(self._runner.close)
             self.run(self._open())
-        except BaseException:
-            self._close_loop()
-            raise
+            opened.callback(lambda: self._runner.run(self._close()))
+            self._opened = opened.pop_all()
         return self
 
     def __exit__(self, *problem: object) -> None:
-        try:
-            self._runner.run(self._close())
-        finally:
-            self._close_loop()
-
-    def _close_loop(self) -> None:
-        """Close the loop, unless it is another session's."""
-        if self._owns_loop:
-            self._runner.close()
+        self._opened.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run ``work`` to its end.
-
-        :raises HostedError: whatever of the library's errors it ended in.
-        """
+        """Run ``work`` to its end, and make errors of the library ours."""
         try:
             return self._runner.run(work)
         except (asyncssh.Error, OSError, TimeoutError) as error:
@@ -182,12 +164,10 @@ class SftpSession:
         self.sftp = await open_sftp(self._connection)
 
     async def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            await self._connection.wait_closed()
+        self._connection.close()
+        await self._connection.wait_closed()
 
     def _explain(self, error: Exception) -> HostedError:
-        """Turn an error of the library into one of ours."""
         reason = clean(str(error)) or type(error).__name__
         if isinstance(error, asyncssh.PermissionDenied):
             return LoginRefused(
@@ -197,9 +177,7 @@ class SftpSession:
             )
         if isinstance(error, asyncssh.HostKeyNotVerifiable):
             return HostKeyRefused(f"the key of {self.login.host} was not accepted: {reason}")
-        if isinstance(error, asyncssh.SFTPError) and not isinstance(
-            error, (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection)
-        ):
+        if isinstance(error, asyncssh.SFTPError) and not isinstance(error, LOST):
             return TransferFailed(f"{self.login}: the server refused: {reason}")
         if isinstance(error, TimeoutError):
             return ConnectionBroken(f"{self.login} did not answer within {self.login.timeout:g} seconds")
@@ -245,10 +223,7 @@ async def open_sftp(connection: Any) -> Any:
 
 
 class RequestCollector:
-    """A writer that sends all data of one iteration of the event loop together.
-
-    SFTP is a stream, so an SSH packet can hold many requests.
-    """
+    """A writer that sends all data of one iteration of the event loop together: SFTP is a stream."""
 
     def __init__(self, writer: Any) -> None:
         self._writer = writer
@@ -258,7 +233,6 @@ class RequestCollector:
         return getattr(self._writer, name)
 
     def write(self, data: bytes) -> None:
-        """Send data at the end of this iteration."""
         if not self._pieces:
             asyncio.get_running_loop().call_soon(self._send)
         self._pieces.append(data)

@@ -11,7 +11,7 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Awaitable, Callable, Container, Iterator
+from collections.abc import Awaitable, Container, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
@@ -39,6 +39,8 @@ MOST_ENTRIES, MOST_LEVELS, MOST_BYTES = 2_000_000, 128, 2**44
 SHOWN = 60
 """The characters of a path without end that a message shows."""
 ROOT = ""
+LOST = (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection) if asyncssh else ()
+MISSING = (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath) if asyncssh else ()
 
 
 class Kind(Enum):
@@ -66,37 +68,35 @@ class TreeEntry:
 
 @dataclass
 class Tree:
-    """The entries by path relative to the root, whose own path is empty. Names that are not UTF-8 are kept.
-
-    ``protected`` are directories with something below them that takes no part, so they have to stay.
-    """
+    """The entries by path relative to the root, whose own path is empty; names need not be UTF-8."""
 
     entries: dict[str, TreeEntry] = field(default_factory=dict)
+    patterns: Patterns = field(default_factory=Patterns, compare=False)
+    """The patterns that the tree was read with."""
+    name: str = field(default="the tree", compare=False)
+    """How messages call it."""
     protected: set[str] = field(default_factory=set)
+    """Directories with something below them that takes no part, so that they have to stay."""
+    excluded: set[str] = field(default_factory=set)
+    """Entries that a pattern excludes, without those below them."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Why entries take no part although no pattern excludes them, such as sockets and unfinished files."""
+    unreadable: dict[str, str] = field(default_factory=dict)
+    """Directories whose content is not known, with the reason."""
     leftovers: list[str] = field(default_factory=list)
     """Half-written files of a transfer that broke off, and files that were replaced by then."""
     temporary: dict[str, int] = field(default_factory=dict)
     """When unfinished files were last written to, in seconds since 1970; 0 where that is not shown."""
     newest: int = 0
     """When anything in the tree was last written to, in the same way."""
-    left_out: set[str] = field(default_factory=set)
-    """Entries that take no part although no pattern excludes them, such as sockets and unfinished files."""
-    unreadable: dict[str, str] = field(default_factory=dict)
-    """Directories whose content is not known, with the reason."""
-    patterns: Patterns = field(default_factory=Patterns, compare=False)
-    """The patterns that the tree was read with."""
-    excluded: set[str] = field(default_factory=set)
-    """Entries that a pattern excludes, without those below them."""
-    name: str = field(default="the tree", compare=False)
-    """How messages call it."""
     met: int = field(default=0, compare=False)
     """How many entries were listed, whether or not they take part."""
 
-    def meet(self, path: str) -> None:
-        """Count an entry that was listed.
+    def __contains__(self, path: str) -> bool:
+        return path in self.entries
 
-        :raises TransferFailed: if there are more, or one lies deeper, than any tree may have.
-        """
+    def meet(self, path: str) -> None:
+        """Count an entry that was listed, and refuse more or deeper ones than any tree may have."""
         self.met += 1
         if self.met > MOST_ENTRIES:
             what = f"has more than {MOST_ENTRIES} entries"
@@ -106,14 +106,8 @@ class Tree:
             return
         raise TransferFailed(f"{self.name} {what}, the most that is copied. Copy parts of it, or tidy it up")
 
-    def __contains__(self, path: str) -> bool:
-        return path in self.entries
-
-    def take(self, path: str, entry: TreeEntry, skip: Callable[[str, str], None]) -> bool:
-        """Note an entry that was met; return whether it is a directory to look into.
-
-        ``skip`` hears of one that is left out.
-        """
+    def take(self, path: str, entry: TreeEntry) -> bool:
+        """Note an entry that was met; return whether it is a directory to look into."""
         directory = entry.kind is Kind.DIRECTORY
         self.newest = max(self.newest, entry.mtime)
         if not directory and TEMPORARY.fullmatch(posixpath.basename(path)):
@@ -124,7 +118,7 @@ class Tree:
         if excluded:
             self.excluded.add(path)
         if entry.kind is Kind.OTHER:
-            self.leave_out(path, "it is neither a file, a directory nor a link", skip)
+            self.leave_out(path, "it is neither a file, a directory nor a link")
         elif excluded or not (directory or self.patterns.includes(named, directory)):
             self.protect(path)
         else:
@@ -132,50 +126,41 @@ class Tree:
             return directory
         return False
 
-    def leave_out(self, path: str, why: str, skip: Callable[[str, str], None]) -> None:
-        """Note an entry that takes no part although no pattern excludes it."""
-        self.left_out.add(path)
+    def leave_out(self, path: str, why: str) -> None:
+        self.left_out[path] = why
         self.protect(path)
-        skip(path, why)
 
     def protect(self, path: str) -> None:
         """Keep the directories above something that takes no part."""
         self.protected.update(above(path))
 
     def cannot_read(self, path: str, reason: str) -> None:
-        """Note a directory that could not be read, and keep it with those above it."""
         self.unreadable[path] = reason
         self.protect(join(path, "unknown"))
 
-    def prune(self, patterns: Patterns, skip: Callable[[str, str], None]) -> None:
-        """Drop the directories that take no part: neither they nor anything below them is included.
+    def finish(self) -> Tree:
+        """Return the tree without what takes no part: that are directories of which nothing is included.
 
         An unfinished file is a leftover if something was written an hour after it, by the clock of the tree.
-        Otherwise, ``skip`` hears of it.
-
-        A file that was put aside is a leftover once something is in its place; until then it may be all
-        that there is of that file.
+        A file that was put aside is one once something is in its place; until then it may be all that there
+        is of that file.
         """
         now = min(self.newest, time.time())
         for path, mtime in self.temporary.items():
             if 0 < mtime < now - STALE_AFTER:  # 0 is that of a server that shows none
                 self.leftovers.append(path)
             else:
-                self.leave_out(path, "a transfer may be writing it", skip)
-        replaced = [path for path in self.entries if self._is_replaced(path)]
-        self.leftovers += replaced
-        for path in replaced:
-            del self.entries[path]
+                self.leave_out(path, "a transfer may be writing it")
         needed = {ROOT}
-        for path, entry in self.entries.items():
-            directory = entry.kind is Kind.DIRECTORY
-            if patterns.includes(path if directory else original_path(path), directory):
+        for path, entry in list(self.entries.items()):
+            directory, original = entry.kind is Kind.DIRECTORY, original_path(path)
+            if original != path and original in self and not directory:
+                self.leftovers.append(path)
+                del self.entries[path]
+            elif self.patterns.includes(path if directory else original, directory):
                 needed.update((path, *above(path)))
         self.entries = {path: entry for path, entry in self.entries.items() if path in needed}
-
-    def _is_replaced(self, path: str) -> bool:
-        original = original_path(path)
-        return original != path and original in self and self.entries[path].kind is not Kind.DIRECTORY
+        return self
 
 
 def original_path(path: str) -> str:
@@ -185,52 +170,36 @@ def original_path(path: str) -> str:
 
 
 def temporary_path(path: str) -> str:
-    """Return a name for the time in which the file at ``path`` is not whole yet."""
     return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
 
 
 def aside_path(path: str) -> str:
-    """Return a name for the file at ``path`` while another takes its place.
-
-    It tells which file it is, as after a broken connection it may be all that there is of it.
-    """
+    """Return a name for a file while another takes its place; it may be all there is of that file."""
     folder, name = posixpath.split(path)
     start = encode_path(name)[:LONGEST_START].decode("utf-8", "surrogateescape")
     return join(folder, f"{start}.hosted-{secrets.token_hex(8)}.old")
 
 
 def join(root: str, path: str) -> str:
-    """Return where an entry of a tree lies."""
     return posixpath.join(root, path) if path else root
 
 
 def above(path: str) -> Iterator[str]:
-    """Yield the directories that a path lies in, the root last."""
     while path:
         path = posixpath.dirname(path)
         yield path
 
 
 def within(path: str, places: Container[str]) -> bool:
-    """Tell whether a path is one of these places or lies below one."""
-    while path:
-        if path in places:
-            return True
-        path = posixpath.dirname(path)
-    return ROOT in places
-
-
-# --- Both ---------------------------------------------------------------------------------------------
+    return path in places or any(folder in places for folder in above(path))
 
 
 def kind_of(mode: int) -> Kind:
-    """Read the kind out of a mode with its type bits."""
     kinds = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.DIRECTORY, stat.S_IFLNK: Kind.LINK}
     return kinds.get(stat.S_IFMT(mode), Kind.OTHER)
 
 
 def encode_path(path: str) -> bytes:
-    """Return a path as it goes over the wire."""
     return path.encode("utf-8", "surrogateescape")
 
 
@@ -244,7 +213,7 @@ async def unless_refused(request: Awaitable[T], otherwise: T) -> T:
     """Return what a side answers, or ``otherwise`` if it refuses. A lost connection is raised."""
     try:
         return await request
-    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+    except LOST:
         raise
     except (asyncssh.SFTPError, OSError):
         return otherwise

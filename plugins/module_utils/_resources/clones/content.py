@@ -28,10 +28,9 @@ from ..._sftp.trees import ROOT, Kind, Tree
 from ..databases.dump import NoDumpError, find_source
 from ..databases.engine import connection_facts
 from ..databases.restore import Dump, as_failure, check_client, check_login, find_target
-from ..files.guards import SftpSyncOptions
 from ..files.mirror import (
-    AS_THEY_ARE,
     MirrorWork,
+    SftpSyncOptions,
     check_readable,
     describe_counts,
     key_session,
@@ -214,9 +213,9 @@ async def compared(task: Task[CopyOptions], target: SftpSession, mirror: Mirror,
     """Read both sides of a mirror, and return what is to be done."""
     tree = await read_source(task, mirror.source, Patterns())
     check_readable(mirror.source, tree)
-    there = await mirror.target.tree(Patterns(), lambda path, why: None)
+    there = await mirror.target.tree(Patterns())
     spare(there, tree, Patterns((), task.options.exclude))
-    found = kind(task, target, mirror, tree, there, AS_THEY_ARE)
+    found = kind(task, target, mirror, tree, there)
     found.listed = time.monotonic()
     await found.compare()
     return found

@@ -42,16 +42,12 @@ class FileManager:
     # --- Looking ----------------------------------------------------------------------------------
 
     def entries(self, directory: str) -> list[FileEntry]:
-        """Return the entries of a directory, as first read."""
         if directory not in self._seen:
             self._seen[directory] = self._list(directory or ROOT)
         return self._seen[directory]
 
     def _list(self, directory: str) -> list[FileEntry]:
-        """Return what the platform lists, but for the directory itself and the one above.
-
-        :raises UnexpectedAnswer: for what is no name, as it would lead elsewhere, and for an endless tree.
-        """
+        """Return what the platform lists, but for the directory itself and the one above."""
         found = [item for item in self.task.account.files(self.id, directory) if item.name not in (".", "..")]
         odd = [item.name for item in found if not item.name or "/" in item.name or "\0" in item.name]
         if odd or directory.count("/") >= MOST_LEVELS:
@@ -60,14 +56,10 @@ class FileManager:
         return found
 
     def invalidate(self) -> None:
-        """Discard what was read, so that the next access reads again."""
         self._seen.clear()
 
     def entry(self, path: str) -> FileEntry | None:
-        """Return the entry at a path; ``None`` if there is none.
-
-        :raises Invalid: if a parent is not a directory.
-        """
+        """Return the entry at a path; ``None`` if there is none."""
         parent, name = posixpath.split(path)
         if parent:
             if self.entry(parent) is None:
@@ -82,7 +74,6 @@ class FileManager:
             raise Invalid(f"{path!r} on {self.label} is a file, so nothing can be below it")
 
     def content(self, path: str, entry: FileEntry) -> str:
-        """Return the text of a file."""
         if is_large(entry):
             raise Invalid(
                 f"{path!r} on {self.label} has {entry.size} bytes; the file manager reads up to "
@@ -97,18 +88,14 @@ class FileManager:
                 f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {USE_SFTP_SYNC}"
             )
             raise
-        if is_full_text(entry, text):
-            return text
-        self.invalidate()
-        now = self.entry(path)  # one that was written to meanwhile
-        if now is not None and is_full_text(now, text):
-            return text
-        size = counted(now.size or 0, "byte") if now else "no such file"
-        raise Invalid(
-            f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
-            f"{counted(len(text.encode()), 'byte')}, and the directory has {size}. It was cut, or changed "
-            f"because it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
-        )
+        size = len(text.encode())
+        if entry.size not in (None, size) and not entry.symlink:  # the size of a link is its own
+            raise Invalid(
+                f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
+                f"{counted(size, 'byte')}, and the directory has {counted(entry.size or 0, 'byte')}. It was "
+                f"cut, or changed because it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
+            )
+        return text
 
     def text_or_note(self, path: str, entry: FileEntry) -> str | dict[str, Any]:
         """Return the text of a file that is going to be compared; facts about it where it has none."""
@@ -132,18 +119,16 @@ class FileManager:
         return replace(change, harmless=True)
 
     def making(self, path: str) -> Change:
-        """Return the change that creates a directory in an existing one."""
         root, name = posixpath.split(path)
         body = {"root": root or ROOT, "name": name}
         change = self._change(f"directory {path}", r.FILE_DIRECTORY, body, self._listed(root, name))
         return replace(change, unique=True)
 
     def renaming(self, path: str, name: str) -> Change:
-        """Return the change that renames an entry within its directory."""
         root, old = posixpath.split(path)
         body = {"root": root or ROOT, "from": old, "to": name}
-        renamed = Renamed(self._listed(root, name, old), name)
-        return self._change(f"the renaming of {path} to {name}", r.FILE_RENAME, body, renamed)
+        what = f"the renaming of {path} to {name}"
+        return self._change(what, r.FILE_RENAME, body, self._listed(root, name))
 
     def removing(self, root: str, names: Sequence[str]) -> list[Change]:
         """Return the changes that delete entries of a directory permanently, each a hundred (Limits)."""
@@ -174,23 +159,9 @@ class InDirectory:
     size: int | None = None
 
     def found(self, account: Account) -> list[FileEntry]:
-        """Return the entries."""
         listed = account.files(self.service_id, self.directory)
         named = [entry for entry in listed if entry.name in self.names]
         return [entry for entry in named if self.size is None or entry.size in (None, self.size)]
-
-
-@dataclass(frozen=True)
-class Renamed:
-    """A directory lists an entry under its new name, and no longer under the old one."""
-
-    both: InDirectory
-    new: str
-
-    def found(self, account: Account) -> list[FileEntry]:
-        """Return the entry."""
-        entries = self.both.found(account)
-        return entries if [entry.name for entry in entries] == [self.new] else []
 
 
 def is_large(entry: FileEntry) -> bool:
@@ -198,18 +169,11 @@ def is_large(entry: FileEntry) -> bool:
     return entry.size is not None and entry.size > MAX_BYTES and not entry.symlink
 
 
-def is_full_text(entry: FileEntry, text: str) -> bool:
-    """Tell whether a text has the size of its file. A link's is not that of its target."""
-    return entry.size is None or entry.symlink is True or len(text.encode()) == entry.size
-
-
 def as_result(path: str, entry: FileEntry) -> dict[str, Any]:
-    """Return an entry for results, with its full path."""
     return {"path": path, **entry.as_dict()}
 
 
 def expected_entry(path: str, size: int | None, directory: bool) -> dict[str, Any]:
-    """Return an entry as expected after the task, as far as known."""
     name = posixpath.basename(path)
     entry = FileEntry.model_construct(name=name, size=size, directory=directory, symlink=False)
     return as_result(path, entry)

@@ -6,11 +6,9 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from ..._api.models import SftpAccess
 from ..._api.text import counted, first_of
@@ -28,20 +26,53 @@ from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
 from ..._sftp.remote import Side
-from ..._sftp.server_features import FIRST_TIME, ServerFeatures
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
+from ..services.on_service import SftpServerOptions
+from ..shared.options import FilePath, option, required
 from ..shared.plan import Plan, Step, Task
 from ..shared.store import PLAYBOOK_FOLDER
-from ..shared.task_errors import NoSuchItem
-from .guards import SftpSyncOptions
+from ..shared.task_errors import Invalid, NoSuchItem
 
-LAST_TIME = 2**32 - 1
-"""The protocol counts seconds from 1970 in four bytes."""
+FIRST_TIME, LAST_TIME = 1, 2**32 - 1
+"""The protocol counts seconds from 1970 in four bytes, and 0 is no time to Go's library."""
 MAX_NAMED_PATHS = 5
 """How many paths a message names. The result has them all."""
-AS_THEY_ARE: Mapping[str, int | None] = MappingProxyType({"file_mode": None, "directory_mode": None})
-"""The permissions of what is copied, where nobody says otherwise."""
+HIGHEST_MODE = 0o7777
+
+
+@dataclass(frozen=True, kw_only=True)
+class SftpSyncOptions(SftpServerOptions):
+    """Which two trees, how to log in, and what to do with differences."""
+
+    username: str | None = option(None, selects=True, host_variables=("ansible_user", "ansible_ssh_user"))
+    private_key_file: FilePath | None = option(
+        None,
+        no_log=False,
+        reads_file=True,
+        host_variables=("ansible_ssh_private_key_file", "ansible_private_key_file"),
+    )
+    passphrase: str | None = option(None, no_log=True, filled=True)
+    password: str | None = option(
+        None,
+        no_log=True,
+        filled=True,
+        host_variables=("ansible_password", "ansible_ssh_password", "ansible_ssh_pass"),
+    )
+    host_key_checking: Literal["accept_new", "strict", "off"] = "accept_new"
+    direction: Literal["push", "pull"] = "push"
+    src: str = required(selects=True)
+    dest: str = required(selects=True)
+    include: list[str] = option([], selects=True)
+    exclude: list[str] = option([], selects=True)
+    checksum: bool = False
+    delete: bool = False
+    delete_excluded: bool = False
+    max_delete: int | None = option(None, selects=True)
+    allow_empty_source: bool = False
+    preserve_modes: bool = True
+    file_mode: Any = None
+    directory_mode: Any = None
 
 
 @dataclass
@@ -53,23 +84,16 @@ class MirrorWork:
     mirror: Mirror
     source: Tree
     target: Tree
-    modes: Mapping[str, int | None]
     equal: set[str] = field(default_factory=set)
     """Files whose content was compared and is the same."""
     changes: TreeChanges = field(default_factory=TreeChanges)
     links: set[str] = field(default_factory=set)
     """Links that the mirror would make."""
 
-    @property
-    def features(self) -> ServerFeatures:
-        """What is known of the server."""
-        return self.mirror.remote.features
-
     async def compare(self) -> None:
-        """Find out what is to be done."""
         if self.task.options.checksum:
             await self._read(self.source.entries)
-        self.changes = compare(self.source, self.target, rules_of(self.task, self.modes, self.equal))
+        self.changes = compare(self.source, self.target, rules_of(self.task, self.equal))
         self.links = set(self.changes.links)
 
     async def _read(self, files: Mapping[str, TreeEntry]) -> None:
@@ -77,14 +101,11 @@ class MirrorWork:
         self.mirror.compared = True
 
     def plan(self) -> Plan:
-        """Return the plan. Where check mode, or having nothing to do, would hide a failure, it fails here.
-
-        :raises TransferFailed: for directories that cannot be read, and for what may not be written.
-        """
+        """Return the plan. Where check mode, or having nothing to do, would hide a failure, it fails here."""
         self.mirror.check_room(self.changes)
-        result = self._result()
-        if self._foreseen() and (self.task.check_mode or not self.changes):
-            raise self._failed(self._foreseen(), changed=bool(self.changes), sftp_sync=result)
+        result, unreadable = self._result(), self._unreadable()
+        if unreadable and (self.task.check_mode or not self.changes):
+            raise self._failed(unreadable, changed=bool(self.changes), sftp_sync=result)
         before, after = before_and_after(self.changes, self.target)
         steps = [Step(self.describe(), lambda: self._run(plan))] if self.changes else []
         way = describe_way(self.task, self.session.login)
@@ -92,62 +113,57 @@ class MirrorWork:
         return plan
 
     def _result(self) -> dict[str, Any]:
-        lost = set() if self.features.links else self.links
-        left_out = self.source.left_out | lost
+        lost = set() if self.mirror.remote.features.links else self.links
+        left_out = self.source.left_out.keys() | lost
         return mirror_result(self.task, self.session.login, self.changes, self.target, left_out)
 
-    def _foreseen(self) -> dict[str, str]:
-        """Return the failures that show before anything is changed, by path."""
-        sides = ((self.mirror.source, self.source), (self.mirror.target, self.target))
-        return {path: why for side, tree in sides for path, why in describe_unreadable(side, tree).items()}
+    def _unreadable(self) -> dict[str, str]:
+        mirror = self.mirror
+        there = describe_unreadable(mirror.target, self.target)
+        return {**describe_unreadable(mirror.source, self.source), **there}
 
     def _run(self, plan: Plan) -> None:
-        task, mirror = self.task, self.mirror
-        mirror.failures.update(self._foreseen())
+        effects, mirror = self.task.effects, self.mirror
+        mirror.failures.update(self._unreadable())
         try:
             self.session.run(mirror.apply(self.changes))
             if mirror.failures:
                 raise self._failed(mirror.failures)
         except BaseException:
             finished = sorted_paths(set(mirror.done) - mirror.failures.keys())
-            task.effects.facts.update(changed=bool(mirror.done), finished=finished)
+            effects.facts.update(changed=bool(mirror.done), finished=finished)
             if mirror.failures:  # there may be some before the one that ended it
-                task.effects.facts["failures"] = failures_as_list(mirror.failures)
+                effects.facts["failures"] = failures_as_list(mirror.failures)
             raise
         finally:
             self._warn()
-        said = self.describe()
-        task.effects.nothing_changed = not mirror.done
-        task.effects.facts["actions"] = [said] if mirror.done else []
+        effects.nothing_changed = not mirror.done
+        effects.facts["actions"] = [self.describe()] if mirror.done else []
         plan.before, plan.after = before_and_after(self.changes, self.target)
 
     def describe(self) -> str:
-        """Say in one line what is done."""
         return describe_step(self.task, self.session.login, self._result())
 
     def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:
-        """Return the error for what could not be done."""
         rest = ", so nothing was deleted" if self.task.options.delete else ""
         return TransferFailed(
             f"{describe_failures(failures)}{rest}", failures=failures_as_list(failures), **details
         )
 
     def _warn(self) -> None:
-        """Say what the server turned out not to do."""
-        options, features = self.task.options, self.features
+        options, features, warn = self.task.options, self.mirror.remote.features, self.task.warn
         if not features.links and self.links:
-            self.task.warn(
+            warn(
                 "the server does not support symbolic links, so these were left out: "
                 f"{first_paths(self.links)}"
             )
         if not features.times:
-            self.task.warn(
+            warn(
                 "the server does not keep modification times to the second, so files of the same size are "
                 "compared by their content, as with checksum: true"
             )
-        wanted = options.preserve_modes, options.file_mode, options.directory_mode
-        if not features.modes and any(wanted):
-            self.task.warn(
+        if not features.modes and any((options.preserve_modes, options.file_mode, options.directory_mode)):
+            warn(
                 "the server does not keep permissions that are set, and uses its own; set "
                 "preserve_modes: false to accept that"
             )
@@ -156,7 +172,6 @@ class MirrorWork:
 def key_session(
     task: Task[Any], access: SftpAccess, known_hosts: str, beside: SftpSession | None = None
 ) -> SftpSession:
-    """Return the session that logs in to a service with a key of the account once it is entered."""
     key, timeout = task.options.private_key_file, task.options.timeout
     login = Login(access.host, access.port, access.username, key, timeout=timeout)
     keys = HostKeys(os.path.expanduser(known_hosts), ACCEPT_NEW, login.host, login.port, task.warn)
@@ -169,13 +184,11 @@ def pushes(direction: str | None) -> bool:
 
 
 async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Patterns) -> Tree:
-    """Read the tree that the other one follows, and warn of what is left out."""
-    skipped: dict[str, str] = {}
-    source = without_stray_links(await side.tree(patterns, skipped.__setitem__), skipped.__setitem__)
+    source = without_stray_links(await side.tree(patterns))
     if ROOT not in source:
         raise NoSuchItem(describe_missing_source(task.options))
     check_sizes(source)
-    for path, why in sorted(skipped.items()):
+    for path, why in sorted(source.left_out.items()):
         task.warn(f"{printable_path(path)} was left out: {why}")
     warn_of_special_bits(task, source)
     return with_known_times(task, source) if pushes(task.options.direction) else source
@@ -196,7 +209,6 @@ def describe_missing_source(options: SftpSyncOptions) -> str:
 
 
 def warn_of_special_bits(task: Task[SftpSyncOptions], source: Tree) -> None:
-    """Say which entries lose bits that have a program run as somebody else."""
     options = task.options
     if not options.preserve_modes:
         return
@@ -230,7 +242,6 @@ def with_known_times(task: Task[SftpSyncOptions], source: Tree) -> Tree:
 
 
 def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
-    """Return what is said of the directories of a tree that could not be read, by path."""
     return {
         path: f"cannot read {printable_path(side.at(path))} {side.where}: {why}"
         for path, why in tree.unreadable.items()
@@ -238,37 +249,47 @@ def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
 
 
 def check_readable(side: Side, tree: Tree) -> None:
-    """Refuse a tree of which not all can be read."""
     if tree.unreadable:
         raise TransferFailed(describe_failures(describe_unreadable(side, tree)))
 
 
 def describe_failures(failures: Mapping[str, str]) -> str:
-    """Return one sentence for what could not be done."""
     said = [failures[path] for path in sorted(failures)]
     more = f"; and {len(said) - MAX_NAMED_PATHS} more, see failures" if len(said) > MAX_NAMED_PATHS else ""
     return "; ".join(said[:MAX_NAMED_PATHS]) + more
 
 
 def failures_as_list(failures: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return what could not be done as the result has it."""
     return [{"path": printable_path(path) or ".", "message": failures[path]} for path in sorted(failures)]
 
 
 def first_paths(paths: Collection[str]) -> str:
-    """Return some of these paths for a message."""
     return first_of(sorted_paths(paths), MAX_NAMED_PATHS)
 
 
-def rules_of(task: Task[SftpSyncOptions], modes: Mapping[str, int | None], equal: Collection[str]) -> Rules:
+def rules_of(task: Task[SftpSyncOptions], equal: Collection[str]) -> Rules:
     """Return what the mirror is to be. ``equal`` are files whose content was compared and is the same."""
-    by_content = task.options.checksum
+    options = task.options
 
     def same(path: str, wished: TreeEntry, there: TreeEntry) -> bool:
         alike = (wished.size, wished.mtime) == (there.size, there.mtime)
-        return path in equal or (alike and not by_content)
+        return path in equal or (alike and not options.checksum)
 
-    return Rules(same, task.options.delete, task.options.preserve_modes, **modes)
+    modes = {name: parse_mode(name, getattr(options, name)) for name in ("file_mode", "directory_mode")}
+    return Rules(same, options.delete, options.preserve_modes, **modes)
+
+
+def parse_mode(name: str, value: Any) -> int | None:
+    """Parse permissions: octal digits, or the number that YAML made of them."""
+    if value is None:
+        return None
+    try:
+        number = value if isinstance(value, int) else int(str(value), 8)
+    except ValueError:
+        number = -1
+    if isinstance(value, bool) or not 0 <= number <= HIGHEST_MODE:
+        raise Invalid(f"{name} is {value!r}; give octal digits in quotes, such as '0640'")
+    return number
 
 
 def plan_expected(
@@ -278,16 +299,12 @@ def plan_expected(
     source: Tree,
     describe: Callable[[Mapping[str, Any]], str],
     *,
-    modes: Mapping[str, int | None] = AS_THEY_ARE,
     target: Tree | None = None,
 ) -> Plan:
-    """Plan for a service that does not exist yet, or shows nothing yet: everything is created.
-
-    :param target: what is there all the same; the root alone if not given.
-    """
+    """Plan for a service that shows nothing yet but its root, or ``target``: everything is created."""
     check_readable(side, source)
     target = Tree({ROOT: TreeEntry(Kind.DIRECTORY)}) if target is None else target
-    changes = compare(source, target, rules_of(task, modes, set()))
+    changes = compare(source, target, rules_of(task, set()))
     result = mirror_result(task, login, changes, target, source.left_out)
     before, after = before_and_after(changes, target)
     steps = [Step(describe(result), lambda: None)] if changes else []
@@ -295,7 +312,6 @@ def plan_expected(
 
 
 def before_and_after(changes: TreeChanges, target: Tree) -> tuple[dict[str, str], dict[str, str]]:
-    """Return what a diff shows of changes to a target."""
     there = {path: target.entries[path] for path in changes.desired if path in target}
     before = {**there, **changes.in_the_way, **changes.extra}
     return diff_entries(before), diff_entries(changes.desired)
@@ -327,18 +343,15 @@ def mirror_result(
 
 
 def sorted_paths(paths: Iterable[str]) -> list[str]:
-    """Return paths for people, in order."""
     return [printable_path(path) or "." for path in sorted(paths)]
 
 
 def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str, Any]) -> str:
-    """Say in one line what is done."""
     counts = describe_counts(result) or "the content is not known yet"
     return f"{describe_way(task, login)}: {counts}"
 
 
 def describe_way(task: Task[SftpSyncOptions], login: Login) -> str:
-    """Say what goes where."""
     src, dest, service = task.options.src, task.options.dest, task.options.service
     where = f"service {service!r}" if service or not login.host else str(login)
     push = pushes(task.options.direction)
@@ -346,7 +359,6 @@ def describe_way(task: Task[SftpSyncOptions], login: Login) -> str:
 
 
 def describe_counts(result: Mapping[str, Any]) -> str:
-    """Say how much is created, updated and deleted; nothing if nothing is."""
     counts = ", ".join(
         f"{word} {len(result[key])}"
         for word, key in (("create", "created"), ("update", "updated"), ("delete", "deleted"))
@@ -356,15 +368,4 @@ def describe_counts(result: Mapping[str, Any]) -> str:
 
 
 def diff_entries(entries: Mapping[str, TreeEntry]) -> dict[str, str]:
-    """Return entries as a diff shows them, in order."""
-    return {
-        printable_path(path) or ".": describe_entry(entries[path], format_time) for path in sorted(entries)
-    }
-
-
-def format_time(seconds: int) -> str:
-    """Write a time in UTC; one that no calendar has, in seconds."""
-    try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
-    except (OverflowError, ValueError, OSError):
-        return f"{seconds} seconds after 1970"
+    return {printable_path(path) or ".": describe_entry(entries[path]) for path in sorted(entries)}

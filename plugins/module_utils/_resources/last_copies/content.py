@@ -21,19 +21,18 @@ from ..._api.text import counted
 from ..._sftp.compare import PERMISSIONS, Rules, check_sizes, compare, without_stray_links
 from ..._sftp.errors import TransferFailed
 from ..._sftp.library import require
-from ..._sftp.local import Local, room_at
+from ..._sftp.local import Local
 from ..._sftp.mirror import PULL, Mirror
 from ..._sftp.patterns import Patterns
 from ..._sftp.remote import Remote
 from ..._sftp.session import SftpSession
-from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
+from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry
 from ..databases.dump import Source, content_digest, dump_from
 from ..databases.restore import as_failure
-from ..files.mirror import describe_failures, describe_unreadable, key_session
+from ..files.mirror import describe_failures, describe_unreadable, first_paths, key_session
 from ..services.options import ServiceOptions
 from ..shared.plan import Task
-from ..shared.task_errors import Invalid
-from .manifest import Entry, entry_on_disk, name_some
+from .folders import Entry, entry_on_disk
 
 FILES = "files"
 """The folder of a copy that holds the files of the service, and the kind of such a copy."""
@@ -56,8 +55,14 @@ class FileContent:
     task: Task[ServiceOptions]
     tree: Tree
     """What the service had when it was read first."""
-    left_out: dict[str, str] = field(default_factory=dict)
+    source: Tree = field(init=False)
+    """What of it is copied."""
+    left_out: dict[str, str] = field(init=False)
     """Links that lead out of the service, and what is no file, with the reason."""
+    count: int = field(init=False)
+    """The number of files."""
+    size: int = field(init=False)
+    """The number of bytes in them."""
 
     @classmethod
     def open(cls, task: Task[ServiceOptions], access: SftpAccess) -> FileContent:
@@ -65,57 +70,47 @@ class FileContent:
         require()
         session = key_session(task, access, task.options.known_hosts or KNOWN_HOSTS)
         task.closing.enter_context(session)
-        remote, skipped = Remote(session.sftp, "."), dict[str, str]()
-        tree = session.run(remote.tree(Patterns(), skipped.__setitem__))
+        remote = Remote(session.sftp, ".")
+        tree = session.run(remote.tree(Patterns()))
         check_readable(remote, tree)
-        skipped |= dict.fromkeys(tree.leftovers, "it is what a transfer that broke off has left")
-        return cls(session, remote, task, tree, skipped)
-
-    source: Tree = field(init=False)
-    """What of it is copied."""
-    count: int = field(init=False)
-    """The number of files."""
-    size: int = field(init=False)
-    """The number of bytes in them."""
+        return cls(session, remote, task, tree)
 
     def __post_init__(self) -> None:
-        self.source = owned(without_stray_links(self.tree, self.left_out.__setitem__))
+        self.source = owned(without_stray_links(self.tree))
+        broken = dict.fromkeys(self.tree.leftovers, "it is what a transfer that broke off has left")
+        self.left_out = {**self.source.left_out, **broken}
         sizes = [entry.size for entry in self.source.entries.values() if entry.kind is Kind.FILE]
         self.count, self.size = len(sizes), sum(sizes)
 
     def describe(self) -> str:
-        """Return what is copied, for messages."""
         return f"{counted(self.count, 'file')} ({counted(self.size, 'byte')})"
 
     def write(self, folder: str, before: str | None) -> None:
-        """Pull the files, sharing those that an earlier copy, ``before``, has by hard links.
-
-        :raises TransferFailed: if anything cannot be copied.
-        """
         self.sftp_session.run(self._write(folder, before))
 
     async def _write(self, folder: str, before: str | None) -> None:
-        local = Local(os.path.join(folder, FILES))
-        mirror = Mirror(local, self.remote, PULL, self.task.progress)
+        mirror, local = self._mirror(folder)
         os.mkdir(local.root, ENTERED)
         shared = await self._share(local, before) if before else set()
-        there = await local.tree(Patterns(), lambda path, why: None)
-        changes = compare(self.source, there, Rules(lambda path, *__: path in shared))
+        changes = compare(self.source, await local.tree(Patterns()), Rules(lambda path, *__: path in shared))
         mirror.check_room(changes)
         await mirror.apply(changes)
         if mirror.failures:
             raise TransferFailed(describe_failures(mirror.failures))
 
+    def _mirror(self, folder: str) -> tuple[Mirror, Local]:
+        local = Local(os.path.join(folder, FILES))
+        return Mirror(local, self.remote, PULL, self.task.progress), local
+
     async def _share(self, local: Local, before: str) -> set[str]:
         """Link the files that the earlier copy has with the same content; return them."""
-        earlier = Local(os.path.join(before, FILES))
-        there = (await earlier.tree(Patterns(), lambda path, why: None)).entries
+        mirror, earlier = self._mirror(before)
+        there = (await earlier.tree(Patterns())).entries
         alike = {
             path: entry
             for path, entry in self.source.entries.items()
             if path in there and (entry.mode, entry.mtime) == (there[path].mode, there[path].mtime)
         }
-        mirror = Mirror(earlier, self.remote, PULL, self.task.progress)
         shared = set()
         for path in await mirror.same_content(alike, there):
             with suppress(OSError):  # it is copied then
@@ -124,50 +119,41 @@ class FileContent:
         return shared
 
     def verify(self, folder: str) -> Sequence[Entry]:
-        """Compare every file with the service, and then see that the service has not changed since.
-
-        Return what the copy holds.
-
-        :raises TransferFailed: on any difference.
-        """
+        """Compare every file with the service, and see that this is as it was; return what the copy holds."""
         return self.sftp_session.run(self._verify(folder))
 
     async def _verify(self, folder: str) -> Sequence[Entry]:
-        local = Local(os.path.join(folder, FILES))
-        mirror = Mirror(local, self.remote, PULL, self.task.progress)
-        there = (await local.tree(Patterns(), lambda path, why: None)).entries
-        wrong = [path for path in self.source.entries.keys() | there.keys()
-                 if outline(self.source.entries.get(path)) != outline(there.get(path))]  # fmt: skip
-        if wrong:
-            raise TransferFailed(f"the copy does not have what the service has: {name_some(sorted(wrong))}")
+        mirror, local = self._mirror(folder)
+        source, there = self.source.entries, (await local.tree(Patterns())).entries
+        paths = source.keys() | there.keys()
+        if wrong := [path for path in paths if outline(source.get(path)) != outline(there.get(path))]:
+            raise TransferFailed(f"the copy does not have what the service has: {first_paths(wrong)}")
         if differing := await differing_files(mirror, self.source, there):
-            raise TransferFailed(changed_message(f"these differ from their copies: {name_some(differing)}"))
+            raise TransferFailed(changed_message(f"these differ from their copies: {first_paths(differing)}"))
         await self._check_unchanged()
         entries = []
-        for path in sorted(self.source.entries):
+        for path in sorted(source):
             original = self.tree.entries[path]  # whose permissions and time the copy may not have
             copied = entry_on_disk(folder, os.path.join(FILES, path) if path else FILES)
             entries.append(replace(copied, mode=f"{original.mode or 0:04o}", mtime=original.mtime))
         return entries
 
     async def _check_unchanged(self) -> None:
-        now = await self.remote.tree(Patterns(), lambda path, why: None)
+        now = await self.remote.tree(Patterns())
         check_readable(self.remote, now)
         first, second = self.tree.entries, now.entries
-        changed = sorted(path for path in first.keys() | second.keys() if first.get(path) != second.get(path))
-        changed += sorted(self.tree.left_out ^ now.left_out)
+        changed = {path for path in first.keys() | second.keys() if first.get(path) != second.get(path)}
+        changed |= self.tree.left_out.keys() ^ now.left_out.keys()
         if changed:
-            raise TransferFailed(changed_message(f"these are not as they were: {name_some(changed)}"))
+            raise TransferFailed(changed_message(f"these are not as they were: {first_paths(changed)}"))
 
 
 async def differing_files(mirror: Mirror, source: Tree, there: Mapping[str, TreeEntry]) -> list[str]:
-    """Read the files of both sides of a mirror, and return those whose content is not the same."""
     files = {path: entry for path, entry in source.entries.items() if entry.kind is Kind.FILE}
     return sorted(files.keys() - await mirror.same_content(files, there))
 
 
 def check_readable(remote: Remote, tree: Tree) -> None:
-    """Refuse a service of which not all can be read, naming what cannot be."""
     if tree.unreadable:
         said = describe_failures(describe_unreadable(remote, tree))
         raise TransferFailed(
@@ -176,12 +162,6 @@ def check_readable(remote: Remote, tree: Tree) -> None:
     if ROOT not in tree or tree.entries[ROOT].kind is not Kind.DIRECTORY:
         raise TransferFailed("the service shows no folder with its files over SFTP")
     check_sizes(tree)
-    hidden = sorted(p for p, entry in tree.entries.items() if entry.kind is Kind.LINK and not entry.target)
-    if hidden:
-        raise TransferFailed(
-            f"the server does not show where these links lead: {name_some(hidden)}. Remove them from the "
-            "service, then run this again"
-        )
 
 
 def owned(tree: Tree) -> Tree:
@@ -195,15 +175,12 @@ def owned(tree: Tree) -> Tree:
 
 
 def outline(entry: TreeEntry | None) -> tuple[Any, ...]:
-    """Return what a listing tells of the content of an entry."""
     if entry is None:
         return ()
-    size = entry.size if entry.kind is Kind.FILE else 0
-    return entry.kind, size, entry.target if entry.kind is Kind.LINK else None
+    return entry.kind, entry.size if entry.kind is Kind.FILE else 0, entry.target
 
 
 def changed_message(what: str) -> str:
-    """Say that a service is not as it was when it was copied, and what helps."""
     return (
         f"the service changed while it was copied; {what}. Stop what writes to it first, such as with "
         "state: stopped, and run this again"
@@ -225,14 +202,9 @@ class DumpContent:
     source: Source
 
     def describe(self) -> str:
-        """Return what is copied, for messages."""
         return f"a dump of database {self.source.login.database!r}"
 
     def write(self, folder: str, before: str | None) -> None:
-        """Dump the database into a folder; earlier copies are of no use for it.
-
-        :raises TransferFailed: if there is no whole dump.
-        """
         with as_failure():
             dump_from(Path(folder), self.source)
 
@@ -248,13 +220,3 @@ class DumpContent:
 
 
 Content: TypeAlias = "FileContent | DumpContent"
-
-
-def check_room(content: Content, root: str, shared: bool) -> None:
-    """Refuse a copy that does not fit on the disk, unless an earlier one shares its files."""
-    root, free = room_at(root)
-    if content.size is not None and content.size > free and not shared:
-        raise Invalid(
-            f"the copy has {counted(content.size, 'byte')}, and {printable_path(root)} has room for "
-            f"{free}; make room, or name a folder on another disk. Nothing was deleted"
-        )

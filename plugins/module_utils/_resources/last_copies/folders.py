@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The folder that takes last copies: checked before anything is read, written to under a temporary name.
+"""The folder that takes last copies, and the list of what each holds.
 
 Each service has a folder of its own in it, with one folder for each copy::
 
@@ -14,20 +14,25 @@ disk. So whatever ends a run, a folder with the name of a copy is a whole one.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, count
+from typing import Annotated, Any, ClassVar
 
+from ..._api.libraries import ConfigDict, Field
 from ..._api.private_folder import PRIVATE_FOLDER, make_folder_of, refuse_strangers
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
+from ..files.mirror import first_paths
+from ..shared import store
 from ..shared.task_errors import Invalid
 
 PARTIAL = ".partial-"
@@ -41,6 +46,14 @@ SYSTEM_FOLDERS = (
 """Folders that belong to the system."""
 FOR_USERS = ("/dev/shm", "/run/media")  # noqa: S108 - the user names it
 """Those below them that do not: memory that users share, and the disks that a desktop mounts."""
+MANIFEST = "manifest.json"
+FORMAT = 1
+FILE, DIRECTORY, LINK = "file", "directory", "link"
+Exact = Annotated[int, Field(strict=True)]
+"""A number that no text is taken for."""
+
+
+# --- Folders ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -59,8 +72,10 @@ class CopyFolder:
         try:
             if self.own:
                 make_folder_of(self.root)
-            make_private(self.root)
-            make_private(self.path)
+            for folder in (self.root, self.path):
+                with suppress(FileExistsError):
+                    os.mkdir(folder, PRIVATE_FOLDER)
+                refuse_strangers(folder)
             for name in os.listdir(self.path):
                 if name.startswith(PARTIAL):
                     shutil.rmtree(os.path.join(self.path, name), ignore_errors=True)
@@ -69,7 +84,6 @@ class CopyFolder:
             raise unwritable(self.path, error) from None
 
     def place(self, partial: str, made_at: float) -> str:
-        """Give a verified copy its name, for good; return its path."""
         final = self.free_path(made_at)
         try:
             os.rename(partial, final)
@@ -86,114 +100,81 @@ class CopyFolder:
         return next(name for name in names if not os.path.lexists(name))
 
     def copies(self) -> Iterator[str]:
-        """Yield the paths of the copies that are there, the newest first."""
         with suppress(FileNotFoundError):
             for name in sorted(os.listdir(self.path), reverse=True):
                 path = os.path.join(self.path, name)
                 if COPY_NAME.fullmatch(name) and stat.S_ISDIR(os.lstat(path).st_mode):
                     yield path
 
+    def newest(self, kind: str, leave: Callable[[str, str], None] = lambda path, why: None) -> str | None:
+        """Return the newest whole copy of this kind. ``leave`` is told what is none, or of another format."""
+        for path in self.copies():
+            try:
+                if read_manifest(path).kind == kind:
+                    return path
+            except TransferFailed as error:
+                leave(path, error.message)
+        return None
+
 
 def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder:
-    """Return where the copies of a service go, if they can be written there. Writes nothing.
-
-    :param own: whether it is the collection's own folder. Those above any other one have to be there.
-    """
-    root = os.path.realpath(os.path.abspath(os.path.expanduser(path)))
-    check_no_system_folder(path, root)
-    if os.path.lexists(root):
-        check_writable_folder(path, root)
-    else:
-        parent = nearest_folder(path) if own else os.path.dirname(root)
-        missing = root if os.path.islink(os.path.expanduser(path)) else parent
-        if not os.path.isdir(missing):  # a link, or the folder above
-            raise Invalid(
-                f"keep_copy is {path!r}, and {missing!r} does not exist. Is a disk not mounted? Create it, "
-                "or name another folder. Nothing was deleted"
-            )
-        check_writable_folder(path, parent)
-    folder = CopyFolder(root, os.path.join(root, folder_name(name, id)), own)
-    check_own_folder(folder.path)
-    return folder
-
-
-def nearest_folder(path: str) -> str:
-    """Return the nearest thing above a path that is there. It may be a link to a disk that is not mounted."""
-    above = os.path.dirname(os.path.abspath(os.path.expanduser(path)))
-    while not os.path.lexists(above):
-        above = os.path.dirname(above)
-    return above
-
-
-def check_no_system_folder(path: str, root: str) -> None:
-    """Refuse a folder of the system: a copy there is in the way, or gone with the next boot."""
-    own = any(root == mount or root.startswith(f"{mount}/") for mount in FOR_USERS)
-    inside = next((top for top in SYSTEM_FOLDERS if root == top or root.startswith(f"{top}/")), None)
-    if root == "/" or (inside and not own):
+    """Return where copies go, writing nothing. The folders above the collection's ``own`` are made later."""
+    given = os.path.abspath(os.path.expanduser(path))
+    root = place = os.path.realpath(given)
+    inside = next((top for top in SYSTEM_FOLDERS if within(root, top)), None)
+    if root == "/" or (inside and not any(within(root, mount) for mount in FOR_USERS)):
         raise Invalid(
             f"keep_copy is {path!r}, which is {f'inside of {inside!r}' if inside else 'the root'}, a folder "
             "of the system; name a folder of your own. Nothing was deleted"
         )
-
-
-def check_writable_folder(path: str, folder: str) -> None:
-    """Refuse what is no folder, or one that this user cannot write to."""
-    if not os.path.isdir(folder):
-        raise Invalid(f"keep_copy is {path!r}, and {folder!r} is no folder; name one. Nothing was deleted")
-    if not os.access(folder, os.W_OK | os.X_OK):
+    if not os.path.lexists(given):  # a link that leads nowhere may be one to a disk that is not mounted
+        place = os.path.dirname(given if own else root)
+        while own and not os.path.lexists(place):
+            place = os.path.dirname(place)
+    if not os.path.isdir(place):
+        problem = "is no folder" if os.path.exists(place) else "does not exist"
         raise Invalid(
-            f"keep_copy is {path!r}, and {folder!r} cannot be written to by this user; change its "
+            f"keep_copy is {path!r}, and {place!r} {problem}. Is a disk not mounted? Create it, or name "
+            "another folder. Nothing was deleted"
+        )
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise Invalid(
+            f"keep_copy is {path!r}, and {place!r} cannot be written to by this user; change its "
             "permissions, or name another folder. Nothing was deleted"
         )
+    folder = CopyFolder(root, os.path.join(root, folder_name(name, id)), own)
+    with suppress(OSError):
+        there = os.lstat(folder.path)
+        if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.geteuid():
+            raise Invalid(
+                f"the copy would go to {folder.path!r}, which is there and is not a folder of this user; "
+                "remove it, or name another folder. Nothing was deleted"
+            )
+    return folder
 
 
-def check_own_folder(path: str) -> None:
-    """Refuse a folder of a service that somebody else made: what is written there would be theirs."""
-    try:
-        there = os.lstat(path)
-    except OSError:
-        return
-    if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.geteuid():
-        raise Invalid(
-            f"the copy would go to {path!r}, which is there and is not a folder of this user; remove it, or "
-            "name another folder. Nothing was deleted"
-        )
+def within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
 
 
 def folder_name(name: str, id: str) -> str:
-    """Return the name of the folder of a service: readable, and safe whatever the service is called.
-
-    Where the id cannot stand in it as it is, a hash tells two of them apart.
-    """
+    """Return a name that is readable, and safe whatever the service and its id are."""
     readable = UNSAFE.sub("_", name).strip("._-")[:MAX_NAME] or "service"
-    plain = UNSAFE.sub("_", id).strip(".")[:MAX_NAME]
-    if plain != id:
-        plain = f"{plain}-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
-    return f"{readable}-{plain}"
-
-
-def make_private(path: str) -> None:
-    """Make a folder for this user alone, unless it is there, and nobody's trap."""
-    with suppress(FileExistsError):
-        os.mkdir(path, PRIVATE_FOLDER)
-    refuse_strangers(path)
+    if UNSAFE.search(id) or len(id) > MAX_NAME or ".." in id:
+        id = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{readable}-{id}"
 
 
 def flush_tree(root: str) -> None:
-    """Have everything below a folder on the disk, the folder itself included.
-
-    :raises OSError: where that fails; a full disk may say so only here.
-    """
+    """Have everything below a folder on the disk, the folder itself included; a full disk may say so here."""
     for folder, __, files in os.walk(root):
-        for name in files:
-            path = os.path.join(folder, name)
+        for path in (os.path.join(folder, name) for name in files):
             if not os.path.islink(path):
                 flush_entry(path)
         flush_entry(folder)
 
 
 def flush_entry(path: str) -> None:
-    """Have one file on the disk, or the names in one folder."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -202,6 +183,96 @@ def flush_entry(path: str) -> None:
 
 
 def unwritable(path: str, error: OSError) -> TransferFailed:
-    """Return the error for a place that cannot be written to."""
     place = printable_path(os.fsdecode(error.filename or path))
     return TransferFailed(f"cannot write {place}: {error.strerror or error}")
+
+
+# --- Lists --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a copy. ``mode`` and ``mtime`` are those on the service, which the copy may not have."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    path: str
+    kind: str
+    size: Exact = 0
+    sha256: str | None = None
+    target: str | None = None
+    mode: str | None = None
+    mtime: Exact | None = None
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a copy holds, by path relative to it. ``left_out`` has what has no content, or leads elsewhere."""
+
+    service: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = ""
+    made_at: str = ""
+    entries: Sequence[Entry] = ()
+    left_out: Sequence[Mapping[str, str]] = ()
+    format: Exact = 0
+    files: Exact = -1
+    bytes: Exact = -1
+    """How many are in the files. A list has no value that is a default here: one that lacks any is none."""
+
+    def complete(self) -> Manifest:
+        """Return it as a whole list of this format: with what its entries add up to."""
+        sizes = [entry.size for entry in self.entries if entry.kind == FILE]
+        return replace(self, format=FORMAT, files=len(sizes), bytes=sum(sizes))
+
+    def write(self, folder: str) -> None:
+        with store.atomic_file(os.path.join(folder, MANIFEST)) as file:
+            json.dump(asdict(self), file, indent=2)
+
+
+MANIFESTS = store.Kind("", Manifest, "The list of a copy", "A copy of another format is not read")
+
+
+def read_manifest(folder: str) -> Manifest:
+    """Read the list of a copy back, if it is whole and of this format."""
+    try:
+        found = store.Record(MANIFESTS, os.path.join(folder, MANIFEST)).read()
+    except Invalid as error:
+        raise TransferFailed(error.message) from None
+    if found.format != FORMAT:
+        raise TransferFailed(f"the copy has no list {MANIFEST} of format {FORMAT}")
+    lacking = {name for name, value in vars(Manifest()).items() if getattr(found, name) == value}
+    if lacking or found != found.complete():
+        raise TransferFailed(f"the list {MANIFEST} of the copy does not add up")
+    return found
+
+
+def check_copy(folder: str, expected: Manifest) -> None:
+    if read_manifest(folder) != expected:
+        raise TransferFailed(f"the list {MANIFEST} of the copy is not the one that was written")
+    wanted = {entry.path: replace(entry, mode=None, mtime=None) for entry in expected.entries}
+    there = {entry.path: entry for entry in entries_on_disk(folder) if entry.path != MANIFEST}
+    if wrong := [path for path in wanted.keys() | there.keys() if wanted.get(path) != there.get(path)]:
+        raise TransferFailed(f"the copy on the disk is not what was written: {first_paths(wrong)}")
+
+
+def entries_on_disk(root: str, below: str = "") -> Iterator[Entry]:
+    """Yield everything below a folder, with checksums. Links are not followed."""
+    try:
+        for name in os.listdir(os.path.join(root, below)):
+            entry = entry_on_disk(root, os.path.join(below, name))
+            yield entry
+            if entry.kind == DIRECTORY:
+                yield from entries_on_disk(root, entry.path)
+    except OSError as error:
+        place = printable_path(os.fsdecode(error.filename or below))
+        raise TransferFailed(f"cannot read {place} of the copy back: {error.strerror}") from None
+
+
+def entry_on_disk(root: str, path: str) -> Entry:
+    place = os.path.join(root, path)
+    info = os.lstat(place)
+    if stat.S_ISDIR(info.st_mode):
+        return Entry(path, DIRECTORY)
+    if stat.S_ISLNK(info.st_mode):
+        return Entry(path, LINK, target=os.readlink(place))
+    with open(os.open(place, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        return Entry(path, FILE, info.st_size, hashlib.file_digest(file, "sha256").hexdigest())

@@ -8,16 +8,15 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api.errors import HostedError, Refused, TokenRejected
 from ..._api.models import App, Settings
-from ..._api.text import in_one_line
+from ..._api.text import counted, in_one_line
 from ..._api.values import ContainerState, Family
-from ..._sftp.errors import TransferFailed
+from ..._sftp.local import room_at
 from ..._sftp.trees import printable_path
 from ..databases.dump import ENGINES, NoDumpError, find_source
 from ..databases.engine import connection_facts, find_connection
@@ -29,19 +28,28 @@ from ..shared.plan import Step, Task
 from ..shared.store import atomic_file, one_at_a_time
 from ..shared.task_errors import Invalid
 from ..shared.yaml_text import as_yaml
-from .content import FILES, Content, DumpContent, FileContent, check_room
-from .folders import CopyFolder, check_folder, flush_tree, unwritable
-from .manifest import MANIFEST, Manifest, check_copy, entry_on_disk, read_manifest
+from .content import FILES, Content, DumpContent, FileContent
+from .folders import (
+    MANIFEST,
+    CopyFolder,
+    Manifest,
+    check_copy,
+    check_folder,
+    entry_on_disk,
+    flush_tree,
+    unwritable,
+)
 
 DESCRIPTION = "service.yml"
 """What orders the service again."""
 FILES_CAPABILITY = "files"
 LONGEST_COPY = 24 * 3600.0
 """Seconds to wait for another task that copies the same service."""
+INSIDE = "copy what you need from inside of the machine"
 WAYS = {
     Family.BUCKET: "copy its objects with a client for object storage",
-    Family.VIRTUAL_MACHINE: "copy what you need from inside of the machine",
-    Family.DEDICATED: "copy what you need from inside of the machine",
+    Family.VIRTUAL_MACHINE: INSIDE,
+    Family.DEDICATED: INSIDE,
 }
 """How else to copy a service that has neither files nor a dump, by family."""
 
@@ -58,7 +66,6 @@ class LastCopy:
     made_at: float
 
     def facts(self, path: str, verified: Manifest | None = None) -> dict[str, Any]:
-        """Return what the result says of it."""
         return {
             "path": path,
             "kind": self.content.kind,
@@ -68,30 +75,26 @@ class LastCopy:
         }
 
     def make(self) -> None:
-        """Make the copy, verify it, and give it its name.
-
-        :raises HostedError: if there is any doubt about it. What there is of it is removed.
-        """
+        """Make the copy, verify it, and give it its name. If there is any doubt, it is removed."""
         try:
             with one_at_a_time(f"last copy {self.folder.path}", f"copying {self.view.label}", LONGEST_COPY):
-                path, manifest = self._make()
+                facts = self._make()
         except HostedError as error:
             del self.task.effects.facts["copy"]
             raise error.prepend(
                 f"{self.view.label} was not deleted, as there is no last copy of it: "
             ) from None
-        self.task.effects.facts["copy"] = self.facts(path, manifest)
+        self.task.effects.facts["copy"] = facts
 
-    def _make(self) -> tuple[str, Manifest]:
+    def _make(self) -> dict[str, Any]:
         partial = self.folder.begin()
         try:
-            self.content.write(partial, newest_copy(self.folder, self.content.kind))
+            self.content.write(partial, self.folder.newest(self.content.kind))
             with atomic_file(os.path.join(partial, DESCRIPTION)) as file:
                 file.write(self.description)
             flush_tree(partial)
             manifest = self._verify(partial)
-            path = self.folder.place(partial, self.made_at)
-            return path, manifest
+            return self.facts(self.folder.place(partial, self.made_at), manifest)
         except BaseException as error:
             shutil.rmtree(partial, ignore_errors=True)
             if isinstance(error, OSError):
@@ -99,14 +102,12 @@ class LastCopy:
             raise
 
     def _verify(self, partial: str) -> Manifest:
-        """Compare the copy with the service, and what is on the disk with its list; return that."""
         service = self.view.service
-        entries = [*self.content.verify(partial), entry_on_disk(partial, DESCRIPTION)]
         manifest = Manifest(
             {"id": service.id, "name": service.name, "family": service.family},
             self.content.kind,
             stamp(self.made_at),
-            entries,
+            [*self.content.verify(partial), entry_on_disk(partial, DESCRIPTION)],
             [{"path": path, "reason": why} for path, why in sorted(self.content.left_out.items())],
         ).complete()
         manifest.write(partial)
@@ -116,12 +117,7 @@ class LastCopy:
 
 
 def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
-    """Plan the copy of an active service into a folder before it is deleted.
-
-    Everything that can be known is checked here, in check mode too: the folder, the login, the room.
-
-    :raises Invalid: if the service cannot be copied, saying what to do instead.
-    """
+    """Plan the copy of a service before it is deleted, and check the folder, the login and the room."""
     service = view.service
     own = path == own_copies_folder(task.options.state_dir)
     folder = check_folder(path, service.name, service.id, own)
@@ -131,13 +127,17 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
     def leave(path: str, why: str) -> None:
         task.warn(f"{printable_path(path)} is left as it is, and nothing of it is used: {why}")
 
-    check_room(content, folder.root, newest_copy(folder, content.kind, leave) is not None)
+    (root, free), shared = room_at(folder.root), folder.newest(content.kind, leave)
+    if content.size is not None and content.size > free and shared is None:
+        raise Invalid(
+            f"the copy has {counted(content.size, 'byte')}, and {printable_path(root)} has room for "
+            f"{free}; make room, or name a folder on another disk. Nothing was deleted"
+        )
     for left, why in sorted(content.left_out.items()):
         task.warn(f"{printable_path(left)} is not in the last copy of {view.label}: {why}")
-    made_at = time.time()
-    may_be_app = service.family == Family.APP and content.kind != DumpContent.kind
-    app = task.account.apps_by_id().get(service.id) if may_be_app else None
-    state = None
+    made_at, app, state = time.time(), None, None
+    if service.family == Family.APP and content.kind != DumpContent.kind:
+        app = task.account.apps_by_id().get(service.id)
     with suppress(HostedError):  # the copy does without it
         state = read_state(task, service.id)
     description = describe_service(task, replace(view, state=state), settings, app, stamp(made_at))
@@ -149,11 +149,6 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
 
 
 def read_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> Content:
-    """Return what there is to copy of a service.
-
-    :raises Invalid: if there is nothing that could be copied.
-    :raises TransferFailed: if it cannot be read.
-    """
     service = view.service
     if service.family == Family.APP and (dump := dump_content(task, view, settings)):
         return dump
@@ -175,38 +170,17 @@ def read_content(task: Task[ServiceOptions], view: View, settings: Settings | No
 
 
 def dump_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> DumpContent | None:
-    """Return the dump of a database that this machine reaches; ``None`` for a service that is none."""
     try:
         connection = find_connection(task.account, view.service)
+        return DumpContent(find_source(connection_facts(connection, settings))) if connection else None
     except Invalid as error:
         raise uncopyable(view, error.message, "run this again later, or dump the database by hand") from None
-    if connection is None:
-        return None
-    try:
-        return DumpContent(find_source(connection_facts(connection, settings)))
     except NoDumpError as error:
         other = "dump the database from where that is possible, or copy what you need in another way"
         raise uncopyable(view, str(error), other) from None
 
 
-def newest_copy(
-    folder: CopyFolder, kind: str, leave: Callable[[str, str], None] = lambda path, why: None
-) -> str | None:
-    """Return the path of the newest whole copy of this kind; ``None`` if there is none.
-
-    :param leave: is told what has the name of a copy but is none, or is one of another format, and why.
-    """
-    for path in folder.copies():
-        try:
-            if read_manifest(path).kind == kind:
-                return path
-        except TransferFailed as error:
-            leave(path, error.message)
-    return None
-
-
 def is_last_copy(folder: str) -> bool:
-    """Tell whether a folder holds what last copies do, and nothing else."""
     there, own = set(os.listdir(folder)), {MANIFEST, DESCRIPTION}
     return own < there and there - own <= {FILES, *(engine.file for engine in ENGINES.values())}
 
@@ -222,10 +196,7 @@ def stamp(moment: float) -> str:
 def describe_service(
     task: Task[Any], view: View, settings: Settings | None, app: App | None, made_at: str
 ) -> str:
-    """Return a file of tasks that orders a service again, and leaves it stopped if it was stopped.
-
-    It has all that the platform tells of the service and no secrets. What it lacks is named in it.
-    """
+    """Return a file of tasks that orders a service again, without secrets. What it lacks is named in it."""
     service = view.service
     options: dict[str, Any] = {
         **({"slug": app.slug} if app else {"name": service.name}),
@@ -257,7 +228,6 @@ def describe_service(
 
 
 def heading(view: View, app: App | None, options: dict[str, Any], made_at: str) -> list[str]:
-    """Return what is said above the task."""
     lines = [
         f"The last copy of {view.label} was made at {made_at}, before it was deleted.",
         "This file of tasks orders it again; include it in a play with ansible.builtin.include_tasks.",

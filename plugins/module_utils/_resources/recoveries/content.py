@@ -46,7 +46,7 @@ from ..shared.identify import label
 from ..shared.options import required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
 from ..shared.task_errors import EffectUnverified, Invalid, NoSuchItem
-from .target import Target
+from .target import RecoveryRecord, Target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,15 +59,12 @@ class CopiedOptions(FillOptions):
     """What becomes of what somebody else may have written: replaced, as in a drill, kept, or refused."""
 
 
-def remembered(
-    target: Target, options: CopiedOptions, id: str, copy: str, steps: Sequence[Step]
-) -> list[Step]:
+def remembered(record: RecoveryRecord, key: str, id: str, steps: Sequence[Step]) -> list[Step]:
     """Return steps that bring the content of a copy, with the notes of that before and after them."""
-    record, key = target.record, options.key
     return [
         Step("remember it", lambda: record.begin(key, id), changes=False),
         *steps,
-        Step("remember that", lambda: record.end(key, id, {"copy": copy}), changes=False),
+        Step("remember that", lambda: record.end(key, id), changes=False),
     ]
 
 
@@ -82,26 +79,12 @@ class PushOptions(CopyOptions, CopiedOptions):
     """Whether the service runs afterwards. One that the recovery did not make runs if it did before."""
 
     @property
+    def copy(self) -> str:
+        return os.path.basename(self.src)
+
+    @property
     def what(self) -> str:
-        """What is done with which files, for messages."""
-        return f"restore the files of {self.name!r} from copy {os.path.basename(self.src)}"
-
-
-class PushWork(CopyWork):
-    """What becomes of the files of a service that gets those of a copy."""
-
-    task: Task[PushOptions]
-
-    async def check(self) -> dict[str, int]:
-        """Read all files of the service, and compare their content with that of the copy."""
-        there = await self.mirror.target.tree(Patterns(), lambda path, why: None)
-        if differing := await differing_files(self.mirror, self.source, there.entries):
-            raise EffectUnverified(
-                f"service {self.task.options.service} does not hold what its copy does: "
-                f"{first_paths(differing)}. Does something else write to it? Run this again"
-            )
-        sizes = [entry.size for entry in self.source.entries.values() if entry.kind is Kind.FILE]
-        return {"files": len(sizes), "bytes": sum(sizes)}
+        return f"restore the files of {self.name!r} from copy {self.copy}"
 
 
 class RecoveredFiles(FilesOnService[PushOptions]):
@@ -121,23 +104,22 @@ class RecoveredFiles(FilesOnService[PushOptions]):
         local = Local(task.options.src)
         source = asyncio.run(read_source(task, local, Patterns()))
         plan = plan_expected(task, Login("", 0, ""), local, source, task.options.describe)
-        plan.result = {"copy": os.path.basename(task.options.src), "restored": bool(plan.steps)}
+        plan.result = {"copy": task.options.copy, "restored": bool(plan.steps)}
         return plan
 
     def _over(
         self, task: Task[PushOptions], service: Service, stack: ExitStack, session: SftpSession
     ) -> Plan:
-        """Plan the push, which notes where it begins and what it ended with."""
         started, options, record = time.monotonic(), task.options, self._project.record
         mirror = Mirror(Local(options.src), Remote(session.sftp, EVERYTHING), PUSH, task.progress)
-        found = session.run(compared(task, session, mirror, PushWork))
-        result: dict[str, Any] = {"copy": os.path.basename(options.src), "restored": bool(found.changes)}
+        found = session.run(compared(task, session, mirror, CopyWork))
+        result: dict[str, Any] = {"copy": options.copy, "restored": bool(found.changes)}
         if self._is_in_use(task, service, found):
             leave = Step("remember that it is left", lambda: record.leave([service.id]), changes=False)
             return Plan(result={**result, "restored": False}, steps=[leave])
 
         def check() -> None:
-            result["verified"] = session.run(found.check())
+            result["verified"] = session.run(verify(found))
             result["seconds"] = round(time.monotonic() - started, 1)
 
         if not found.changes:
@@ -145,16 +127,12 @@ class RecoveredFiles(FilesOnService[PushOptions]):
         last = [Step("compare the files with the copy", check, changes=False)]
         starting = self._start_steps(task, service)
         plan = plan_between(found, service, self._service, stack, last)
-        steps = [*plan.steps, *starting]
-        plan.steps = remembered(self._project, options, service.id, options.src, steps)
+        plan.steps = remembered(record, options.key, service.id, [*plan.steps, *starting])
         plan.result, plan.reread = result, None
         return plan
 
-    def _is_in_use(self, task: Task[PushOptions], service: Service, found: PushWork) -> bool:
-        """Tell whether somebody uses a service that never got its content, so that it is left as it is.
-
-        Long after a run that failed, it may have been filled by hand, or have made a world of its own.
-        """
+    def _is_in_use(self, task: Task[PushOptions], service: Service, found: CopyWork) -> bool:
+        """Tell whether a service that never got its content may have been filled by hand, long after that."""
         key, record = task.options.key, self._project.record
         newer = written_since(found, record.in_use_since(key))
         if newer is None or key in self._project.overwrite or task.options.existing == "replace":
@@ -183,7 +161,18 @@ class RecoveredFiles(FilesOnService[PushOptions]):
         return [Expansion("start it again if it does not run", start, changes=False)]
 
 
-def written_since(found: PushWork, moment: datetime | None) -> str | None:
+async def verify(found: CopyWork) -> dict[str, int]:
+    there = await found.mirror.target.tree(Patterns())
+    if differing := await differing_files(found.mirror, found.source, there.entries):
+        raise EffectUnverified(
+            f"service {found.task.options.service} does not hold what its copy does: "
+            f"{first_paths(differing)}. Does something else write to it? Run this again"
+        )
+    sizes = [entry.size for entry in found.source.entries.values() if entry.kind is Kind.FILE]
+    return {"files": len(sizes), "bytes": sum(sizes)}
+
+
+def written_since(found: CopyWork, moment: datetime | None) -> str | None:
     """Return a file that would be replaced or deleted, and was written after a moment."""
     if moment is None:
         return None
@@ -201,8 +190,6 @@ def written_since(found: PushWork, moment: datetime | None) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class DumpOptions(CopiedOptions):
-    """From which dump to which service."""
-
     dump: str = required()
 
 
@@ -215,7 +202,6 @@ class RecoveredDatabase(Resource[DumpOptions]):
         self._target = target
 
     def plan(self, task: Task[DumpOptions]) -> Plan:
-        """Read the dump to its end, and plan to restore it."""
         options = task.options
         held = task.closing.enter_context(ExitStack())
         with restoring(options):
@@ -229,7 +215,6 @@ class RecoveredDatabase(Resource[DumpOptions]):
         return self._plan_restore(task, service, dump)
 
     def _plan_restore(self, task: Task[DumpOptions], service: Service, dump: Dump) -> Plan:
-        """Plan to restore a dump, unless the database has the same content."""
         started, options = time.monotonic(), task.options
         with restoring(options):
             database = find_source(own_address(task, service))
@@ -239,7 +224,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
                     "another copy in copies_of"
                 )
             rows, same = count_rows(database), dump.is_in(database)
-        if not same:
+        if rows and not same:
             self._check_replaceable(options, service, rows)
         result: dict[str, Any] = {"copy": options.dump, "bytes": dump.size, "restored": not same}
 
@@ -262,7 +247,7 @@ class RecoveredDatabase(Resource[DumpOptions]):
         said = f"restore {described(options, dump)} into {label(service)}"
         steps = [] if same else [Step(said, write)]
         steps.append(Step("compare the database with the dump", compare, changes=False))
-        steps = remembered(self._target, options, service.id, options.dump, steps)
+        steps = remembered(self._target.record, options.key, service.id, steps)
         state = {"content": options.dump}
         return Plan(result=result, steps=steps, before=state if same else {"content": "another"}, after=state)
 
@@ -270,17 +255,16 @@ class RecoveredDatabase(Resource[DumpOptions]):
         """Refuse to replace what this recovery has not written itself, or what may be in use by now."""
         key, record = options.key, self._target.record
         in_use = record.in_use_since(key)
-        if not rows or key in self._target.overwrite:
-            return
-        why = None
-        if not record.may_replace(key, service.id):
+        if record.begun.get(key) != service.id:
             why = "which this recovery did not write"
         elif options.existing != "replace" and in_use and in_use < datetime.now(UTC):
             why = (
                 "and this recovery began to restore it more than an hour ago, so somebody may have used it "
                 "since"
             )
-        if why:
+        else:
+            return
+        if key not in self._target.overwrite:
             raise Invalid(
                 f"the database of {label(service)} is not empty: it has {counted(len(rows), 'table')} with "
                 f"{counted(sum(rows), 'row')}, {why}. Nothing was restored. If that is to be "
@@ -289,13 +273,11 @@ class RecoveredDatabase(Resource[DumpOptions]):
 
 
 def described(options: DumpOptions, dump: Dump) -> str:
-    """Return a dump for messages, with its size."""
     copy = Path(options.dump).parent.name
     return f"the dump of {options.name!r} from copy {copy} ({counted(dump.size, 'byte')})"
 
 
 def restoring(options: DumpOptions) -> AbstractContextManager[None]:
-    """Say which database cannot be recovered, where there is no dump."""
     return as_failure(
         f"the database of {options.name!r} cannot be restored from {options.dump}",
         "copies_of names another copy, and without_data lists services to recover empty",
@@ -332,7 +314,6 @@ def own_address(task: Task[DumpOptions], service: Service) -> dict[str, Any]:
 
 
 def addresses(facts: Mapping[str, Any]) -> dict[tuple[str, str], tuple[str, int]]:
-    """Return where a database may answer, by the names of host and port."""
     places = (("host", "port"), ("public_host", "public_port"))
     known = [(host, port) for host, port in places if facts.get(host) and facts.get(port)]
     return {(host, port): (str(facts[host]), int(facts[port])) for host, port in known}

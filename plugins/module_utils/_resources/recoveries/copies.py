@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The off-site copies that role `backups` has made: which there are, and which one a service gets.
+"""Off-site copies as role `backups` makes them: what is there, and which of it a service gets.
 
 A folder holds a shelf for each service, by the id that the platform gave it. Once the account is gone, that
 id says nothing. So each shelf has a description, by which the service is known again.
@@ -49,74 +49,63 @@ class Copy:
 
     @property
     def name(self) -> str:
-        """The name of the backup that it was made with."""
         return os.path.basename(self.path)
 
     @property
     def shelf_id(self) -> str:
-        """The id of the service that it was made of."""
         return os.path.basename(os.path.dirname(self.path))
 
     @property
-    def says_left_out(self) -> bool:
-        """Whether the description says what this very copy leaves out."""
-        return isinstance(self._left_out_by.get(self.name), list)
+    def made_at(self) -> str:
+        return f"{self.moment:%Y-%m-%dT%H:%M:%SZ}"
 
-    @property
-    def left_out(self) -> list[str]:
-        """The patterns of what it leaves out, or else of what any copy of its shelf is known to leave out."""
-        known = self._left_out_by
-        lists = [known[self.name]] if self.says_left_out else known.values()
-        return [str(pattern) for each in lists if isinstance(each, list) for pattern in each if pattern]
-
-    @property
-    def _left_out_by(self) -> dict[str, Any]:
-        found = self.about.get("excluded")
-        return found if isinstance(found, dict) else {}
+    def left_out(self) -> tuple[list[str], bool]:
+        """Return the patterns of what it, or else any copy, leaves out; and whether they are its own."""
+        known = self.about.get("excluded")
+        known = known if isinstance(known, dict) else {}
+        own = known.get(self.name)
+        lists = [own] if isinstance(own, list) else known.values()
+        patterns = [str(pattern) for each in lists if isinstance(each, list) for pattern in each if pattern]
+        return patterns, isinstance(own, list)
 
     @property
     def dump(self) -> str | None:
         """The path of its dump; ``None`` if it has files."""
-        files = [each.name for each in os.scandir(self.path) if each.is_file(follow_symlinks=False)]
-        there = [name for name in DUMPS if name in files]  # a link would have any file restored
+        there = {each.name: each.is_file(follow_symlinks=False) for each in os.scandir(self.path)}
+        found = next((name for name in DUMPS if there.get(name)), None)  # a link would have any file restored
         engine = self.about.get("engine")
-        whole = len(os.listdir(self.path)) == 1
-        is_dump = bool(there) and (bool(engine) if engine is not None else whole)
-        return os.path.join(self.path, there[0]) if is_dump else None
+        is_dump = found is not None and (bool(engine) if engine is not None else len(there) == 1)
+        return os.path.join(self.path, str(found)) if is_dump else None
 
 
 @dataclass(frozen=True)
 class Shelf:
-    """All copies of one service."""
+    """All copies of one service, the oldest first."""
 
     id: str
     copies: Sequence[Copy]
-    """The oldest first."""
     undated: Sequence[Copy]
     """Folders whose names do not say when they were made, which only a user can name."""
     about: Mapping[str, Any]
 
     @property
     def label(self) -> str:
-        """How messages call it."""
         names = [str(self.about[name]) for name in ("project", "slug", "name") if self.about.get(name)]
         other = self.about.get("id", self.id)
         if other != self.id:
             return f"{self.id} (its {DESCRIPTION} is that of {other})"
         return f"{self.id} ({' / '.join(names[:2])})" if names else f"{self.id} (no {DESCRIPTION})"
 
-    def is_of(self, projects: Iterable[str], wanted: Wanted) -> bool:
-        """Tell whether it is that of a service of these projects."""
+    def is_of(self, projects: Collection[str], wanted: Wanted) -> bool:
         slug = self.about.get("slug")
         same = slug == wanted.was if wanted.is_app else not slug and self.about.get("name") == wanted.was
-        return same and self.about.get("project") in set(projects)
+        return same and self.about.get("project") in projects
 
 
 # --- Reading ------------------------------------------------------------------------------------------
 
 
 def read_shelves(folder: str) -> list[Shelf]:
-    """Return what is in a folder of copies: a shelf for each service."""
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -171,16 +160,18 @@ class Choice:
     """Chooses a copy for each service, and notes what has to be told of that."""
 
     shelves: Sequence[Shelf]
+    projects: Collection[str]
+    """The names under which the copies may know the project."""
     latest: datetime | None = None
     """Copies that were made later do not count."""
-    remarks: list[str] = field(default_factory=list)
-    now: datetime = field(default_factory=lambda: datetime.now(UTC))
     unfilled: Mapping[str, Sequence[Span]] = field(default_factory=dict)
     """By id: of when copies of a service count only if a user names them, as it lacked its content."""
+    remarks: list[str] = field(default_factory=list)
+    tomorrow: datetime = field(default_factory=lambda: datetime.now(UTC) + AHEAD)
+    """Copies that are dated later do not count either: their time is wrong."""
 
     def counting(self, shelf: Shelf) -> list[Copy]:
-        """Return the copies of a shelf that count. None of the future does: its time is wrong."""
-        latest = self.now + AHEAD if self.latest is None else min(self.latest, self.now + AHEAD)
+        latest = min(self.latest or self.tomorrow, self.tomorrow)
         return [each for each in shelf.copies if each.moment <= latest]
 
     def given(self, label: str, wanted: str) -> Copy:
@@ -191,24 +182,21 @@ class Choice:
             raise NoSuchItem(f"copies_of: {label} is to get {wanted!r}; there are {self.list_shelves()}")
         if not name:
             return self.newest(label, shelf)
-        there = [*shelf.undated, *shelf.copies]
-        copy = next((each for each in there if each.name == name), None)
-        if copy is None:
-            known = ", ".join(each.name for each in there)
-            raise NoSuchItem(f"copies_of: {label} is to get {wanted!r}; {shelf.label} has {known}")
-        return copy
+        there = {each.name: each for each in (*shelf.undated, *shelf.copies)}
+        if name not in there:
+            raise NoSuchItem(f"copies_of: {label} is to get {wanted!r}; {shelf.label} has {', '.join(there)}")
+        return there[name]
 
-    def known(self, wanted: Wanted, projects: Sequence[str]) -> Copy:
+    def known(self, wanted: Wanted) -> Copy:
         """Return the newest copy of a service that the descriptions of the shelves name."""
         label = wanted.label
-        own = [each for each in self.shelves if each.is_of(projects, wanted)]
+        own = [each for each in self.shelves if each.is_of(self.projects, wanted)]
         if not own:
             raise NoSuchItem(f"there is no copy of {label}; there are {self.list_shelves()}")
         own = self.filled(label, own)
-        shelves = [each for each in own if each.copies]
+        shelves = sorted((each for each in own if each.copies), key=lambda each: each.copies[-1].moment)
         if not shelves:
             return self.newest(label, own[0])
-        shelves.sort(key=lambda each: each.copies[-1].moment)
         newest = shelves[-1]
         for other in shelves[:-1]:
             if other.copies[-1].moment >= newest.copies[0].moment:
@@ -222,7 +210,7 @@ class Choice:
         if len(shelves) > 1:
             self.remarks.append(
                 f"{label} was ordered {counted(len(shelves), 'time')}, and each has copies; that of "
-                f"{chosen.shelf_id} is taken, which was made at {chosen.moment:%Y-%m-%dT%H:%M:%SZ}"
+                f"{chosen.shelf_id} is taken, which was made at {chosen.made_at}"
             )
         return chosen
 
@@ -230,12 +218,8 @@ class Choice:
         """Return shelves without the copies of what this recovery itself had not filled yet."""
         found, left_out = [], []
         for shelf in own:
-            lacking = [
-                each
-                for each in shelf.copies
-                for since, until in self.unfilled.get(shelf.id, ())
-                if not ((since and each.moment < since) or (until and until <= each.moment))
-            ]
+            spans = self.unfilled.get(shelf.id, ())
+            lacking = [each for each in shelf.copies if any(span.holds(each.moment) for span in spans)]
             rest = [each for each in shelf.copies if each not in lacking]
             if lacking:
                 left_out.append(
@@ -251,7 +235,6 @@ class Choice:
         return found
 
     def newest(self, label: str, shelf: Shelf) -> Copy:
-        """Return the newest copy of a shelf that counts."""
         found = self.counting(shelf)
         if not shelf.copies:
             there = ", ".join(each.name for each in shelf.undated)
@@ -263,54 +246,46 @@ class Choice:
             raise NoSuchItem(f"all copies of {label} are dated in the future: {shelf.copies[0].name}")
         if not found:
             raise NoSuchItem(
-                f"the oldest copy of {label} was made at {shelf.copies[0].moment:%Y-%m-%dT%H:%M:%SZ}, which "
-                "is not before the moment in before"
+                f"the oldest copy of {label} was made at {shelf.copies[0].made_at}, which is not before the "
+                "moment in before"
             )
-        ahead = [each.name for each in shelf.copies if each.moment > self.now + AHEAD]
-        if ahead:
+        if ahead := [each.name for each in shelf.copies if each.moment > self.tomorrow]:
             self.remarks.append(
                 f"{label}: copies that are dated in the future do not count: {', '.join(ahead)}"
             )
         filled = [each for each in found if any(files for _folder, _folders, files in os.walk(each.path))]
-        if filled and filled[-1] is not found[-1]:
-            self.remarks.append(
-                f"{label}: the newest copy, {found[-1].name}, is empty; {filled[-1].name} is taken. If the "
-                "service really held nothing then, name the newest in copies_of"
-            )
         if not filled:
             self.remarks.append(
                 f"{label}: no file is in any of its copies, so it gets none. If it never held any, name it "
                 "in without_data"
             )
+        elif filled[-1] is not found[-1]:
+            self.remarks.append(
+                f"{label}: the newest copy, {found[-1].name}, is empty; {filled[-1].name} is taken. If the "
+                "service really held nothing then, name the newest in copies_of"
+            )
         return (filled or found)[-1]
 
-    def warn_of_newer(
-        self, chosen: Collection[Copy], described: Sequence[Wanted], projects: Sequence[str]
-    ) -> None:
-        """Note shelves of the same projects that nobody gets, with newer copies than those that are taken.
-
-        A service that was relocated or ordered anew under another name has such a shelf.
-
-        :param described: what the blueprint describes.
-        """
+    def warn_of_newer(self, chosen: Collection[Copy], described: Sequence[Wanted]) -> None:
+        """Note newer copies that nobody gets, such as of a service that was ordered under another name."""
         taken, oldest = {each.shelf_id for each in chosen}, min(each.moment for each in chosen)
         for shelf in self.shelves:
             copies = self.counting(shelf)
-            known = shelf.id in taken or any(shelf.is_of(projects, each) for each in described)
-            is_other = not known and shelf.about.get("project") in projects
+            known = shelf.id in taken or any(shelf.is_of(self.projects, each) for each in described)
+            is_other = not known and shelf.about.get("project") in self.projects
             if is_other and copies and copies[-1].moment > oldest:
                 self.remarks.append(
                     f"nothing in the blueprint gets the copies of {shelf.label}, the newest of which was "
-                    f"made at {copies[-1].moment:%Y-%m-%dT%H:%M:%SZ}. Was a service relocated or "
-                    "ordered anew? copies_of says which copy a service gets"
+                    f"made at {copies[-1].made_at}. Was a service relocated or ordered anew? copies_of says "
+                    "which copy a service gets"
                 )
 
     def warn_of_writable(self, folder: str, chosen: Iterable[Copy]) -> None:
         """Note what every user of this machine could have written to: it decides what is restored."""
         writable: dict[str, None] = {}
         for each in chosen:
-            places = [folder, os.path.join(folder, each.shelf_id), each.path]
-            for path in places if each.dump is None else [*places, each.dump]:
+            places = [folder, os.path.join(folder, each.shelf_id), each.path, each.dump]
+            for path in filter(None, places):
                 mode = os.stat(path).st_mode
                 if mode & stat.S_IWOTH:
                     writable[path] = None
@@ -323,30 +298,21 @@ class Choice:
             )
 
     def list_shelves(self) -> str:
-        """Return the shelves for messages; of many, the first few."""
         return f"copies of {first_of([each.label for each in self.shelves], NAMED)}"
 
 
 def check_content(copy: Copy, product: str | None) -> None:
-    """Refuse a copy that cannot be what the service held: no dump of a database, or an empty one.
-
-    Role `backups` copies a database as a dump or not at all. A last copy has files in a folder of it, without
-    the permissions that they had, and beside them what was never on the service.
-
-    :param product: what the blueprint orders for it.
-    """
+    """Refuse what the service cannot have held: role `backups` copies a database as a dump or not at all."""
     if is_last_copy(copy.path):
         raise Invalid(
             f"{copy.path} is a last copy, which keep_copy of hosted.services.service made, and not "
             "one of role backups. Recover the service without what it holds, and restore its files or dump "
             "from there by hand, as the guide on backups tells"
         )
-    engine = copy.about.get("engine")
     other = "; name another copy in copies_of"
     if copy.dump is None:
-        kind = engine or next((product for name in ENGINES if name in (product or "").lower()), None)
-        if kind is not None:
+        is_database = any(name in (product or "").lower() for name in ENGINES)
+        if kind := copy.about.get("engine") or (product if is_database else None):
             raise Invalid(f"{copy.path} holds no dump, and the service is a {kind} database{other}")
-        return
-    if not os.path.getsize(copy.dump):
+    elif not os.path.getsize(copy.dump):
         raise Invalid(f"{copy.dump} is empty, so it is no dump{other}")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a recovery goes, and what it may write there: what it made itself, or is told to overwrite.
+"""What a recovery makes and where, and what it may write there: what it made itself, or is told to overwrite.
 
 What it has made and restored is remembered on the controller. A service that was restored is in use from
 then on. So it gets the content of a copy once, and never again unless that is said.
@@ -10,11 +10,11 @@ then on. So it gets the content of a copy once, and never again unless that is s
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
@@ -22,8 +22,10 @@ from ..._api.models import Service
 from ..._api.platform_clock import PlatformClock
 from ..._api.values import ServiceStatus
 from ..blueprints.contents import Contents
-from ..blueprints.members import Member, Members, check_no_id
+from ..blueprints.document import Entry
+from ..blueprints.members import Member, Members, check_no_id, described_entries
 from ..blueprints.removal import list_members
+from ..clones.source import FilledOptions, Wanted, check_filled
 from ..clones.target import (
     MadeRecord,
     check_not_elsewhere,
@@ -32,16 +34,120 @@ from ..clones.target import (
     members_named,
     recognize,
 )
-from ..shared.connecting import owner_of
+from ..shared.connecting import account_of
 from ..shared.identify import label
+from ..shared.options import FilePath, option
 from ..shared.plan import Task
+from ..shared.restore_points import parse_moment
 from ..shared.run_memory import Run
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import current_time
-from .rules import RecoverOptions, is_beside, key_of, projects_of, wanted_of
 
 IN_USE = timedelta(hours=1)
 """How long after the last that a recovery did with a service somebody else may use it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoverOptions(FilledOptions):
+    """The options of module recover."""
+
+    copies: FilePath | None = option(None, selects=True)
+    project: str | None = option(None, selects=True)
+    state: Literal["present", "absent"] = "present"
+    drill: bool = False
+    before: str | None = option(None, selects=True)
+    copies_of: dict[str, Any] | None = None
+    existing: Literal["refuse", "keep"] = "refuse"
+    overwrite: list[str] = option([])
+
+
+def check_options(options: RecoverOptions) -> None:
+    check_filled(options)
+    if options.drill and options.overwrite:
+        raise Invalid("a drill overwrites nothing; leave out overwrite, or drill")
+    if options.drill and options.existing == "keep":
+        raise Invalid("a drill has a project of its own; leave out existing: keep, or drill")
+    latest_of(options)
+
+
+def latest_of(options: RecoverOptions) -> datetime | None:
+    """Return the moment after which no copy counts; ``None`` if all do."""
+    if options.before is None:
+        return None
+    found = parse_moment(options.before)
+    if found is None:
+        raise Invalid(f"before is {options.before!r}, which is no moment; write it as 2026-11-24T03:00:00Z")
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+# --- What it is -------------------------------------------------------------------------------------------
+
+
+def key_of(contents: Contents, wanted: str, option: str) -> str:
+    """Return the key of what an option names by its key, name or slug."""
+    entries = described_entries(contents)
+    alike = [each.key for each in entries if wanted == each.name]
+    found = [wanted] if wanted in {each.key for each in entries} else alike
+    if len(found) != 1:
+        known = ", ".join(sorted(each.key for each in entries))
+        raise Invalid(f"{option} names {wanted!r}; the keys of the blueprint are {known}")
+    return found[0]
+
+
+def wanted_of(contents: Contents) -> list[Wanted]:
+    entries = described_entries(contents)
+    return [Wanted(each.key, each.key, each.name, each.section == "applications") for each in entries]
+
+
+def contents_of(
+    options: RecoverOptions,
+    file: Contents,
+    own: Mapping[str, Mapping[str, Any]],
+    *,
+    names: Mapping[str, str],
+    there: Mapping[str, Member],
+    kept: Collection[str] = (),
+) -> tuple[Contents, dict[str, str]]:
+    """Return what is made, and by key whether a service runs then. ``kept`` is there and left as it is."""
+    states: dict[str, str] = {}
+    node = {"host": options.host} if options.host else {}
+
+    def entry_of(entry: Entry) -> Entry:
+        name, member = names[entry.key], there.get(entry.key)
+        values: dict[str, Any] = {}
+        if entry.key not in kept:
+            values = {**entry.values, **node, **own[entry.key]}
+        if state := values.pop("state", None):
+            states[entry.key] = str(state)
+        values.pop("id", None)
+        values["slug" if entry.section == "applications" else "name"] = member.name if member else name
+        if entry.section == "services":
+            values |= {"id": member.id} if member else {}
+        return replace(entry, values=values, references=() if entry.key in kept else entry.references)
+
+    made = replace(
+        file,
+        project=options.project or file.project,
+        was=None if is_beside(options, file) else file.was,
+        services=[entry_of(each) for each in file.services],
+        applications=[entry_of(each) for each in file.applications],
+        ssh_keys=() if options.drill else file.ssh_keys,
+        plans={},
+    )
+    return made, states
+
+
+def is_beside(options: RecoverOptions, file: Contents) -> bool:
+    """Tell whether the project is another one than that of the file, which may still be there."""
+    return options.project not in (None, file.project)
+
+
+def projects_of(file: Contents) -> Sequence[str]:
+    """Return the names under which the copies may know the project."""
+    return [name for name in (file.project, file.was) if name]
+
+
+# --- What is remembered -----------------------------------------------------------------------------------
 
 
 class Span(NamedTuple):
@@ -50,12 +156,9 @@ class Span(NamedTuple):
     since: datetime | None
     until: datetime | None
 
-
-def account_of(client: Client) -> str | None:
-    """Return a checksum of the account that a token is of; ``None`` if it is not shown."""
-    with suppress(HostedError):
-        return owner_of(client.whoami().email) or None
-    return None
+    def holds(self, moment: datetime) -> bool:
+        """Tell whether a moment is in it."""
+        return not ((self.since and moment < self.since) or (self.until and self.until <= moment))
 
 
 @dataclass
@@ -69,37 +172,36 @@ class RecoveryRecord(MadeRecord):
     """Whether all of it is only a drill, so that it may be deleted."""
     begun: dict[str, str] = field(default_factory=dict)
     """By key: the id of the service whose content has begun to be replaced."""
-    restored: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By key: which copy a service got, with its id."""
+    restored: dict[str, str] = field(default_factory=dict)
+    """By key: the id of the service that has got its content."""
     touched: dict[str, datetime] = field(default_factory=dict)
     """By key: when the service was ordered, or its content begun to be replaced, by this machine's clock."""
     lacking: dict[str, list[Span]] = field(default_factory=dict)
     """By id."""
     account: str | None = None
-    """A checksum of the account that a drill is made in."""
+    """The account that a drill is made in."""
     run: dict[str, Any] | None = None
     """The run that makes the drill, or made it last."""
 
     def claim(self, client: Client) -> None:
         """Note that the run of this task makes the drill, and in which account."""
-        self.account = account_of(client) or self.account
+        with suppress(HostedError):
+            self.account = account_of(client)
         run = Run.of_task()
         self.run = asdict(run) if run else self.run
 
     def check_claim(self, client: Client, project: str) -> None:
-        """Refuse to touch a drill that another run makes, or that is in another account.
-
-        With the token of another account, nothing of it would be found, and so all of it be forgotten.
-        """
-        if self.account is not None and account_of(client) not in (None, self.account):
+        """Refuse a drill of another run, or of another account, by whose token it would be forgotten."""
+        account = None
+        with suppress(HostedError):
+            account = account_of(client) if self.account else None
+        if account not in (None, self.account):
             raise Invalid(
                 f"the drill in project {project!r} was made with the token of another account, where it may "
                 "still be billed. Nothing was done. Use that token, or give this drill another project"
             )
-        if self.run is None:
-            return
-        other = Run(**self.run)
-        if other != Run.of_task() and other.goes_on():
+        other = Run(**self.run) if self.run else None
+        if other and other != Run.of_task() and other.goes_on():
             raise Invalid(
                 f"process {other.process} on this controller is running a drill in project {project!r}. "
                 "Nothing was done. Wait until that has ended, or give this drill another project"
@@ -109,7 +211,7 @@ class RecoveryRecord(MadeRecord):
     def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:
         """Note when an order is sent as :meth:`MadeRecord.ordering` does, and forget what was restored."""
         with self.lock:
-            self.touch(original)
+            self.touched[original] = current_time()
             if gone := self.ids.get(original):
                 self._spans(gone)  # its copies may stay
             for known in (self.begun, self.restored):
@@ -117,37 +219,31 @@ class RecoveryRecord(MadeRecord):
         with super().ordering(original, clock):
             yield
 
-    def touch(self, key: str) -> None:
-        """Note that something is done with a service now."""
-        with self.lock:
-            self.touched[key] = current_time()
-
     def begin(self, key: str, id: str) -> None:
         """Note that the content of a service is going to be replaced."""
         with self.lock:
-            self.touch(key)
+            self.touched[key] = current_time()
             spans = self._spans(id)
             if not spans or spans[-1].until:
                 spans.append(Span(self.touched[key], None))
             self.ids[key] = self.begun[key] = id
             self.write()
 
-    def end(self, key: str, id: str, facts: Mapping[str, Any]) -> None:
-        """Note what a service got."""
+    def end(self, key: str, id: str) -> None:
+        """Note that a service has got its content."""
         with self.lock:
-            self._fill(id)
-            self.restored[key] = {**facts, "id": id}
-            self.write()
+            self.restored[key] = id
+            self.leave([id])
 
     def leave(self, ids: Iterable[str]) -> None:
-        """Note that services get nothing of a copy: what they hold from now on is what they are to hold."""
+        """Note that what services hold from now on is what they are to hold, though they get no copy."""
+        now = datetime.now(UTC)
         with self.lock:
             for id in ids:
-                self._fill(id)
+                self.lacking[id] = [each._replace(until=each.until or now) for each in self._spans(id)]
             self.write()
 
     def note(self, project_id: str | None, ids: Mapping[str, str]) -> None:
-        """Note the ids that are known by now."""
         with self.lock:
             self.project_id = project_id or self.project_id
             self.ids.update(ids)
@@ -155,28 +251,16 @@ class RecoveryRecord(MadeRecord):
 
     def has_restored(self, member: Member | None) -> bool:
         """Tell whether a service has got its content already, by whatever key it has in the file now."""
-        return member is not None and any(each.get("id") == member.id for each in self.restored.values())
+        return member is not None and member.id in self.restored.values()
 
     def _spans(self, id: str) -> list[Span]:
         """Return when a service lacked its content. One that was ordered has done so ever since."""
         made = id in self.ids.values()
         return self.lacking.setdefault(id, [Span(None, None)] if made else [])
 
-    def _fill(self, id: str) -> None:
-        """Note that from now on a service holds what it is to hold."""
-        now = datetime.now(UTC)
-        self.lacking[id] = [each._replace(until=each.until or now) for each in self._spans(id)]
-
     def unfilled(self) -> dict[str, list[Span]]:
-        """Return by id when copies of a service were not of what it is to hold.
-
-        Backup plans copy what the recovery has ordered and not filled yet, too.
-        """
+        """Return by id when a service lacked its content: backup plans may have copied it all the same."""
         return {id: self._spans(id) for id in {*self.ids.values(), *self.lacking}}
-
-    def may_replace(self, key: str, id: str) -> bool:
-        """Tell whether what a service holds comes from this recovery, though perhaps not all of it."""
-        return self.begun.get(key) == id
 
     def in_use_since(self, key: str) -> datetime | None:
         """Return from when on what is written to a service may be somebody else's; ``None`` if not known."""
@@ -184,7 +268,6 @@ class RecoveryRecord(MadeRecord):
         return touched and touched + IN_USE
 
     def forget(self) -> None:
-        """Remove the record, if there is one."""
         with suppress(FileNotFoundError):
             os.unlink(self.path)
 
@@ -222,7 +305,7 @@ class Target:
         member = self.there.get(key)
         if member is None:
             return False
-        begun = any(since for since, _until in self.record.lacking.get(member.id, []))
+        begun = any(span.since for span in self.record.lacking.get(member.id, []))
         return key in self.overwrite or begun
 
     def read_own(self, task: Task[Any]) -> Service:
@@ -245,10 +328,6 @@ class Target:
 def find_target(
     task: Task[RecoverOptions], file: Contents, names: Mapping[str, str], record: RecoveryRecord
 ) -> Target:
-    """Return where a recovery goes.
-
-    :raises Invalid: if it must not go there.
-    """
     options = task.options
     name = options.project or file.project
     check_no_id(name, task.account.projects())
@@ -256,20 +335,27 @@ def find_target(
     members = members_named(task.account, name)
     if members:
         recognize(task, record, members)
-        check_made_by_drill(options, members, record)
+        if options.drill:
+            check_made_by_drill(members, record)
     wanted = wanted_of(file)
     # A drill has to delete what it made, also what its file does not name any more.
     made_for = record.ids if options.drill else [each.key for each in wanted]
     check_not_elsewhere(task.account, record, made_for, members)
     there = find_there(task, wanted, names, members, record)
-    overwrite = frozenset(key_of(file, each, "overwrite") for each in options.overwrite)
-    target = Target(record, there, overwrite)
-    check_existing(options, target)
+    target = Target(record, there, frozenset(key_of(file, each, "overwrite") for each in options.overwrite))
+    foreign = [there[key] for key in sorted(target.kept)]
+    if foreign and options.existing == "refuse":
+        are = "is" if len(foreign) == 1 else "are"
+        raise Invalid(
+            f"{list_members(foreign)} {are} there, and this recovery did not make it. What it holds may be "
+            "newer than any copy. Nothing was done. existing: keep recovers the rest and leaves what these "
+            "hold as it is; overwrite names those whose content is to be replaced by the copy; project gives "
+            "the recovery another project"
+        )
     return target
 
 
 def check_drill(options: RecoverOptions, file: Contents, record: RecoveryRecord) -> None:
-    """Keep drills and what is meant to last apart."""
     if options.drill and (options.project in projects_of(file) or not is_beside(options, file)):
         raise Invalid(
             f"a drill is deleted afterwards, so it must not be in project {file.project!r} itself; set "
@@ -283,32 +369,15 @@ def check_drill(options: RecoverOptions, file: Contents, record: RecoveryRecord)
         )
 
 
-def check_made_by_drill(options: RecoverOptions, members: Members, record: RecoveryRecord) -> None:
-    """Refuse a drill in a project that no drill made, or that holds anything else by now."""
-    if not options.drill:
-        return
+def check_made_by_drill(members: Members, record: RecoveryRecord) -> None:
     project = members.project
     if not record.known or record.project_id not in (None, project.id):
         raise Invalid(
             f"project {project.name!r} exists, and no drill from this controller made it, so a drill, which "
             "deletes its project, is refused there. Nothing was done. Give the drill another project"
         )
-    foreign = [each for each in members.found if not record.made(each)]
-    if foreign:
+    if foreign := [each for each in members.found if not record.made(each)]:
         raise Invalid(
             f"project {project.name!r} of the drill has {list_members(foreign)}, which the drill did not "
             "make. Nothing was done. Move that elsewhere, or give the drill another project"
-        )
-
-
-def check_existing(options: RecoverOptions, target: Target) -> None:
-    """Refuse what is there and was not made by the recovery, unless it is said what becomes of it."""
-    foreign = [target.there[key] for key in sorted(target.kept)]
-    if foreign and options.existing == "refuse":
-        are = "is" if len(foreign) == 1 else "are"
-        raise Invalid(
-            f"{list_members(foreign)} {are} there, and this recovery did not make it. What it holds may be "
-            "newer than any copy. Nothing was done. existing: keep recovers the rest and leaves what these "
-            "hold as it is; overwrite names those whose content is to be replaced by the copy; project gives "
-            "the recovery another project"
         )

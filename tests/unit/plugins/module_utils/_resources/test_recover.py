@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import threading
 from datetime import UTC, datetime, timedelta
@@ -19,7 +18,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
     RecoveryRecord,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     RUN_FOLDER,
     one_at_a_time,
@@ -27,10 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, plain_files
-from unit.plugins.module_utils._resources.platform import run
 from unit.plugins.module_utils._resources.recoveries.platform import (
-    BLUEPRINT,
-    MOMENT,
     WORLD,
     Recover,
     recovering,
@@ -100,21 +95,6 @@ def test_what_was_written_since_is_never_overwritten(
     assert files(sandbox, world) == {"/a": "b"}
 
 
-def test_a_last_copy_is_no_copy_of_role_backups(
-    sandbox: Sandbox, recover: Recover, key_file: Path, tmp_path: Path
-) -> None:
-    """Its list and its description were never on the service, and its files are in a folder of it."""
-    sandbox.seed({"services": [{"name": "Survival", "product": "minecraft", "files": WORLD}]})
-    kept = str(tmp_path / "kept")
-    given: dict[str, Any] = {"private_key_file": str(key_file), "known_hosts": str(tmp_path / "known_hosts")}
-    given |= {"name": "Survival", "state": "absent", "keep_copy": kept}
-    copy = run(sandbox, SERVICE, **given)["copy"]["path"]
-    sandbox.clear_journal()
-    told = recover(copies=kept, copies_of={"world": Path(copy).parent.name}, without_data=["lobby"])
-    assert told.get("failed") and commits(sandbox) == []
-    assert f"{copy} is a last copy, which keep_copy of hosted.services.service made" in told["msg"]
-
-
 def test_what_copies_leave_out_stays(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
     """No copy has it, so it could never come back. What an older copy has of it is restored."""
     assert not recover().get("failed")
@@ -171,21 +151,6 @@ def killed(*_given: Any) -> None:
     raise KeyboardInterrupt
 
 
-def test_what_a_service_makes_itself_is_deleted_in_any_case(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path
-) -> None:
-    """Nothing of it is old: the recovery has just ordered the service."""
-    assert recover(private_key_file=str(tmp_path / "missing")).get("failed")
-    world = ids_of(sandbox, "shop")["Survival"]
-    write_file(sandbox, world, "fresh/level.dat", "generated")
-    (tmp_path / "copies" / "svc_1" / "service.json").write_text(
-        '{"id": "svc_1", "name": "Survival", "project": "shop", "exclude": []}'
-    )
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    assert "/fresh/level.dat" not in files(sandbox, world)
-
-
 @pytest.mark.night
 @pytest.mark.real_time
 def test_two_recoveries_at_once_take_turns(sandbox: Sandbox, recover: Recover) -> None:
@@ -221,126 +186,10 @@ def later() -> str:
     return f"{datetime.now(UTC) + timedelta(minutes=5):%Y%m%dT%H%M%SZ}"
 
 
-def lose(sandbox: Sandbox) -> dict[str, str]:
-    """Delete the services of the project; return what their ids were, by name."""
-    made = ids_of(sandbox, "shop")
-    for id in made.values():
-        sandbox.api("DELETE", f"/api/resources/{id}")
-    return made
-
-
-def test_copies_of_what_was_left_without_data_count(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path
-) -> None:
-    """People fill it and its plan copies that: if it is lost again, none is newer."""
-    copies = tmp_path / "copies"
-    assert not recover(without_data=["world"]).get("failed")
-    lost = lose(sandbox)
-    shelve(copies, lost["Survival"], {"played": "for months"}, moment=later(), name="Survival")
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    made = ids_of(sandbox, "shop")
-    assert made["Survival"] != lost["Survival"]
-    assert files(sandbox, made["Survival"]) == {"/played": "for months"}
-
-
-def test_copies_of_what_was_not_restored_yet_do_not_count(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path
-) -> None:
-    """A run orders a service and ends before that has its content; a backup plan copies the empty one."""
-    copies = tmp_path / "copies"
-    assert recover(private_key_file=str(tmp_path / "missing")).get("failed")
-    made = ids_of(sandbox, "shop")
-    assert set(made) == {"Survival", "lobby"}
-    empty = shelve(copies, made["Survival"], {"new": "world"}, moment="20261121T031500Z", name="Survival")
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    assert f"copies of {made['Survival']} " in " ".join(told["warnings"])
-    assert files(sandbox, made["Survival"])["/server.properties"] == WORLD["server.properties"]
-    [world] = [each for each in told["recovery"]["services"] if each["key"] == "world"]
-    assert world["copy"] == str(copies / "svc_1" / f"nightly-{MOMENT}")
-    assert world["verified"] == {"files": 3, "bytes": sum(map(len, WORLD.values()))}
-    # Copies made since hold what was written since. One made before can be named.
-    shelve(copies, made["Survival"], {"since": "a"}, moment=later(), name="Survival")
-    told = recover(overwrite=["world"])
-    assert files(sandbox, made["Survival"]) == {"/since": "a"}, told.get("msg")
-    told = recover(overwrite=["world"], copies_of={"world": f"{made['Survival']}/{empty.name}"})
-    assert files(sandbox, made["Survival"]) == {"/new": "world"}, told.get("msg")
-
-
-def test_an_overwriting_that_was_cut_off_goes_on_from_the_copies_made_before(
-    sandbox: Sandbox, recover: Recover, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are on the shelf of the very service, next to those of what is half replaced since."""
-    sandbox.seed({"projects": ["shop"], "services": [LIVE]})
-    copies, live = tmp_path / "copies", ids_of(sandbox, "shop")["Survival"]
-    shutil.rmtree(copies / "svc_1")
-    shelve(copies, live, WORLD, name="Survival")
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(RecoveryRecord, "end", killed)
-        recover(overwrite=["world"], existing="keep")
-    since = later()
-    shelve(copies, live, {"half": "of it"}, moment=since, name="Survival")
-    told = recover(overwrite=["world"])
-    assert not told.get("failed"), told["msg"]
-    found = {path for path, text in files(sandbox, live).items() if text is not None}
-    assert found == {f"/{name}" for name in WORLD}
-    assert f"such as nightly-{since}" in " ".join(told["warnings"])
-
-
-def test_a_project_that_lives_is_not_touched(sandbox: Sandbox, recover: Recover) -> None:
-    """Its data may be newer than any copy: all of it is refused, or only what is missing is made."""
-    sandbox.seed({"services": [{**LIVE, "files": {"live": "1"}}]})
-    sandbox.clear_journal()
-    refused = recover()
-    assert "this recovery did not make it" in refused["msg"] and commits(sandbox) == []
-    done = recover(existing="keep")
-    assert not done.get("failed"), done["msg"]
-    made = ids_of(sandbox, "shop")
-    assert files(sandbox, made["Survival"]) == {"/live": "1"} and files(sandbox, made["lobby"]) == {"/a": "b"}
-    done = recover(overwrite=["world"])
-    assert not done.get("failed"), done["msg"]
-    assert "/live" not in files(sandbox, made["Survival"])
-
-
-def test_an_application_gets_its_files_and_runs(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
-    """Its image is in the registry still. One without an image is made, and nothing more."""
-    app = {"slug": "acme-web", "project": "old", "images": [{"tag": "v1"}], "deployed": "v1"}
-    sandbox.seed({"apps": [app]})
-    shelve(tmp_path / "copies", "svc_3", {"data/kept.txt": "kept"}, name="acme-web", slug="acme-web")
-    web = {"slug": "acme-web", "image": {"tag": "v1"}}
-    blueprint = {**BLUEPRINT, "applications": {"web": web, "later": {"slug": "acme-later"}}}
-    made = recover(blueprint=blueprint, project="other", rename={"suffix": "-x"})
-    assert not made.get("failed"), made["msg"]
-    assert "'acme-later' has no image" in " ".join(made["warnings"])
-    id = ids_of(sandbox, "other")["acme-web-x"]
-    assert files(sandbox, id)["/data/kept.txt"] == "kept"
-    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()
-    assert metrics[id]["state"] == "running"
-    assert not recover(blueprint=blueprint, project="other", rename={"suffix": "-x"})["changed"]
-
-
 # --- Drills -------------------------------------------------------------------------------------------
 
 
 DRILL: dict[str, Any] = {"project": "shop-drill", "drill": True, "rename": {"suffix": "-drill"}}
-
-
-def test_a_drill_leaves_nothing(sandbox: Sandbox, recover: Recover) -> None:
-    """It is made beside the project that lives, and deleted with its own project."""
-    assert not recover().get("failed")
-    live = ids_of(sandbox, "shop")
-    before = {name: files(sandbox, id) for name, id in live.items()}
-    made = recover(**DRILL)
-    assert not made.get("failed"), made["msg"]
-    assert set(ids_of(sandbox, "shop-drill")) == {"Survival-drill", "lobby-drill"}
-    gone = recover(state="absent", project="shop-drill")
-    assert not gone.get("failed"), gone["msg"]
-    assert "delete project 'shop-drill'" in gone["actions"]
-    assert ids_of(sandbox, "shop") == live
-    assert {name: files(sandbox, id) for name, id in live.items()} == before
-    assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()] == ["default", "old", "shop"]
-    assert not recover(state="absent", project="shop-drill")["changed"]
 
 
 def test_what_is_in_use_by_now_is_not_filled(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
@@ -365,26 +214,6 @@ def test_what_is_in_use_by_now_is_not_filled(sandbox: Sandbox, recover: Recover,
     replaced = recover(overwrite=["world"])
     assert not replaced.get("failed"), replaced["msg"]
     assert "/players.dat" not in files(sandbox, world)
-
-
-def test_copies_of_what_was_kept_as_in_use_count(sandbox: Sandbox, recover: Recover, tmp_path: Path) -> None:
-    """From when that was decided: somebody said that it is used, and its plan copies what it holds."""
-    sandbox.fault("sftp.get", "status", status=400, count=None)
-    assert recover()["failed"]
-    sandbox.clear_faults()
-    write_file(sandbox, ids_of(sandbox, "shop")["Survival"], "players.dat", "three days of play")
-    [record] = tmp_path.rglob("recoveries/*.json")
-    kept = json.loads(record.read_text())
-    kept["touched"] = {key: "2026-11-20T03:00:00+00:00" for key in kept["touched"]}
-    record.write_text(json.dumps(kept))
-    before = record.read_text()
-    assert not recover(check_mode=True, existing="keep").get("failed") and record.read_text() == before
-    assert not recover(existing="keep").get("failed")
-    lost = lose(sandbox)
-    shelve(tmp_path / "copies", lost["Survival"], {"played": "on"}, moment=later(), name="Survival")
-    told = recover()
-    assert not told.get("failed"), told["msg"]
-    assert files(sandbox, ids_of(sandbox, "shop")["Survival"]) == {"/played": "on"}
 
 
 def test_a_drill_that_another_run_makes_is_left_alone(

@@ -13,7 +13,6 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any, NamedTuple
 
-import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
@@ -82,27 +81,6 @@ def test_what_cannot_be_asked_is_said(server: Shown, known_hosts: Path, tmp_path
     assert not known_hosts.exists()
 
 
-def test_an_error_without_words_is_told_by_its_kind(
-    known_hosts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def reset(*_given: Any, **_options: Any) -> None:
-        raise ConnectionResetError
-
-    monkeypatch.setattr(asyncssh, "get_server_host_key", reset)
-    assert "cannot connect to 127.0.0.1:22: ConnectionResetError" in pin(22, known_hosts)["msg"]
-
-
-def test_another_server_of_the_host_is_another_server(
-    server: Shown, known_hosts: Path, tmp_path: Path
-) -> None:
-    """What is known of the host's port 22 does not count."""
-    foreign = servers.make_key(tmp_path / "foreign").with_suffix(".pub").read_text()
-    known_hosts.parent.mkdir()
-    known_hosts.write_text(f"127.0.0.1 {foreign}")
-    assert pin(server.port, known_hosts)["changed"]
-    assert known_hosts.read_text() == f"127.0.0.1 {foreign}{server.ed25519}"
-
-
 @pytest.fixture
 def sandbox(sandbox_process: Sandbox) -> Sandbox:
     """A game whose files have no password yet."""
@@ -132,33 +110,11 @@ def test_one_that_nobody_was_shown_is_told(sandbox: Sandbox, tmp_path: Path) -> 
     assert "warnings" not in make(sandbox, secrets_dest=place)
 
 
-def test_one_that_cannot_be_returned_is_told(sandbox: Sandbox, tmp_path: Path) -> None:
-    """It is shown once: who asks for it later gets none, and another one would end it."""
-    place = str(tmp_path / "password.json")
-    assert make(sandbox, secrets_dest=place)["changed"]
-    sandbox.clear_journal()
-    again = make(sandbox, return_secrets=True)
-    assert not again["changed"] and "secrets" not in again and calls(sandbox) == 0
-    [told] = again["warnings"]
-    assert "cannot be read again" in told and "update_password: always" in told and "invalidates" in told
-    assert "warnings" not in make(sandbox, return_secrets=True, secrets_dest=place)
-
-
 def test_made_once_though_the_platform_shows_it_late(sandbox: Sandbox, tmp_path: Path) -> None:
     sandbox.profile("plain", **{"delay": "a second late"})
     for _run in range(2):
         assert make(sandbox, secrets_dest=str(tmp_path / "password.json"))["sftp_password"]["password_set_at"]
     assert calls(sandbox) == 1
-
-
-def test_without_a_place_it_is_kept_all_the_same(
-    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path))
-    made = make(sandbox)
-    assert made["secrets_file"].startswith(str(tmp_path))
-    assert json.loads(Path(made["secrets_file"]).read_text())["password"]
-    assert "only once" in made["warnings"][0] and "secrets" not in made
 
 
 def test_a_lost_answer_is_made_up_for_by_another(sandbox: Sandbox, tmp_path: Path) -> None:

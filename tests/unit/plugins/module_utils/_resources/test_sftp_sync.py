@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from cryptography.hazmat.primitives.serialization import (
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import RUN_FOLDER
 from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
@@ -32,7 +30,6 @@ from unit.tiers import sample
 
 Sync = Callable[..., dict[str, Any]]
 DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION_SPEC}.items()}
-OLD = 1_700_000_000
 
 
 @pytest.fixture(scope="module", params=sample(["sandbox", "openssh"]))
@@ -114,50 +111,6 @@ def good(result: dict[str, Any]) -> dict[str, Any]:
 def refusal(result: dict[str, Any]) -> str:
     assert result.get("failed"), result
     return str(result["msg"])
-
-
-@on_all
-def test_push_makes_the_other_side_alike(sync: Sync, server: Server, src: Path) -> None:
-    planned = sync(check_mode=True, src=str(src), dest="up/here")
-    assert planned["changed"]
-    assert not list(server.root.iterdir())
-    result = sync(src=str(src), dest="up/here")
-    assert good(result) == good(planned)
-    assert result["diff"] == planned["diff"]
-    assert content(server.root / "up/here") == content(src)
-    assert "deep/line\\nbreak ü.txt" in good(result)["created"]
-    assert "not-utf8-\\xff" in good(result)["created"]
-
-
-@on_all
-def test_pull_makes_this_side_alike(sync: Sync, src: Path, tmp_path: Path) -> None:
-    good(sync(src=str(src), dest="up"))
-    result = sync(direction="pull", src="up", dest=str(tmp_path / "new" / "down"))
-    assert result["changed"]
-    assert content(tmp_path / "new" / "down") == content(src)
-    assert not sync(direction="pull", src="up", dest=str(tmp_path / "new" / "down"))["changed"]
-
-
-@on_all
-@pytest.mark.parametrize("direction", ["push", "pull"])
-def test_delete(direction: str, sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
-    if direction == "push":
-        there, names = server.root / "up", {"src": str(src), "dest": "up"}
-    else:
-        shutil.copytree(src, server.root / "up", symlinks=True)
-        there, names = tmp_path / "down", {"src": "up", "dest": str(tmp_path / "down")}
-    (there / "old" / "er").mkdir(parents=True)
-    (there / "old" / "er" / "file").write_text("x")
-    (there / "kept.log").write_text("x")
-    (there / "logs").mkdir()
-    (there / "logs" / "kept.log").write_text("x")
-    kept = sync(direction=direction, exclude=["*.log"], **names)
-    assert good(kept)["deleted"] == []
-    result = sync(direction=direction, exclude=["*.log"], delete=True, **names)
-    assert good(result)["deleted"] == ["old", "old/er", "old/er/file"]
-    assert not (there / "old").exists()
-    assert (there / "kept.log").exists() and (there / "logs" / "kept.log").exists()
-    assert not sync(direction=direction, exclude=["*.log"], delete=True, **names)["changed"]
 
 
 @on_all
@@ -262,60 +215,6 @@ def test_more_than_max_delete_is_refused(sync: Sync, server: Server, ours: dict[
     assert good(sync(**ours, max_delete=3))["deleted"] == ["data.db", "deep", "deep/b.db"]
 
 
-def test_leftovers_of_a_broken_transfer_do_not_count(
-    sync: Sync, server: Server, ours: dict[str, Any]
-) -> None:
-    left = server.root / "plugins" / ".hosted-0123456789abcdef.part"
-    left.write_text("half")
-    os.utime(left, (OLD, OLD))
-    assert len(good(sync(**ours, max_delete=3))["deleted"]) == 4
-
-
-def test_two_sources_of_one_folder_that_delete_are_told(
-    sync: Sync, server: Server, src: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each deletes what the other copied, in every run."""
-    monkeypatch.setenv(RUN_FOLDER, str(tmp_path))
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "b.txt").write_text("b")
-    told = []
-    for source, dest in ((src, "up"), (tmp_path / "other", "up"), (src, "up"), (tmp_path / "other", "new")):
-        result = sync(src=str(source), dest=dest, delete=True)
-        good(result)
-        told.append(result.get("warnings", []))
-    assert [len(warnings) for warnings in told] == [0, 1, 0, 0]
-    assert f"like '{src}'" in told[1][0] and "each deletes what the other copied" in told[1][0]
-
-
-@on_all
-def test_time_and_checksum(sync: Sync, server: Server, src: Path) -> None:
-    good(sync(src=str(src), dest="up"))
-    there = server.root / "up" / "a.txt"
-    there.write_text("x")
-    os.utime(there, (OLD, OLD))
-    os.utime(src / "a.txt", (OLD, OLD))
-    assert not sync(src=str(src), dest="up")["changed"], "size and time are the same"
-    assert good(sync(src=str(src), dest="up", checksum=True))["updated"] == ["a.txt"]
-    assert there.read_text() == "a"
-    os.utime(there, (OLD + 5, OLD + 5))
-    assert not sync(src=str(src), dest="up", checksum=True)["changed"], "the content is the same"
-    assert good(sync(src=str(src), dest="up"))["updated"] == ["a.txt"]
-
-
-@on_all
-def test_modes(sync: Sync, server: Server, src: Path) -> None:
-    good(sync(src=str(src), dest="up"))
-    (src / "a.txt").chmod(0o600)
-    (src / "deep").chmod(0o700)
-    assert not sync(src=str(src), dest="up", preserve_modes=False)["changed"]
-    result = sync(src=str(src), dest="up")
-    assert good(result)["updated"] == ["a.txt", "deep"] and good(result)["bytes"] == 0
-    assert (server.root / "up" / "a.txt").stat().st_mode & 0o777 == 0o600
-    good(sync(src=str(src), dest="up", file_mode="0640", directory_mode=0o2710))
-    assert (server.root / "up" / "run.sh").stat().st_mode & 0o777 == 0o640
-    assert (server.root / "up" / "empty").stat().st_mode & 0o777 == 0o710
-
-
 def test_permissions_of_an_earlier_copy_stay(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
     """Copies that are made every night share the files that did not change."""
     good(sync(src=str(src), dest="up"))
@@ -409,50 +308,6 @@ def test_a_directory_in_the_way_of_a_file(sync: Sync, server: Server, src: Path)
     (src / "a.txt").mkdir()
     assert good(sync(src=str(src), dest="up"))["created"] == []
     assert (server.root / "up" / "a.txt").is_dir()
-
-
-@on_all
-def test_the_key_of_the_server_is_pinned(sync: Sync, src: Path, tmp_path: Path) -> None:
-    known = tmp_path / "known_hosts"
-    message = refusal(sync(src=str(src), dest="up", host_key_checking="strict"))
-    assert "strict" in message and not known.exists()
-    good(sync(check_mode=True, src=str(src), dest="up"))
-    assert not known.exists()
-    good(sync(src=str(src), dest="up"))
-    pinned = known.read_text()
-    assert pinned.startswith("[127.0.0.1]:")
-    good(sync(src=str(src), dest="up", host_key_checking="strict"))
-    assert known.read_text() == pinned
-
-
-def test_another_key_of_the_server_is_refused(sync: Sync, src: Path, tmp_path: Path) -> None:
-    known = tmp_path / "known_hosts"
-    good(sync(src=str(src), dest="up"))
-    other = servers.make_key(tmp_path / "other")
-    name = known.read_text().split(" ")[0]
-    known.write_text(f"# a comment\n{name} {(tmp_path / 'other.pub').read_text()}")
-    before = known.read_text()
-    message = refusal(sync(src=str(src), dest="up"))
-    assert "has changed" in message and "ssh-keygen -R" in message and str(known) in message
-    assert known.read_text() == before
-    good(sync(src=str(src), dest="up", host_key_checking="off"))
-    assert known.read_text() == before
-    assert other.exists()
-
-
-def test_a_hashed_known_host_is_recognised(sync: Sync, src: Path, tmp_path: Path) -> None:
-    good(sync(src=str(src), dest="up"))
-    subprocess.run(["ssh-keygen", "-H", "-f", str(tmp_path / "known_hosts")], check=True, capture_output=True)
-    assert "|1|" in (tmp_path / "known_hosts").read_text()
-    good(sync(src=str(src), dest="up", host_key_checking="strict"))
-
-
-def test_login_is_refused(sync: Sync, src: Path, tmp_path: Path) -> None:
-    stranger = servers.make_key(tmp_path / "stranger")
-    message = refusal(sync(src=str(src), dest="up", private_key_file=str(stranger)))
-    assert "refused the login" in message and str(stranger) in message and "ssh_key" in message
-    message = refusal(sync(src=str(src), dest="up", private_key_file=None, password="not-the-password"))
-    assert "refused the login" in message and "not-the-password" not in message
 
 
 def test_what_is_shown_of_a_login_holds_no_secret() -> None:

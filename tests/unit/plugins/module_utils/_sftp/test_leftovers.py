@@ -18,9 +18,6 @@ import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
-from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
-from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, TreeEntry
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.mirrored import OLD, fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import Folding, Plain, odd_server
@@ -105,14 +102,6 @@ def test_a_directory_with_a_file_that_may_be_in_use_is_not_deleted(tmp_path: Pat
         assert holds(up) == {"a": "a"}
 
 
-def test_a_pull_removes_what_was_not_written_to_for_long(tmp_path: Path) -> None:
-    dest = fill(tmp_path / "dest", {PART: "half"})
-    with servers.start("sandbox", tmp_path) as server:
-        fill(server.root / "src", {"a": "a"})
-        assert sync(server, direction="pull", src="src", dest=str(dest))["sftp_sync"]["deleted"] == [PART]
-        assert holds(dest) == {"a": "a"}
-
-
 def test_a_source_that_is_being_written_to_is_told(tmp_path: Path) -> None:
     src = fill(tmp_path / "src", {"a": "a", PART: "half"})
     os.utime(src / PART)
@@ -120,43 +109,6 @@ def test_a_source_that_is_being_written_to_is_told(tmp_path: Path) -> None:
         result = sync(server, src=str(src))
         assert result["sftp_sync"]["left_out"] == [PART] and "may be writing it" in result["warnings"][0]
         assert holds(server.root / "up") == {"a": "a"}
-
-
-def test_a_directory_that_was_made_meanwhile_is_there(tmp_path: Path) -> None:
-    entry, side = TreeEntry(Kind.DIRECTORY, mode=0o755), Local(str(tmp_path))
-    asyncio.run(side.make_directory("a", entry))
-    asyncio.run(side.make_directory("a", entry))
-    (tmp_path / "b").write_text("b")
-    (tmp_path / "c").symlink_to("a")
-    for path in ("b", "c"):
-        with pytest.raises(FileExistsError):
-            asyncio.run(side.make_directory(path, entry))
-
-
-class Made:
-    """A server that refuses to make a directory, as something of this kind is there."""
-
-    def __init__(self, kind: int | None) -> None:
-        self.kind = kind
-
-    async def mkdir(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
-        raise asyncssh.SFTPFailure("Failure")
-
-    async def scandir(self, path: bytes) -> AsyncIterator[asyncssh.SFTPName]:
-        if self.kind is not None:
-            yield asyncssh.SFTPName(b"a", attrs=asyncssh.SFTPAttrs(permissions=self.kind | 0o755, size=0))
-
-
-@pytest.mark.parametrize(
-    ("kind", "made"), [(0o040000, True), (0o100000, False), (0o120000, False), (None, False)]
-)
-def test_a_server_that_has_a_directory_has_it_made(kind: int | None, made: bool) -> None:
-    making = Remote(Made(kind), "up").make_directory("a", TreeEntry(Kind.DIRECTORY, mode=0o755))
-    if made:
-        asyncio.run(making)
-    else:
-        with pytest.raises(asyncssh.SFTPFailure):
-            asyncio.run(making)
 
 
 def test_a_directory_of_another_spelling_is_not_taken_for_one_that_was_made(tmp_path: Path) -> None:

@@ -1,213 +1,72 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why something could not be written, in words that help."""
+"""How a file takes the place of another on the server, and who may read it until then."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
-from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
-from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
-from ansible_collections.hosted.services.plugins.module_utils._sftp.server_features import ServerFeatures
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote, ServerFeatures
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
     TEMPORARY,
     Kind,
-    Tree,
     TreeEntry,
     aside_path,
     encode_path,
 )
-
-ENTRY = TreeEntry(Kind.FILE, size=5000)
-
-
-class Disk:
-    """A server that tells how much room there is, or does not."""
-
-    def __init__(self, blocks: int | None) -> None:
-        self.blocks = blocks
-        self.asked: list[bytes] = []
-
-    async def statvfs(self, path: bytes) -> SimpleNamespace:
-        self.asked.append(path)
-        if self.blocks is None:
-            raise asyncssh.SFTPOpUnsupported("Operation not supported")
-        return SimpleNamespace(bavail=self.blocks, frsize=1000)
+from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
+from unit.plugins.module_utils._sftp.odd_servers import Plain, odd_server
 
 
-@pytest.mark.parametrize(
-    ("blocks", "said"),
-    [
-        (4, "no space left on the service: 4000 bytes are free, the file has 5000"),
-        (5, ""),
-        (9, ""),
-        (None, ""),
-    ],
-)
-def test_a_full_disk_is_asked_about(blocks: int | None, said: str) -> None:
-    remote = Remote(Disk(blocks), "up")
-    assert asyncio.run(remote.explain_full_disk(asyncssh.SFTPFailure("Failure"), "", ENTRY)) == said
+class RenamesOverNothing(Plain):
+    """Refuses to rename over a file, to put a new ``a`` in place and, if it ``keeps`` it, the old one."""
 
+    keeps: ClassVar[bool] = False
 
-@pytest.mark.parametrize(
-    ("blocks", "said"), [(0, "no space left on the service: 0 bytes are free, the file has 0"), (1, "")]
-)
-def test_even_an_empty_file_needs_room(blocks: int, said: str) -> None:
-    remote, empty = Remote(Disk(blocks), "up"), TreeEntry(Kind.FILE, size=0)
-    assert asyncio.run(remote.explain_full_disk(asyncssh.SFTPFailure("Failure"), "", empty)) == said
+    def posix_rename(self, oldpath: bytes, newpath: bytes) -> Any:
+        raise asyncssh.SFTPOpUnsupported("no such extension")
 
-
-@pytest.mark.parametrize(
-    ("root", "path", "asked"), [("up", "mount/deep/a", b"up/mount/deep"), ("up", "", b"."), (".", "a", b".")]
-)
-def test_the_disk_is_that_of_the_file(root: str, path: str, asked: bytes) -> None:
-    disk = Disk(0)
-    asyncio.run(Remote(disk, root).explain_full_disk(asyncssh.SFTPFailure("Failure"), path, ENTRY))
-    assert disk.asked == [asked]
-
-
-def test_other_reasons_are_no_full_disk() -> None:
-    remote = Remote(Disk(0), "up")
-    assert (
-        asyncio.run(remote.explain_full_disk(asyncssh.SFTPPermissionDenied("Permission denied"), "", ENTRY))
-        == ""
-    )
-    full = asyncssh.SFTPNoSpaceOnFilesystem("No space")
-    assert asyncio.run(remote.explain_full_disk(full, "", None)) == "no space left on the service: No space"
-    for number, said in ((errno.ENOSPC, "no space left on this machine"), (errno.EACCES, "")):
-        assert asyncio.run(Local("up").explain_full_disk(OSError(number, "No"), "", ENTRY)) == said
-
-
-# --- What fails half way --------------------------------------------------------------------------------
-
-
-class Full:
-    """A server that takes files under their temporary names, and refuses to rename them."""
-
-    version = 3
-
-    def __init__(self, refusal: Exception, remove: Exception | None = None) -> None:
-        self.refusal = refusal
-        self.remove_error = remove
-        self.removed: list[bytes] = []
-
-    async def symlink(self, target: bytes, link: bytes) -> None:
-        self.link = link
-
-    async def posix_rename(self, old: bytes, new: bytes) -> None:
-        raise self.refusal
-
-    async def remove(self, path: bytes) -> None:
-        self.removed.append(path)
-        if self.remove_error is not None:
-            raise self.remove_error
-
-
-@pytest.mark.parametrize("remove", [None, asyncssh.SFTPConnectionLost("lost"), OSError("lost")])
-def test_what_could_not_be_put_in_place_is_removed_and_the_first_error_is_told(
-    remove: Exception | None,
-) -> None:
-    """An error while cleaning up would hide the reason; the next run removes what is left."""
-    server = Full(asyncssh.SFTPPermissionDenied("read only"), remove)
-    link = TreeEntry(Kind.LINK, target="a")
-    with pytest.raises(asyncssh.SFTPPermissionDenied, match="read only"):
-        asyncio.run(Remote(server, "up").make_link("b", link, new=False))
-    assert server.removed == [server.link] and TEMPORARY.fullmatch(server.link.decode().partition("/")[2])
-
-
-class Shelf(Full):
-    """A server that renames over nothing. One that ``refuses`` puts nothing new at ``up/b``."""
-
-    def __init__(self, files: dict[bytes, str], refuses: bool) -> None:
-        super().__init__(asyncssh.SFTPOpUnsupported("no such extension"))
-        self.files = files
-        self.refuses = refuses
-
-    async def symlink(self, target: bytes, link: bytes) -> None:
-        self.files[link] = "new"
-
-    async def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
-        if path not in self.files:
-            raise asyncssh.SFTPNoSuchFile("not there")
-        return asyncssh.SFTPAttrs(type=asyncssh.FILEXFER_TYPE_REGULAR)
-
-    async def rename(self, old: bytes, new: bytes) -> None:
-        if self.refuses and new == b"up/b" and self.files[old] == "new":
+    def rename(self, oldpath: bytes, newpath: bytes) -> Any:
+        back = oldpath.endswith(b".old")
+        if newpath.endswith(b"/a") and (self.keeps or not back):
             raise asyncssh.SFTPPermissionDenied("read only")
-        if new in self.files:
-            raise asyncssh.SFTPFailure("there is one")
-        self.files[new] = self.files.pop(old)
-
-    async def remove(self, path: bytes) -> None:
-        del self.files[path]
+        return super().rename(oldpath, newpath)
 
 
-@pytest.mark.parametrize("there", [{}, {b"up/b": "old"}])
-def test_what_cannot_be_renamed_over_makes_way_and_comes_back_after_an_error(there: dict[bytes, str]) -> None:
-    link = TreeEntry(Kind.LINK, target="a")
-    server = Shelf(dict(there), refuses=True)
-    with pytest.raises(asyncssh.SFTPPermissionDenied, match="read only"):
-        asyncio.run(Remote(server, "up").make_link("b", link, new=False))
-    assert server.files == there
-    server.refuses = False
-    asyncio.run(Remote(server, "up").make_link("b", link, new=False))
-    assert server.files == {b"up/b": "new"}
+class Keeping(RenamesOverNothing):
+    keeps = True
 
 
-class Occupied(Shelf):
-    """A server that has a directory at ``up/b``."""
-
-    async def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
-        await super().lstat(path)
-        return asyncssh.SFTPAttrs(type=asyncssh.FILEXFER_TYPE_DIRECTORY)
-
-
-def test_a_directory_does_not_make_way() -> None:
-    """One that is excluded could not be removed, and would be a leftover of the next run."""
-    server = Occupied({b"up/b": "a directory"}, refuses=False)
-    with pytest.raises(asyncssh.SFTPOpUnsupported):
-        asyncio.run(Remote(server, "up").make_link("b", TreeEntry(Kind.LINK, target="a"), new=False))
-    assert server.files == {b"up/b": "a directory"}
+def test_what_makes_way_comes_back_after_an_error(tmp_path: Path) -> None:
+    with odd_server(tmp_path, RenamesOverNothing) as server:
+        up = fill(server.root / "up", {"a": "old", "b": "old"})
+        result = sync(server, src=str(fill(tmp_path / "src", {"a": "newer", "b": "newer"})))
+        assert [each["path"] for each in result["failures"]] == ["a"] and "read only" in result["msg"]
+        assert holds(up) == {"a": "old", "b": "newer"}
 
 
-class Broken(Shelf):
-    """A server that is lost once what was there has been put aside."""
-
-    async def rename(self, old: bytes, new: bytes) -> None:
-        if old != b"up/b":
-            raise asyncssh.SFTPConnectionLost("lost")
-        await super().rename(old, new)
-
-
-def test_what_does_not_come_back_is_no_leftover_and_its_name_is_told() -> None:
+def test_what_does_not_come_back_is_no_leftover_and_its_name_is_told(tmp_path: Path) -> None:
     """It may be all that there is of that file."""
-    server = Broken({b"up/b": "old"}, refuses=False)
-    with pytest.raises(asyncssh.SFTPConnectionLost, match="lost; what was there") as caught:
-        asyncio.run(Remote(server, "up").make_link("b", TreeEntry(Kind.LINK, target="a"), new=False))
-    (aside,) = [name.decode() for name, content in server.files.items() if content == "old"]
-    assert aside.startswith("up/b.") and aside in str(caught.value)
-    tree = Tree()
-    tree.take(aside.removeprefix("up/"), ENTRY, lambda path, why: None)
-    tree.prune(Patterns(), lambda path, why: None)
-    assert tree.leftovers == [] and aside.removeprefix("up/") in tree
+    with odd_server(tmp_path, Keeping) as server:
+        up = fill(server.root / "up", {"a": "old"})
+        result = sync(server, src=str(fill(tmp_path / "src", {"a": "newer"})))
+        [(aside, held)] = holds(up).items()
+        assert held == "old" and f"what was there is now up/{aside}" in result["msg"]
+        assert sync(server, src=str(fill(tmp_path / "other", {"b": "b"})))["sftp_sync"]["deleted"] == []
+        assert holds(up) == {aside: "old", "b": "b"}
 
 
 def test_the_name_aside_is_short_enough_and_unique() -> None:
     for name in ("b", "n" * 255, "\u00f6" * 127, "caf\udce9"):
         one, other = (aside_path(f"up/{name}") for _turn in range(2))
         assert one != other and one.startswith("up/") and len(encode_path(one.removeprefix("up/"))) <= 255
-
-
-# --- Who may read a file that is written ----------------------------------------------------------------
 
 
 class Readable:

@@ -5,11 +5,7 @@
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -17,30 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    NotFoundResponse,
-    error_for_status,
-)
-from ansible_collections.hosted.services.plugins.module_utils._api.models import FileEntry, Service
-from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
-from ansible_collections.hosted.services.plugins.module_utils._resources.files import guards
-from ansible_collections.hosted.services.plugins.module_utils._resources.files.manager import (
-    ROOT,
-    FileManager,
-    is_full_text,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources import sftp_sync
 from ansible_collections.hosted.services.plugins.module_utils._resources.files.paths import (
     is_root,
     relative_path,
+    sftp_url,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.files.url import sftp_url
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.change import apply
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import PLAYBOOK_FOLDER
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind
-from unit.plugins.fakes import FakeClient, options_of, task_of
+from unit.plugins.fakes import options_of
 
 
 @pytest.mark.parametrize(
@@ -158,80 +140,6 @@ def test_a_path_that_holds_nothing_is_not_the_root(path: str) -> None:
         sftp_url(ACCESS, path)
 
 
-SERVICE = Service(id="s", name="web", family="GAME", status="ACTIVE")
-NOTES = [FileEntry(name="notes", directory=False, size=1)]
-
-
-def manager_of(
-    roots: Mapping[str, list[FileEntry]], failing: Mapping[str, int] | None = None
-) -> tuple[FileManager, list[str]]:
-    """Return the files of a service that shows these entries under these paths, and the paths asked for.
-
-    The first request for one of ``failing`` is refused with its status.
-    """
-    listed: list[str] = []
-    once = dict(failing or {})
-
-    class Files(FakeClient):
-        def files(self, id: str, path: str) -> list[FileEntry]:
-            listed.append(path)
-            if path in once:
-                raise error_for_status("try again", once.pop(path))
-            if path not in roots:
-                raise error_for_status("no such directory", 404)
-            return roots[path]
-
-    return FileManager(SERVICE, task_of(FILE, Files())), listed
-
-
-# --- Looking ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("directory", [True, False])
-def test_a_directory_that_is_shown_and_not_found_hides_what_is_in_it(directory: bool) -> None:
-    """A link that leads nowhere, too."""
-    mods = FileEntry(name="mods", directory=directory, symlink=not directory)
-    files, _listed = manager_of({ROOT: [mods]})
-    with pytest.raises(NotFoundResponse):
-        files.entry("mods/notes")
-
-
-@pytest.mark.parametrize(
-    ("text", "fields", "whole"),
-    [
-        ("\u00fc", {"size": 2}, True),
-        ("\u00fc", {"size": 1}, False),
-        ("a", {"size": 9, "symlink": True}, True),
-        ("a", {"size": None}, True),
-    ],
-)
-def test_a_text_is_whole_if_it_has_the_size_of_its_file(
-    text: str, fields: dict[str, Any], whole: bool
-) -> None:
-    """That of a link is not the size of what it leads to."""
-    assert is_full_text(FileEntry(name="a", directory=False, **fields), text) is whole
-
-
-def test_a_rename_is_done_when_only_the_new_name_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A directory may show both for a moment, and the next task would find the old one."""
-    monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    root, new = [FileEntry(name="mods", directory=True)], FileEntry(name="new", directory=False, size=1)
-    shown = [NOTES, [*NOTES, new], [], [new]]
-
-    class Files(FakeClient):
-        def files(self, id: str, path: str) -> list[FileEntry]:
-            return shown.pop(0) if path == "mods" else root
-
-        def rename_file(self, *call: str) -> None:
-            self.calls.append(call)
-
-    client = Files()
-    task = task_of(FILE, client)
-    task.reads.kept = False
-    assert apply(task, FileManager(SERVICE, task).renaming("mods/notes", "new")).own
-    assert client.calls == [("s", "mods", "notes", "new")] and shown == []
-
-
 PUSH: dict[str, Any] = {"direction": "push", "src": "/srv/site", "dest": "www"}
 
 
@@ -246,7 +154,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def check(**given: Any) -> None:
-    guards.check_options(SFTP_SYNC.read_options(options_of(SFTP_SYNC, {**PUSH, **given})))
+    sftp_sync.check_options(SFTP_SYNC.read_options(options_of(SFTP_SYNC, {**PUSH, **given})))
 
 
 @pytest.mark.parametrize(
@@ -271,60 +179,3 @@ def test_a_pull_deletes_in_no_home_and_no_project(
         check(direction="pull", src="www", dest=place, delete=True)
     check(direction="pull", src="www", dest=place)
     check(direction="pull", src="www", dest=str(home / "copy"), delete=True)
-
-
-def test_a_current_folder_that_is_gone_protects_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "gone").mkdir()
-    monkeypatch.chdir(tmp_path / "gone")
-    os.rmdir(tmp_path / "gone")
-    assert [what for what, _folder in guards.protected_folders()] == [
-        "the root of this machine",
-        "your home folder",
-    ]
-
-
-# --- Deletions --------------------------------------------------------------------------------------
-
-
-def tree(*paths: str, root: Kind = Kind.DIRECTORY) -> Any:
-    return SimpleNamespace(entries={trees.ROOT: SimpleNamespace(kind=root), **dict.fromkeys(paths)})
-
-
-def deletions(source: Any, *, extra: tuple[str, ...], in_the_way: tuple[str, ...] = (), **given: Any) -> None:
-    task = task_of(SFTP_SYNC, FakeClient(), **{**PUSH, **given})
-    changes: Any = SimpleNamespace(in_the_way=dict.fromkeys(in_the_way), extra=dict.fromkeys(extra))
-    guards.check_deletions(task, source, changes)
-
-
-def test_an_empty_source_does_not_empty_the_target() -> None:
-    with pytest.raises(Invalid, match="is empty, and delete: true would delete 2 entries") as error:
-        deletions(tree(), extra=("b",), in_the_way=("a",))
-    assert error.value.details["would_delete"] == ["a", "b"]
-    with pytest.raises(Invalid, match="is empty after include and exclude, and"):
-        deletions(tree(), extra=("b",), exclude=["x"])
-    deletions(tree(), extra=("b",), allow_empty_source=True)
-    deletions(tree(), extra=())
-    deletions(tree("a"), extra=("b",))
-    deletions(tree(root=Kind.FILE), extra=("b",))
-
-
-@pytest.mark.parametrize(
-    ("given", "idle", "deletes", "warned"),
-    [
-        ({"delete": True}, ["*.db"], True, True),
-        ({"delete": False}, ["*.db"], True, False),
-        ({"delete": True, "delete_excluded": True}, ["*.db"], True, False),
-        ({"delete": True}, [], True, False),
-        ({"delete": True}, ["*.db"], False, False),
-    ],
-)
-def test_a_pattern_that_protects_nothing_is_told(
-    given: dict[str, bool], idle: list[str], deletes: bool, warned: bool
-) -> None:
-    task = task_of(SFTP_SYNC, FakeClient(), **PUSH, **given)
-    patterns: Any = SimpleNamespace(unused=idle)
-    changes: Any = SimpleNamespace(extra={"old": None} if deletes else {}, in_the_way={})
-    guards.warn_of_idle_patterns(task, patterns, changes)
-    assert any("'*.db' matched nothing" in warning for warning in task.warnings) is warned

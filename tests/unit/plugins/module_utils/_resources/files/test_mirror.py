@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.as_user import as_user
 from unit.plugins.module_utils._sftp.mirrored import OLD, sync
@@ -171,22 +170,6 @@ def test_a_time_of_zero_arrives_once(kind: str, start: Start, src: Path, tmp_pat
     assert not sync(server, **down, preserve_modes=False)["changed"]
 
 
-def test_whatever_ends_a_transfer_what_was_done_is_told(
-    start: Start, src: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    push = Remote.push
-
-    async def broken(self: Remote, source: Any, path: str, *arguments: Any) -> None:
-        await push(self, source, path, *arguments)
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(Remote, "push", broken)
-    server = start("openssh")
-    result = sync(server, src=str(src))
-    assert result["failed"] and "defect of the collection: ZeroDivisionError" in result["msg"]
-    assert result["changed"] and {".", "deep"} <= set(result["finished"])
-
-
 def test_special_bits_are_spoken_of_and_set_where_they_are_asked_for(start: Start, src: Path) -> None:
     server = start("openssh")
     (src / "a").chmod(0o4755)
@@ -296,25 +279,6 @@ def test_what_is_in_the_way_of_what_cannot_be_read_stays(
     for path in ("a", "deep"):
         (source / path).chmod(0o755)
     assert good(sync(server, **given))["deleted"] == ["a", "a/data.db", "deep"]
-
-
-def test_a_full_disk_below_a_mount(start: Start, src: Path) -> None:
-    server = start("openssh")
-    mounted = server.root / "up" / "deep"
-    mounted.mkdir(parents=True)
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(mounted)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a disk of 64 KiB cannot be mounted")
-    try:
-        (src / "deep" / "b").write_bytes(bytes(200_000))
-        (src / "0").touch(mode=0)
-        with as_user():
-            result = sync(server, src=str(src))
-        assert [failure["path"] for failure in result["failures"]] == ["0"] and "a" in result["finished"]
-        assert result["failed"] and "cannot write up/deep/b on the service: no space left" in result["msg"]
-        assert list(mounted.iterdir()) == []
-    finally:
-        subprocess.run(["umount", str(mounted)], check=True)
 
 
 # --- Requests, and what is kept -----------------------------------------------------------------------

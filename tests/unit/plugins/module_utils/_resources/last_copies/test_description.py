@@ -65,32 +65,6 @@ def test_everything_that_the_platform_tells() -> None:
     assert "did not tell" not in text
 
 
-@pytest.mark.parametrize(
-    ("state", "restored"),
-    [("stopped", "stopped"), ("stopping", "present"), ("starting", "present"), (None, "present")],
-)
-def test_what_was_stopped_stays_stopped(state: str | None, restored: str) -> None:
-    client = FakeClient()
-    client.add_service("svc_1", "web")
-    text, task = described(client, state=state)
-    assert task["hosted.services.service"]["state"] == restored
-    assert ("It was stopped, and so is the new one" in text) == (restored == "stopped")
-
-
-def test_an_application_of_the_account() -> None:
-    client = FakeClient()
-    client.add_service("svc_1", "shop")
-    client.setting_records["svc_1"]["network"]["isPublic"] = True
-    app = App(id="svc_1", slug="shop", status="ACTIVE", image_ref="registry/shop@sha256:1")
-    text, task = described(client, app)
-    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-    expected = {"slug": "shop", "project": "default", "host": "nd_1", "dimensions": size}
-    assert task["hosted.services.app"] == expected
-    assert "It ran the image registry/shop@sha256:1; see app_deploy" in text
-    assert "# Once it is deployed, set public: True with hosted.services.service.\n" in text
-    assert "set command" not in text
-
-
 @pytest.mark.parametrize("name", ["{{ lookup('pipe', 'id') }}", "{% raw %}", "{# x #}"])
 def test_a_name_that_looks_like_a_template_is_never_run(name: str) -> None:
     client = FakeClient()
@@ -110,13 +84,6 @@ def test_a_name_cannot_leave_the_comment() -> None:
     assert task["hosted.services.service"]["name"].startswith("web\n- name: evil")
     head = text.partition("---")[0]
     assert all(line.startswith("# ") for line in head.splitlines())
-
-
-def test_a_name_cannot_turn_around_what_is_read() -> None:
-    client = FakeClient()
-    client.add_service("svc_1", "web\u202egnp")
-    text, task = described(client)
-    assert task["hosted.services.service"]["name"] == "web\u202egnp" and "\u202e" not in text
 
 
 def test_what_the_platform_does_not_tell_is_named() -> None:

@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,25 +16,17 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import (
-    DatabaseConnection,
-    Service,
-    Settings,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import last_copy
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
     FileContent,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import CopyFolder
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
+    CopyFolder,
     Manifest,
     check_copy,
     read_manifest,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import View
-from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
-from ansible_collections.hosted.services.plugins.module_utils._sftp.mirror import Mirror
 from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import add, id_of, writes
@@ -110,20 +101,6 @@ def test_check_mode_says_what_would_be_copied_and_writes_nothing(
     assert writes(sandbox) == []
 
 
-def test_an_absent_service_needs_no_copy(delete: Delete, tmp_path: Path) -> None:
-    result = delete("gone", keep_copy="/etc")
-    assert not result["changed"]
-    assert "copy" not in result
-    assert [*tmp_path.iterdir()] == []
-
-
-def test_without_the_option_nothing_is_copied(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    result = delete("one", keep_copy=None)
-    assert result["changed"] and "copy" not in result
-    assert not is_there(sandbox, "one")
-    assert [*tmp_path.iterdir()] == []
-
-
 def test_a_second_copy_shares_what_is_the_same(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
     """A deletion that failed left a copy; the next one has links to its files, and trusts none of them."""
     write(sandbox, "one", "same.txt", "same")
@@ -147,15 +124,6 @@ def test_a_second_copy_shares_what_is_the_same(sandbox: Sandbox, delete: Delete,
     assert not is_there(sandbox, "one")
 
 
-def test_what_an_earlier_run_left_is_no_copy(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    folder = tmp_path / "keep" / f"one-{id_of(sandbox, 'one')}"
-    (folder / ".partial-x" / "files").mkdir(parents=True)
-    (folder / ".partial-x" / "files" / "a.txt").write_text("fi")
-    (folder / "20260101T000000Z").mkdir()  # without a list
-    result = delete("one")
-    assert {path.name for path in left(tmp_path)} == {"20260101T000000Z", Path(result["copy"]["path"]).name}
-
-
 def test_a_copy_of_another_format_is_named_and_left(sandbox: Sandbox, delete: Delete) -> None:
     sandbox.fault("resources.delete", "status", status=403, count=1)
     other = Path(delete("one")["copy"]["path"])
@@ -170,29 +138,6 @@ def test_a_copy_of_another_format_is_named_and_left(sandbox: Sandbox, delete: De
 # --- What is refused ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("status", "way"),
-    [
-        ("SUSPENDED", "resume it first (state: resumed), or delete it without a copy"),
-        ("FAILED", "there is nothing to copy: delete it without a copy"),
-        ("PROVISIONING", "run this again once it is ACTIVE, or delete it without a copy"),
-        ("AWAITING_ADMIN", "once the platform's operators are done"),
-    ],
-)
-def test_only_an_active_service_is_copied(
-    status: str, way: str, sandbox: Sandbox, delete: Delete, tmp_path: Path
-) -> None:
-    """The status is told before copies that cannot be listed in it."""
-    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status=status)
-    others: list[dict[str, Any]] = [{}, {"delete_backups": True}, {"keep_copy": "/etc"}]
-    for check_mode, given in product((True, False), others):
-        message = refused(sandbox, delete("one", check_mode, **given), tmp_path)
-        assert message.startswith("keep_copy cannot copy service 'one'")
-        assert f"its status is {status}" in message
-        assert way in message
-        assert "Nothing was deleted" in message
-
-
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_a_machine_has_no_files_to_copy(
     check_mode: bool, sandbox: Sandbox, delete: Delete, tmp_path: Path
@@ -202,76 +147,10 @@ def test_a_machine_has_no_files_to_copy(
     assert "copy what you need from inside of the machine, then delete it without a copy" in message
 
 
-def test_a_database_that_is_out_of_reach_is_kept(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
-    sandbox.clear_journal()
-    message = refused(sandbox, delete("db", check_mode=True), tmp_path, "db")
-    assert "this machine cannot reach the database" in message
-    assert "open the database to the Internet (public: true)" in message
-
-
-def test_an_engine_without_a_dump_is_kept(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    sandbox.seed({"services": [{"name": "cache", "product": "valkey"}]})
-    sandbox.clear_journal()
-    message = refused(sandbox, delete("cache"), tmp_path, "cache")
-    assert "a database of engine 'valkey' cannot be dumped" in message
-
-
-def test_a_database_whose_connection_is_refused_is_not_copied_as_files(
-    sandbox: Sandbox, delete: Delete, tmp_path: Path
-) -> None:
-    sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
-    sandbox.clear_journal()
-    sandbox.fault("database.connection", "status", status=409, count=None)
-    message = refused(sandbox, delete("db"), tmp_path, "db")
-    assert "its product is 'postgresql', but how to connect to it cannot be read" in message
-
-
-@pytest.mark.parametrize(("public", "address"), [(True, ("203.0.113.7", 40000)), (False, (None, None))])
-def test_a_database_is_reached_by_its_public_address_while_it_is_open(
-    monkeypatch: pytest.MonkeyPatch, public: bool, address: tuple[str | None, int | None]
-) -> None:
-    found: dict[str, Any] = {}
-    monkeypatch.setattr(last_copy, "find_source", found.update)
-    network = {"isPublic": public, "publicIp": "203.0.113.7", "publicPort": 40000}
-    settings = Settings.model_validate({"network": network})
-    connection = DatabaseConnection(engine="postgresql", host="db-1", port=5432)
-    task: Any = SimpleNamespace(account=SimpleNamespace(database_connection=lambda id: connection))
-    view = View(Service(id="s", name="db", family="APP", status="ACTIVE"))
-    last_copy.dump_content(task, view, settings)
-    assert (found["host"], found["port"]) == ("db-1", 5432)
-    assert (found.get("public_host"), found.get("public_port")) == address
-
-
-@pytest.mark.parametrize("state", ["present", "started", "stopped", "suspended"])
-@pytest.mark.parametrize("check_mode", [False, True])
-def test_only_a_deletion_takes_a_copy(
-    check_mode: bool, state: str, sandbox: Sandbox, delete: Delete, tmp_path: Path
-) -> None:
-    result = delete("one", check_mode, state=state)
-    assert sandbox.journal() == []
-    message = refused(sandbox, result, tmp_path)
-    assert f"keep_copy copies a service before state: absent deletes it, and state is {state}" in message
-
-
-def test_a_stopped_service_is_described_as_stopped(sandbox: Sandbox, delete: Delete) -> None:
-    id = id_of(sandbox, "one")
-    assert sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "stop"}).ok
-    sandbox.clock(advance=60)
-    [task] = yaml.safe_load(Path(delete("one")["copy"]["path"], "service.yml").read_text())
-    assert task["hosted.services.service"]["state"] == "stopped"
-
-
 def test_a_state_that_cannot_be_read_keeps_no_copy_away(sandbox: Sandbox, delete: Delete) -> None:
     sandbox.fault("resources.metrics", "status", status=409, count=None)
     [task] = yaml.safe_load(Path(delete("one")["copy"]["path"], "service.yml").read_text())
     assert task["hosted.services.service"]["state"] == "present"
-
-
-def test_backups_have_their_say_first(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    add(sandbox, "one", "nightly")
-    assert "delete_backups: true" in refused(sandbox, delete("one"), tmp_path)
-    assert delete("one", delete_backups=True)["copy"]["verified"]
 
 
 def test_a_folder_that_cannot_be(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
@@ -299,22 +178,6 @@ def test_no_room_is_known_before(
 # --- What goes wrong while it is copied ---------------------------------------------------------------
 
 
-def test_a_file_that_changes_after_it_was_copied(
-    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original = FileContent.verify
-
-    def verify(own: FileContent, folder: str) -> Any:
-        write(sandbox, "one", "a.txt", "other")
-        return original(own, folder)
-
-    monkeypatch.setattr(FileContent, "verify", verify)
-    message = refused(sandbox, delete("one"), tmp_path)
-    assert "was not deleted, as there is no last copy of it" in message
-    assert "the service changed while it was copied; these differ from their copies: a.txt" in message
-    assert "state: stopped" in message
-
-
 def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
     """Let something happen while the copy is verified."""
     original = FileContent.verify
@@ -339,16 +202,6 @@ def test_a_backup_that_is_made_meanwhile_is_not_destroyed(
     assert delete("one", delete_backups=True)["changed"] and not is_there(sandbox, "one")
 
 
-def test_what_cannot_be_listed_any_more_is_not_destroyed(
-    sandbox: Sandbox, delete: Delete, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    id = id_of(sandbox, "one")
-    meanwhile(monkeypatch, lambda: sandbox.operator(f"services/{id}", status="AWAITING_ADMIN"))
-    result = delete("one")
-    assert "cannot be listed while its status is AWAITING_ADMIN" in result["msg"]
-    assert writes(sandbox) == [] and is_there(sandbox, "one")
-
-
 @pytest.mark.parametrize("change", ["new.txt", "a.txt"])
 def test_a_file_that_changes_while_it_is_verified(
     change: str, sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -363,44 +216,6 @@ def test_a_file_that_changes_while_it_is_verified(
     monkeypatch.setattr(FileContent, "_check_unchanged", check)
     message = refused(sandbox, delete("one"), tmp_path)
     assert f"these are not as they were: {change}" in message.replace("., ", "")
-
-
-def test_a_byte_that_arrives_wrong(
-    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original = Remote.pull
-
-    async def pull(own: Remote, target: Local, path: str, *rest: Any) -> None:
-        await original(own, target, path, *rest)
-        Path(target.at(path)).write_text("fIrst")
-
-    monkeypatch.setattr(Remote, "pull", pull)
-    assert "these differ from their copies: a.txt" in refused(sandbox, delete("one"), tmp_path)
-
-
-def test_a_file_that_is_lost_on_the_way(
-    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def pull(*__: Any) -> None:
-        """Say that all went well."""
-
-    monkeypatch.setattr(Remote, "pull", pull)
-    message = refused(sandbox, delete("one"), tmp_path)
-    assert "a.txt on this machine: it was written without an error, but is not there" in message
-
-
-def test_a_file_that_is_lost_after_it_was_pulled(
-    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original = Mirror.apply
-
-    async def apply(own: Mirror, *given: Any) -> None:
-        await original(own, *given)
-        Path(own.local.at("a.txt")).unlink()
-
-    monkeypatch.setattr(Mirror, "apply", apply)
-    message = refused(sandbox, delete("one"), tmp_path)
-    assert "the copy does not have what the service has: a.txt" in message
 
 
 def test_a_disk_that_loses_what_was_written(
@@ -429,21 +244,6 @@ def test_a_disk_that_is_full_or_broken(
     monkeypatch.setattr(os, step, broken)
     message = refused(sandbox, delete("one"), tmp_path)
     assert "o space left on" in message
-
-
-def test_a_failure_leaves_an_earlier_copy_alone(
-    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sandbox.fault("resources.delete", "status", status=403, count=1)
-    first = Path(delete("one")["copy"]["path"])
-
-    def broken(*__: Any) -> None:
-        raise OSError(5, "Input/output error")
-
-    monkeypatch.setattr(CopyFolder, "place", broken)
-    assert "Input/output error" in delete("one")["msg"]
-    assert left(tmp_path) == [first]
-    assert (first / "files" / "a.txt").read_text() == "first"
 
 
 # --- Runs that are killed -----------------------------------------------------------------------------

@@ -15,10 +15,8 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
 from ansible_collections.hosted.services.plugins.module_utils._resources.recover import RECOVER
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.rules import (
-    RecoverOptions,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
+    RecoverOptions,
     RecoveryRecord,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions

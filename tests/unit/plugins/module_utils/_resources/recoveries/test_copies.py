@@ -34,7 +34,7 @@ def test_a_copy_leaves_out_what_its_plan_did_then(tmp_path: Path) -> None:
     ):
         described.write_text(json.dumps(about))
         [shelf] = read_shelves(str(tmp_path))
-        assert [(each.left_out, each.says_left_out) for each in shelf.copies] == expected
+        assert [each.left_out() for each in shelf.copies] == expected
 
 
 @pytest.mark.parametrize("part", ["", "svc_1", f"svc_1/nightly-{NEW}", f"svc_1/nightly-{NEW}/database.dump"])
@@ -46,8 +46,8 @@ def test_what_everybody_can_write_to_is_named_once(tmp_path: Path, part: str) ->
         each.chmod(0o755 if each.is_dir() else 0o644)
 
     def remarks() -> list[str]:
-        chooses = Choice(read_shelves(str(tmp_path)))
-        chosen = chooses.known(Wanted("db", "db", "db", False), ["shop"])
+        chooses = Choice(read_shelves(str(tmp_path)), ["shop"])
+        chosen = chooses.known(Wanted("db", "db", "db", False))
         chooses.warn_of_writable(str(tmp_path), [chosen, chosen])
         return chooses.remarks
 

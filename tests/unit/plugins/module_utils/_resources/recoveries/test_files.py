@@ -5,15 +5,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones import (
-    content as clone_content,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import check_own
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import (
     target as recovered_target,
@@ -27,7 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.clones.platform import files, home_of, refuse_logins
+from unit.plugins.module_utils._resources.clones.platform import files, home_of
 from unit.plugins.module_utils._resources.platform import id_of, run
 from unit.plugins.module_utils._resources.recoveries.platform import shelve
 
@@ -73,22 +69,6 @@ def test_files_are_restored_and_compared(sandbox: Sandbox, given: dict[str, Any]
     assert not again["changed"] and again["files"]["verified"] == {"files": 2, "bytes": 70_004}
 
 
-def test_a_service_that_does_not_let_the_account_in_yet_is_waited_for_by_a_step(
-    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The guard of all tests would notice a plan that waits."""
-    attempts = refuse_logins(monkeypatch, given["service"], 2)
-    planned = run(sandbox, resource(tmp_path, given["service"]), check_mode=True, **given)
-    assert attempts == [given["service"]]
-    assert planned["actions"][0].startswith("restore the files of 'one' from copy nightly-")
-    assert f"what service {given['service']} holds is unknown" in planned["warnings"][0]
-    assert sandbox.writes() == []
-    done = run(sandbox, resource(tmp_path, given["service"]), **given)
-    assert [action.split(" ")[0] for action in done["actions"]] == ["stop", "restore"], done.get("msg")
-    assert done["files"]["verified"] == {"files": 2, "bytes": 70_004} and done["files"]["restored"]
-    assert files(sandbox, given["service"])["/a.txt"] == "kept"
-
-
 def test_a_service_runs_again_though_a_run_was_killed(
     sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -129,37 +109,3 @@ def test_another_service_is_not_written_to(sandbox: Sandbox, given: dict[str, An
     refused = run(sandbox, resource(tmp_path, given["service"]), **{**given, "project_id": "another"})
     assert "is not in the project of the recovery" in refused["msg"]
     assert sandbox.writes() == [] and files(sandbox, given["service"]) == {"/a.txt": "first"}
-
-
-def test_a_service_that_is_in_use_is_filled_only_if_that_is_said(
-    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
-) -> None:
-    """It got files long after the recovery made it, and not from that."""
-    touched = {"one": datetime(2020, 1, 1, tzinfo=UTC)}
-    record = RecoveryRecord(str(tmp_path / "record.json"), ids={"one": given["service"]}, touched=touched)
-    own = RecoveredFiles(SERVICE, Target(record))
-    refused = run(sandbox, own, **given)
-    assert "files were written to it more than an hour later, such as 'a.txt'" in refused["msg"]
-    kept = run(sandbox, own, **{**given, "existing": "keep"})
-    assert not kept["changed"] and "It is left as it is; name 'one' in overwrite" in kept["warnings"][0]
-    assert files(sandbox, given["service"]) == {"/a.txt": "first"}
-    assert run(sandbox, own, **{**given, "existing": "replace"})["files"]["restored"]
-
-
-def test_a_service_that_is_not_there_yet_gets_everything(
-    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
-) -> None:
-    planned = run(
-        sandbox, resource(tmp_path, given["service"]), check_mode=True, **{**given, "service": None}
-    )
-    assert "create 4 (70004 bytes)" in planned["actions"][0]
-
-
-def test_a_login_that_is_refused_says_what_to_do(
-    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(clone_content, "PAUSES", ())
-    for key in sandbox.api("GET", "/api/users/me/ssh-keys").json():
-        sandbox.api("DELETE", f"/api/users/me/ssh-keys/{key['id']}")
-    refused = run(sandbox, resource(tmp_path, given["service"]), **given)
-    assert "in ssh_keys of a blueprint" in refused["msg"]

@@ -5,15 +5,9 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
-import pytest
-
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import Member
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.target import (
@@ -23,10 +17,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     FilePath,
     StateDirOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    RUN_FOLDER,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.module_utils._resources.recoveries.platform import member
 
 
@@ -55,13 +45,12 @@ def test_it_is_there_in_the_next_run(tmp_path: Path) -> None:
         assert recognizes(read(tmp_path), world), "it was ordered, so a run that was killed may have made it"
         assert "world" in read(tmp_path).touched
     record.begin("world", world.id)
-    assert read(tmp_path).may_replace("world", world.id) and not read(tmp_path).has_restored(world)
-    record.end("world", world.id, {"copy": "/srv/offsite/svc_1/nightly"})
+    assert read(tmp_path).begun == {"world": world.id} and not read(tmp_path).has_restored(world)
+    record.end("world", world.id)
     again = read(tmp_path)
     assert again.has_restored(world) and again.project_id == "prj_1" and again.drill
     assert not again.has_restored(other()) and not again.has_restored(None)
     assert not again.made(other()), "its id is known by now, so a namesake is another one"
-    assert not again.may_replace("world", other().id)
 
 
 def other() -> Member:
@@ -69,29 +58,11 @@ def other() -> Member:
     return member("world", id="svc_other")
 
 
-@pytest.mark.parametrize("facts", [{"names": {"a": "b"}}, {"ids": {"a": "b"}}, {"project_id": "prj_1"}])
-def test_anything_that_was_made_is_known(facts: dict[str, Any]) -> None:
-    """Only a drill may be deleted, and nothing is one unless that was said."""
-    record = RecoveryRecord("nowhere", **facts)
-    assert record.known is True and record.drill is False
-    assert RecoveryRecord("nowhere").known is False
-
-
-def test_what_is_noted_later_adds_to_what_is_known(tmp_path: Path) -> None:
-    record = read(tmp_path)
-    record.note("prj_1", {"world": "svc_1"})
-    record.note(None, {"lobby": "svc_2"})
-    again = read(tmp_path)
-    assert (again.project_id, again.ids) == ("prj_1", {"world": "svc_1", "lobby": "svc_2"})
-    record.note("prj_2", {"world": "svc_3"})
-    assert (record.project_id, record.ids["world"]) == ("prj_2", "svc_3")
-
-
 def test_what_is_gone_makes_room_for_another(tmp_path: Path) -> None:
     record = read(tmp_path)
     record.names["world"] = "world"
     record.begin("world", "svc_world")
-    record.end("world", "svc_world", {})
+    record.end("world", "svc_world")
     assert not recognizes(record, other())
     with record.ordering("world", PlatformClock()):
         assert not record.ids and not record.begun and not record.restored
@@ -111,27 +82,12 @@ def test_it_knows_when_services_lacked_their_content(tmp_path: Path) -> None:
     assert read(tmp_path).unfilled() == {"svc_1": [(None, None)], "svc_2": [(begun, None)]}
     record.begin("lobby", "svc_2")
     assert record.unfilled()["svc_2"] == [(begun, None)], "nor did it when that was continued"
-    record.end("lobby", "svc_2", {})
+    record.end("lobby", "svc_2")
     [(since, until)] = read(tmp_path).unfilled()["svc_2"]
     assert since == begun and until and before < until <= datetime.now(UTC)
     record.begin("lobby", "svc_2")
     again = record.touched["lobby"]
     assert read(tmp_path).unfilled()["svc_2"] == [(since, until), (again, None)]
-
-
-def test_copies_of_what_is_gone_may_be_there(tmp_path: Path) -> None:
-    record = read(tmp_path)
-    record.note_id("world", "svc_1")
-    with record.ordering("world", PlatformClock()):
-        assert read(tmp_path).unfilled() == {"svc_1": [(None, None)]}
-    record.note_id("world", "svc_3")
-    assert read(tmp_path).unfilled() == {"svc_1": [(None, None)], "svc_3": [(None, None)]}
-    record.end("world", "svc_3", {})
-    with record.ordering("world", PlatformClock()):
-        found = read(tmp_path).unfilled()
-    assert found["svc_1"] == [(None, None)]
-    [(since, until)] = found["svc_3"]
-    assert since is None and until is not None, "what was restored was in use until it was lost"
 
 
 def test_what_is_left_without_content_on_purpose_counts_from_then_on(tmp_path: Path) -> None:
@@ -143,48 +99,3 @@ def test_what_is_left_without_content_on_purpose_counts_from_then_on(tmp_path: P
     record.leave(["svc_1"])
     with record.ordering("world", PlatformClock()):
         assert read(tmp_path).unfilled() == {"svc_1": [(since, until)]}, "nor does that change"
-
-
-def test_it_can_be_forgotten(tmp_path: Path) -> None:
-    record = read(tmp_path)
-    record.note("prj_1", {"world": "svc_world"})
-    record.forget()
-    record.forget()
-    assert not read(tmp_path).known
-
-
-# --- Whose drill it is ----------------------------------------------------------------------------------
-
-
-def token_of(email: str | None) -> Client:
-    """Return a client with a token of an account, which may not be shown."""
-    return cast(Client, SimpleNamespace(whoami=lambda: SimpleNamespace(email=email)))
-
-
-def test_a_drill_is_known_only_to_the_account_that_made_it(tmp_path: Path) -> None:
-    """With the token of another one, nothing of it would be found, and it would be forgotten."""
-    record = read(tmp_path)
-    record.check_claim(token_of("me@example.com"), "shop")
-    record.claim(token_of("me@example.com"))
-    record.claim(token_of(None))
-    for email in ("me@example.com", None):
-        record.check_claim(token_of(email), "shop")
-    with pytest.raises(Invalid, match="the drill in project 'shop' was made with the token of another acc"):
-        record.check_claim(token_of("other@example.com"), "shop")
-
-
-def test_a_drill_that_another_run_makes_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Until that run has ended, and with it its folder."""
-    record, folder = read(tmp_path), tmp_path / "run"
-    folder.mkdir()
-    monkeypatch.setenv(RUN_FOLDER, str(folder))
-    record.claim(token_of(None))
-    record.check_claim(token_of(None), "shop")
-    monkeypatch.setenv(RUN_FOLDER, str(tmp_path / "another"))
-    record.run = {"process": os.getpid(), "folder": str(folder), "started": None}
-    with pytest.raises(Invalid, match=f"process {os.getpid()} on this controller is running a drill in"):
-        record.check_claim(token_of(None), "shop")
-    folder.rmdir()
-    record.check_claim(token_of(None), "shop")
