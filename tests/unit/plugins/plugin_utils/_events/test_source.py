@@ -26,11 +26,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
-    State,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import (
     STATE,
+    State,
     StateFile,
     open_state,
 )

@@ -26,23 +26,21 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import (
+    advance,
+    unmatched_patterns,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.events import (
     KINDS,
     AccountEvent,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
-    Drift,
-    State,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
+    Drift,
     Observer,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.of_account import (
     due,
-    unmatched_patterns,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import (
+    State,
     StateFile,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account

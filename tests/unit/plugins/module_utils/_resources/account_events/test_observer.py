@@ -32,18 +32,16 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     read_arguments,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
-    Drift,
-    Observation,
-    State,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
     MAX_BACKUP_READS,
     MAX_IDLE_READS,
+    Drift,
+    Observation,
     Observer,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import (
     STATE,
+    State,
     open_state,
     record_of,
 )
