@@ -93,7 +93,7 @@ def schedule_of(options: SleepPlanOptions) -> Schedule:
             "the plan does not say when its services are awake; set awake, exceptions or calendar. "
             "awake: [] with nothing else keeps them asleep for good"
         )
-    events = read_calendar(options.calendar, zone).events if options.calendar is not None else None
+    events = read_calendar(options.calendar, zone) if options.calendar is not None else None
     weekly = weekly_hours(options.awake or ())
     if options.awake is None and (events is None or options.events == "asleep"):
         # A plan that only says when its services sleep, by events or exceptions, has them awake otherwise.

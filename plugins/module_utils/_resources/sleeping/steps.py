@@ -193,16 +193,15 @@ def ran(metrics: Metrics | None) -> bool | None:
     return metrics.state != ContainerState.STOPPED
 
 
-def ordered_steps(sleepers: Sequence[Sleeper], order: Order) -> list[Step]:
+def ordered_steps(sleepers: Mapping[str, Sleeper], order: Order) -> list[Step]:
     """Return the steps of all services: what others need starts before them, and stops after them."""
-    by_id = {sleeper.id: sleeper for sleeper in sleepers}
-    starting = order.starting(by_id)
-    resuming = [id for id in starting if by_id[id].verdict.act == "resume"]
+    starting = order.starting(sleepers)
+    resuming = [id for id in starting if sleepers[id].verdict.act == "resume"]
     last: dict[str, Step] = {}
     steps: list[Step] = []
     for id in (*resuming, *(id for id in reversed(starting) if id not in resuming)):
-        sleeper, own = by_id[id], list[Step]()
-        first = [last[other] for other in goes_before(sleeper, by_id, order) if other in last]
+        sleeper, own = sleepers[id], list[Step]()
+        first = [last[other] for other in goes_before(sleeper, sleepers, order) if other in last]
         wished = 1 if sleeper.wish is not None else 0  # a wish is remembered at once, whatever the others do
         for number, step in enumerate(sleeper.job.steps()):
             needs = [*own[-1:], *(first if number == wished else ())]

@@ -24,14 +24,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleepin
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import (
     Hours,
     Schedule,
-    days_of_exception,
-    read_hours,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.zones import (
     first_shown,
     last_shown,
     merge,
-    midnight,
     subtract,
 )
 from unit.tiers import sample
@@ -80,11 +75,6 @@ def test_the_time_awake_counts_the_hours_that_there_are() -> None:
     assert schedule.awake_time(at("2026-03-28T12:00"), at("2026-03-29T12:00")) == timedelta(hours=5)
 
 
-def test_texts_that_make_sense_are_read() -> None:
-    assert read_hours("08:30", "24:00") == Hours(510, 1440)
-    assert len(days_of_exception("2026-12-24", "2026-12-26")) == 3
-
-
 @pytest.mark.parametrize(
     ("zone", "wall", "first", "last"),
     [
@@ -115,7 +105,6 @@ def test_intervals_are_merged_and_subtracted() -> None:
         (hours[4], hours[5]),
     ]
     assert subtract(merged, [(hours[0], hours[9])]) == []
-    assert midnight(date(2026, 1, 1)) == datetime(2026, 1, 1)
 
 
 BEGIN, END = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 1, 12, tzinfo=UTC)
@@ -132,7 +121,7 @@ def calendar(folder: Path, *lines: str, outside: str = "") -> str:
 
 def events(folder: Path, *lines: str, outside: str = "") -> list[tuple[str, str]]:
     """Return the events of a week, by the hour."""
-    found = read_calendar(calendar(folder, *lines, outside=outside), PARIS).events(BEGIN, END)
+    found = read_calendar(calendar(folder, *lines, outside=outside), PARIS)(BEGIN, END)
     return [(f"{begin:%d %H:%M}", f"{end:%d %H:%M}") for begin, end in sorted(found)]
 
 
@@ -178,7 +167,7 @@ def test_the_last_month_of_a_year_ends_with_the_first_of_the_next(tmp_path: Path
     found = read_calendar(path, PARIS)
     night = (datetime(2026, 12, 31, 20, tzinfo=UTC), datetime(2027, 1, 1, 4, tzinfo=UTC))
     for month in (datetime(2026, 12, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)):
-        assert list(found.events(month, month)) == [night]
+        assert list(found(month, month)) == [night]
 
 
 def test_what_is_canceled_does_not_count(tmp_path: Path) -> None:
