@@ -14,8 +14,7 @@ from ..._api.values import BackupStatus, ServiceStatus
 from ..shared.restore_points import newest_complete, parse_moment
 from ..shared.retention import RestorePoint
 from ..shared.time_zones import utc_text
-from .measures import Measures
-from .reading import Facts
+from .reading import Facts, Measures
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)

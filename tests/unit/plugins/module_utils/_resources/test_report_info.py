@@ -234,7 +234,7 @@ def test_what_would_fail_everywhere_ends_the_task() -> None:
 
     client: Any = FakeClient()
     with pytest.raises(ConnectionFailed):
-        run_jobs(Account(client), Facts(), [Job("backups", "db", "1", fail, {}, "1")])
+        run_jobs(Account(client), Facts(), [Job("backups", "db", "1", fail, lambda found: None)])
 
 
 def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
