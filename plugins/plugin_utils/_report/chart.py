@@ -59,7 +59,7 @@ def chart_of(days: Sequence[Mapping[str, Any]], projects: Mapping[str, Mapping[s
     ends = list(accumulate((amounts for __, amounts in stacked), together, initial=[Decimal(0)] * len(days)))
     top = nice_top(max(ends[-1], default=Decimal(0)))
     parts = zip(stacked, pairwise(ends), strict=True)
-    groups = [Group(name, amounts, columns(*pair, top)) for (name, amounts), pair in parts]
+    groups = [Group(name, amounts, bars(*pair, top)) for (name, amounts), pair in parts]
     return Chart(groups, top, len(days) * (COLUMN + GAP))
 
 
@@ -76,7 +76,7 @@ def nice_top(amount: Decimal) -> Decimal:
     return next(unit * step for step in map(Decimal, ("1", "2", "4", "5", "10")) if unit * step >= amount)
 
 
-def columns(begins: Sequence[Decimal], ends: Sequence[Decimal], top: Decimal) -> str:
+def bars(begins: Sequence[Decimal], ends: Sequence[Decimal], top: Decimal) -> str:
     """Return the rectangles of one group on all days."""
     found = []
     for place, pair in enumerate(zip(begins, ends, strict=True)):

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts, Unread
-from ansible_collections.hosted.services.plugins.plugin_utils._report import render, signs
+from ansible_collections.hosted.services.plugins.plugin_utils._report import render
 from ansible_collections.hosted.services.plugins.plugin_utils._report.graph import (
     WIDTH,
     Edge,
@@ -30,18 +30,19 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.graph impo
     ranks_of,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._report.metrics import report_prometheus
-from ansible_collections.hosted.services.plugins.plugin_utils._report.render import report_html
-from ansible_collections.hosted.services.plugins.plugin_utils._report.signs import SHAPES, Sign
-from ansible_collections.hosted.services.plugins.plugin_utils._report.style import STYLE
-from ansible_collections.hosted.services.plugins.plugin_utils._report.texts import (
+from ansible_collections.hosted.services.plugins.plugin_utils._report.render import (
+    SHAPES,
+    Sign,
     ago_text,
     day_text,
     harmless,
     hours_text,
     moment_text,
     money,
+    report_html,
     shortened,
 )
+from ansible_collections.hosted.services.plugins.plugin_utils._report.style import STYLE
 from unit.plugins.reports import HOSTILE, account, hostile_report, report_on
 
 
@@ -302,7 +303,7 @@ def test_what_could_not_be_read_is_told_and_never_zero() -> None:
 
 
 BLOCKS = re.findall(r":root\{([^}]*)\}", STYLE)
-GROUPS = [signs.VERDICTS, signs.LEVELS, signs.FRESHNESS, {**signs.STATES, **signs.STATUSES}]
+GROUPS = [render.VERDICTS, render.LEVELS, render.FRESHNESS, {**render.STATES, **render.STATUSES}]
 
 
 def colors(block: str) -> dict[str, str]:
