@@ -333,7 +333,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return tuple(str(one) for one in (rendered if isinstance(rendered, list) else [rendered]))
 
     def _is_template(self, value: Any) -> bool:
-        """Tell whether a value in the file, or an item of a list, is a template."""
         if isinstance(value, list):
             return any(self._is_template(item) for item in value)
         return isinstance(value, str) and bool(self.templar.is_template(value))
@@ -509,7 +508,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
 
 def groups_of(service: Mapping[str, Any], projects: Mapping[str, str]) -> list[str]:
-    """Return the groups of a service: its family's and, if its project is listed, its project's."""
     project = projects.get(service["project_id"])
     family = group_name("family", service["family"].lower())
     return [project, family] if project else [family]

@@ -341,13 +341,11 @@ class Run:
         sleeper.job.result = sleeper.job.plan.result
 
     def forecast(self, sleeper: Sleeper) -> Forecast:
-        """Return what the plan saves with one service, by its rates of today."""
         return Forecast(self.task.options.forecast_days, self.asleep, rates_of(sleeper.service))
 
     # --- The plan -------------------------------------------------------------------------------------
 
     def as_plan(self) -> Plan:
-        """Return the plan for all services, in the order of their references."""
         steps: list[Step] = ordered_steps(self.sleepers, self.order)
         self.task.effects.facts["plan"] = self.as_dict()
         return plan_jobs(self.task, self.jobs, steps, self.failure)
@@ -377,8 +375,6 @@ class Run:
         return [sleeper.wish] if sleeper and sleeper.wish else []
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what the result tells of the plan as a whole."""
-
         def total(amounts: Iterable[Decimal | None]) -> str | None:
             return in_cents(sum((each for each in amounts if each is not None), Decimal(0)))
 

@@ -26,8 +26,6 @@ NOT_COLLECTED = "it ran in the background, and no task read its result"
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a result comes from."""
-
     task: str
     host: str
     module: str

@@ -124,7 +124,6 @@ class Poller:
             LOG.warning("%s: the platform cannot be read, and will be tried again: %s", NAME, error.message)
 
     def _check(self) -> None:
-        """Find out whom the token belongs to."""
         if self.checked:
             return
         owner = owner_of(self.observer.account.client.whoami().email)
@@ -159,7 +158,6 @@ class Poller:
         return advance(known, seen, now, self.options, self.settings.base_url)
 
     def close(self) -> None:
-        """Close the connections."""
         self.observer.account.client.close()
 
 

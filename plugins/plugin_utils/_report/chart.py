@@ -28,7 +28,6 @@ class Group:
 
     @property
     def total(self) -> Decimal:
-        """What they have cost on all days."""
         return sum(self.amounts, Decimal(0))
 
 
@@ -44,7 +43,6 @@ class Chart:
 
 
 def chart_of(days: Sequence[Mapping[str, Any]], projects: Mapping[str, Mapping[str, Any]]) -> Chart:
-    """Return the chart of the days of a report."""
     spent: dict[str, list[Decimal]] = {}
     for place, day in enumerate(days):
         for each in day["projects"]:
@@ -64,7 +62,6 @@ def chart_of(days: Sequence[Mapping[str, Any]], projects: Mapping[str, Mapping[s
 
 
 def together(one: Sequence[Decimal], other: Sequence[Decimal]) -> list[Decimal]:
-    """Return the sums of two rows of amounts, day by day."""
     return [sum(pair, Decimal(0)) for pair in zip(one, other, strict=True)]
 
 
@@ -77,7 +74,6 @@ def nice_top(amount: Decimal) -> Decimal:
 
 
 def bars(begins: Sequence[Decimal], ends: Sequence[Decimal], top: Decimal) -> str:
-    """Return the rectangles of one group on all days."""
     found = []
     for place, pair in enumerate(zip(begins, ends, strict=True)):
         below, above = (int(end * TALL * 10 / top) for end in pair)  # in tenths

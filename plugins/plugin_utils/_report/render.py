@@ -111,7 +111,6 @@ def sign_of(service: Mapping[str, Any]) -> Sign:
 
 
 def verdict_of(scan_status: str | None) -> Sign:
-    """Return the verdict on a release."""
     return VERDICTS.get(scan_status, Sign(str(scan_status).lower(), "dim", "ring"))
 
 
@@ -154,12 +153,10 @@ def shortened(text: str, width: int) -> str:
 
 
 def width_of(text: str) -> int:
-    """Return how many columns text takes."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def money(amount: str | Decimal | None, currency: str | None) -> str:
-    """Format an amount in currency units, not rounded. A narrow column breaks before the currency."""
     if amount is None:
         return UNKNOWN
     exact = f"{Decimal(format_amount(Decimal(amount)) or 0):,}"
@@ -184,14 +181,12 @@ def moment_text(text: str | None) -> str:
 
 
 def ago_text(days: int | None) -> str:
-    """Format an age in days."""
     if days is None:
         return UNKNOWN
     return "today" if days == 0 else f"{counted(days, 'day')} ago"
 
 
 def hours_text(hours: int | None) -> str:
-    """Format a number of hours, from two days on in days."""
     if hours is None:
         return DASH
     return f"{hours}\u00a0h" if hours < 48 else f"{hours // 24}\u00a0days"
@@ -262,5 +257,4 @@ def backed_up_text(report: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def flaw_text(flaw: Mapping[str, Any]) -> str:
-    """Return a flaw that blocks a release, in a sentence."""
     return describe_flaw(Flaw.model_construct(**flaw))

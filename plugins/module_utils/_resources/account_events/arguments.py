@@ -53,7 +53,6 @@ class SourceOptions(Options):
 
     @property
     def blueprint_paths(self) -> list[str]:
-        """The paths of the blueprints, from the root of the machine."""
         return [expanded(path) for path in self.blueprints]
 
 
@@ -92,7 +91,6 @@ def read_arguments(arguments: Mapping[str, Any]) -> SourceOptions:
 
 
 def problems_of(options: SourceOptions) -> Iterator[str]:
-    """Yield what the source cannot work with."""
     for name, (low, high) in BOUNDS.items():
         value = getattr(options, name)
         if value is not None and not low <= value <= high:

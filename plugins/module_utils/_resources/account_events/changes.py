@@ -87,7 +87,6 @@ class Poll:
 
     @property
     def at(self) -> str:
-        """The time of the poll as text."""
         return self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     @property
@@ -115,7 +114,6 @@ class Poll:
 
 
 def words_of(entry: Event) -> frozenset[str]:
-    """Return the words of the type of an entry, in lower case."""
     return frozenset((entry.type or "").lower().split("_"))
 
 
@@ -132,7 +130,6 @@ def last_order(entries: Iterable[Event]) -> tuple[str | None, str | None]:
 
 
 def is_starting(ordered: str | None, now: datetime) -> bool:
-    """Tell whether a start was ordered so recently that metrics may still show what was before."""
     moment = parse_moment(ordered)
     return moment is not None and abs(now - moment) < START_GRACE
 
@@ -176,17 +173,14 @@ def compare_service(poll: Poll, id: str, summary: ServiceSummary, found: dict[st
 
 
 def summary_of(app: App) -> ServiceSummary:
-    """Return an application as the service that it is."""
     return ServiceSummary(id=app.id, name=app.name or app.slug, family=Family.APP, status=app.status)
 
 
 def tell_deleted(poll: Poll, id: str, memory: ServiceMemory) -> None:
-    """Tell that a service was deleted."""
     poll.tell_of(e.ServiceDeleted, f"service {memory.name!r} was deleted", id, memory)
 
 
 def note_entries(memory: ServiceMemory, entries: Sequence[Event]) -> None:
-    """Note what the new entries of the activity journal say."""
     memory.entry = entries[-1].id if entries else memory.entry
     restores = [entry.at for entry in entries if words_of(entry) & RESTORES]
     if restores and restores[-1]:
@@ -234,7 +228,6 @@ def note_trouble(poll: Poll, id: str, memory: ServiceMemory) -> None:
 
 
 def note_back(poll: Poll, id: str, memory: ServiceMemory) -> None:
-    """Note that a service is well. Tell it if it was in trouble."""
     if memory.trouble is not None:
         message = f"service {memory.name!r} is back"
         poll.tell_of(e.ServiceBack, message, id, memory, after=memory.trouble, since=memory.since)
@@ -264,7 +257,6 @@ def note_stop(poll: Poll, id: str, memory: ServiceMemory) -> None:
 
 
 def tell_stopped(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[Event]) -> None:
-    """Tell that a service stopped by itself."""
     stops, minutes = len(memory.stops), counted(round(poll.rules.stop_window / 60), "minute")
     times = "" if stops == 1 else f", {stops} times within {minutes}"
     types = [entry.type or "" for entry in entries[-MAX_TYPES:]]
@@ -335,7 +327,6 @@ def tell_deploy(poll: Poll, app: App, memory: AppMemory, verified: bool | None) 
 
 
 def facts_of(app: App) -> e.ApplicationFacts:
-    """Return what an event says of an application."""
     return e.ApplicationFacts(id=app.id, slug=app.slug, name=app.name)
 
 
@@ -400,7 +391,6 @@ def unmatched_patterns(rules: SourceOptions, services: Iterable[ServiceSummary])
 
 
 def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: datetime | None, stale: bool) -> None:
-    """Tell that backups are too old, or no longer."""
     made, hours = utc_text(newest), poll.rules.backup_max_age or 0.0
     if stale and (memory.backups is not None or not memory.there_before or poll.rules.report_existing):
         last = f"its newest completed backup is of {made}" if made else "it has no completed backup"
@@ -414,7 +404,6 @@ def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: datetime | None
 
 
 def compare_money(poll: Poll) -> None:
-    """Tell if the balance runs low, and if the spend is above a limit, or no longer."""
     overview = poll.seen.overview
     if overview is None:
         return
@@ -425,7 +414,6 @@ def compare_money(poll: Poll) -> None:
 
 
 def compare_balance(poll: Poll, overview: BillingOverview, days: int) -> None:
-    """Tell if the balance reached a lower number of days, or lasts longer than all of them."""
     before, cents = poll.before.threshold, overview.balance_cents
     facts = {"days_left": days, "balance": None if cents is None else format_amount(from_cents(cents))}
     burns = overview.current_daily_burn_cents != 0 or (cents or 0) < 0
@@ -440,7 +428,6 @@ def compare_balance(poll: Poll, overview: BillingOverview, days: int) -> None:
 
 
 def compare_spend(poll: Poll, measure: str, cents: int | Decimal | None, limit: Decimal | None) -> None:
-    """Tell if a measure of spend is above its limit, or no longer."""
     high = set(poll.after.high)
     if limit is not None and cents is not None and (from_cents(cents) > limit) != (measure in high):
         high ^= {measure}
@@ -452,7 +439,6 @@ def compare_spend(poll: Poll, measure: str, cents: int | Decimal | None, limit: 
 
 
 def compare_blueprints(poll: Poll) -> None:
-    """Tell which blueprints began or ceased to differ from their projects."""
     for path, drift in poll.seen.drift.items():
         before, signature = poll.after.drift.get(path), None
         if drift.differences:
@@ -463,7 +449,6 @@ def compare_blueprints(poll: Poll) -> None:
 
 
 def tell_drift(poll: Poll, path: str, drift: Drift) -> None:
-    """Tell that a project differs from its blueprint, or no longer."""
     facts: dict[str, Any] = {"blueprint": path, "project": drift.project}
     if not drift.differences:
         poll.tell(e.BlueprintInSync, f"project {drift.project!r} agrees with its blueprint again", **facts)

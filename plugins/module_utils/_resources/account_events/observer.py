@@ -34,8 +34,6 @@ LIMITED_SECONDS = 3600.0
 
 @dataclass(frozen=True)
 class Drift:
-    """How a project compares with its blueprint."""
-
     project: str
     differences: Sequence[Mapping[str, Any]] = ()
 
@@ -178,7 +176,6 @@ class Observer:
     def _read_reasons(
         self, before: State, services: Mapping[str, m.ServiceSummary], seen: Observation
     ) -> None:
-        """Read why creations failed that were not known to have failed."""
         known = before.known_services
         failed = [id for id, service in services.items() if service.status == ServiceStatus.FAILED]
         new = [id for id in failed if id not in known or known[id].status != ServiceStatus.FAILED]
@@ -233,7 +230,6 @@ class Observer:
 
 
 def has_container(service: m.ServiceSummary | ServiceMemory) -> bool:
-    """Tell whether a service may have a container."""
     return service.family not in WITHOUT_CONTAINER
 
 

@@ -33,8 +33,6 @@ STOPPED, DEPLOY = "service_stopped", "deploy_failed"
 
 
 class BackupMemory(BaseModel):
-    """What is remembered of the backups of a service."""
-
     looked: str
     """When they were read last."""
     failed: tuple[str, ...] = ()
@@ -73,8 +71,6 @@ class ServiceMemory(BaseModel):
 
 
 class AppMemory(BaseModel):
-    """What is remembered of an application."""
-
     image: str | None = None
     released_at: str | None = None
     blocked: bool = False
@@ -85,8 +81,6 @@ class AppMemory(BaseModel):
 
 
 class DriftMemory(BaseModel):
-    """What is remembered of a blueprint."""
-
     looked: str
     signature: str | None = None
     """What the differences were; ``None`` if there were none."""

@@ -45,12 +45,10 @@ def advice_of(found: Found, facts: Facts, measures: Measures) -> list[dict[str, 
 
 
 def matter(kind: str, level: str, do: str, subjects: Sequence[Found]) -> dict[str, Any]:
-    """Return something to do, and all that it concerns."""
     return {"kind": kind, "level": level, "do": do, "subjects": subjects}
 
 
 def subject(name: str, id: str | None, detail: str) -> dict[str, Any]:
-    """Return what a matter concerns, and what is to be said of it."""
     return {"name": name, "id": id, "detail": detail}
 
 
@@ -61,7 +59,6 @@ def rows(found: Iterable[Found] | None, detail: Callable[[Found], str | None]) -
 
 
 def of_balance(found: Found, measures: Measures) -> Iterator[dict[str, Any]]:
-    """Yield that the balance runs out soon."""
     money = found["money"]
     left, amount = money["days_left"], to_decimal(money["balance"])
     below_zero = amount is not None and amount < 0
@@ -85,7 +82,6 @@ def priced(found: Found, amount: str | None) -> str:
 
 
 def of_services(found: Found) -> Iterator[dict[str, Any]]:
-    """Yield the services whose creation failed, and those that wait for the platform's team."""
     services = found["services"] or ()
     failed = [each for each in services if each["status"] == ServiceStatus.FAILED]
     waiting = [each for each in services if each["status"] == ServiceStatus.AWAITING_ADMIN]
@@ -96,7 +92,6 @@ def of_services(found: Found) -> Iterator[dict[str, Any]]:
 
 
 def of_releases(found: Found) -> Iterator[dict[str, Any]]:
-    """Yield the images in service that became blocking, and newer releases that cannot be deployed."""
     running, newer = list[Found](), list[Found]()
     for app in found["applications"] or ():
         releases = app["releases"] or ()
@@ -114,8 +109,6 @@ def of_releases(found: Found) -> Iterator[dict[str, Any]]:
 
 
 def of_backups(found: Found) -> Iterator[dict[str, Any]]:
-    """Yield the services without a backup, with an old one, and whose last one failed."""
-
     def among(kind: str, detail: Callable[[Found], str]) -> list[dict[str, Any]]:
         return rows([row for row in found["services"] if row["freshness"] == kind], detail)
 
@@ -134,7 +127,6 @@ def of_backups(found: Found) -> Iterator[dict[str, Any]]:
 
 
 def hours(count: int) -> str:
-    """Format a number of hours, from two days on in days."""
     return f"{count} h" if count < 48 else f"{count // 24} days"
 
 
@@ -173,7 +165,6 @@ def of_services_in_use(found: Found, measures: Measures) -> Iterator[dict[str, A
 
 
 def of_blueprints(measures: Measures) -> Iterator[dict[str, Any]]:
-    """Yield the blueprints that the platform differs from, and those that were not compared."""
     drifted = [
         subject(str(each.get("file")), None, str(line.get("line")))
         for each in measures.options.drift
@@ -190,7 +181,6 @@ def of_blueprints(measures: Measures) -> Iterator[dict[str, Any]]:
 
 
 def of_keys(facts: Facts, measures: Measures) -> Iterator[dict[str, Any]]:
-    """Yield the SSH keys that nobody knows, and those that were never used."""
     known, old = measures.options.known_keys, measures.as_of - UNUSED_AGE
     unknown, unused = list[Found](), list[Found]()
     for key in sorted(facts.keys or (), key=lambda key: (key.name or "", key.id)):

@@ -71,12 +71,10 @@ def row_of(
 
 
 def moments_of(copies: Sequence[RestorePoint], status: str) -> list[datetime]:
-    """Return when the backups of a status were made, in their order."""
     return sorted(copy.created_at for copy in copies if copy.created_at and copy.status == status)
 
 
 def verdict(made: datetime | None, until: datetime, measures: Measures) -> str:
-    """Return whether the newest backup is young enough at a moment."""
     if made is None:
         return NONE
     return FRESH if made >= measures.max_age.before(until, UTC) else STALE

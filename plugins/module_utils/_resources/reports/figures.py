@@ -85,12 +85,10 @@ def figures_of(
 
 
 def billed(detail: Service | None) -> Decimal | None:
-    """Return the monthly rate that is billed now; ``None`` if it is unknown."""
     return None if detail is None else billed_rate(detail)
 
 
 def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict[str, Any]:
-    """Return a service, with null for what is unknown."""
     detail, metrics = facts.details.get(service.id), facts.metrics.get(service.id)
     pricing, dates = (detail.pricing, detail.dates) if detail else (None, None)
     settings = facts.settings.get(service.id)
@@ -118,7 +116,6 @@ def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict
 
 
 def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
-    """Return how full the disk of a service is; ``None`` if that is unknown."""
     size = service.dimensions.storage_gb if service.dimensions else None
     if used is None or not size:
         return None
@@ -126,7 +123,6 @@ def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
 
 
 def project_of(facts: Facts, project: Project) -> dict[str, Any]:
-    """Return a project: its services, what refers to what, and what it has cost."""
     graph = facts.graphs.get(project.id)
     members = [each.id for each in facts.services or () if facts.project_of(each.id) == project.id]
     rates = [billed(facts.details.get(id)) for id in members]
@@ -142,7 +138,6 @@ def project_of(facts: Facts, project: Project) -> dict[str, Any]:
 
 
 def references_of(facts: Facts, graph: ProjectGraph) -> list[dict[str, Any]]:
-    """Return what refers to what in a project, by name."""
     edges = [(edge.from_, edge.to, sorted(edge.through or ())) for edge in graph.edges or ()]
     told = [
         {"from_id": begin, "to_id": end, "through": names} for begin, end, names in edges if begin and end
@@ -155,7 +150,6 @@ def references_of(facts: Facts, graph: ProjectGraph) -> list[dict[str, Any]]:
 
 
 def cents(amount: int | None) -> str | None:
-    """Format an amount in cents; ``None`` if the platform does not show it."""
     return None if amount is None else format_amount(from_cents(amount))
 
 
@@ -182,7 +176,6 @@ def money_of(facts: Facts, rates: Rates, as_of: datetime, one_project: bool) -> 
 
 
 def total(amounts: Iterable[Decimal | None]) -> Decimal:
-    """Return the sum of the amounts that are known."""
     return sum((amount for amount in amounts if amount is not None), Decimal(0))
 
 
@@ -252,7 +245,6 @@ def spend_by_day(facts: Facts) -> list[dict[str, Any]]:
 
 
 def project_money(project: Project, spend: ProjectSpend | None) -> dict[str, Any] | None:
-    """Return the spend of a project over its window; ``None`` if it could not be read."""
     if spend is None:
         return None
     return {
@@ -322,7 +314,6 @@ def savings_of(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def text_or_none(value: Any) -> str | None:
-    """Return a value that is text; ``None`` for any other."""
     return value if isinstance(value, str) else None
 
 
@@ -330,7 +321,6 @@ def text_or_none(value: Any) -> str | None:
 
 
 def app_of(facts: Facts, app: App, as_of: datetime) -> dict[str, Any]:
-    """Return an application: what runs, and its newest releases."""
     view, read = app.as_dict(), facts.releases.get(app.slug)
     settings = facts.settings.get(app.id)
     running = settings.source.tag if settings and settings.source else None
@@ -366,7 +356,6 @@ def releases_in(
 
 
 def release_of(tag: str, scan: ScanReport, declared: Release, as_of: datetime) -> dict[str, Any]:
-    """Return a release and the verdict on it."""
     verdict = scan.scan_verdict
     counts = (verdict.counts if verdict else None) or {}
     return {
@@ -383,7 +372,6 @@ def release_of(tag: str, scan: ScanReport, declared: Release, as_of: datetime) -
 
 
 def age_days(moment: str | None, as_of: datetime) -> int | None:
-    """Return how many whole days ago something was; ``None`` if the platform does not show when."""
     then = parse_moment(moment)
     return None if then is None else max(0, (as_of - then) // timedelta(days=1))
 

@@ -55,7 +55,6 @@ class Measures:
 
     @property
     def max_age(self) -> Span:
-        """How old the newest backup may be."""
         return read_span(self.options.max_age) or Span()
 
     @property
@@ -79,8 +78,6 @@ class Unread:
 
 @dataclass(frozen=True)
 class AppReleases:
-    """The releases of an application, and the scan reports of the newest."""
-
     declared: dict[str, m.Release]
     scans: dict[str, m.ScanReport]
     not_scanned: int

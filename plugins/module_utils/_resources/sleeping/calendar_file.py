@@ -111,7 +111,6 @@ def check_zone(value: Any, what: str) -> None:
 
 
 def lasts(event: Any, zone: tzinfo) -> Interval:
-    """Return from when to when an event lasts."""
     begin = event["DTSTART"].dt
     end = event["DTEND"].dt if event.get("DTEND") is not None else begin
     return moment_of(begin, zone, last=False), moment_of(end, zone, last=True)

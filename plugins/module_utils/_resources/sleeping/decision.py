@@ -87,14 +87,11 @@ class Verdict:
 
     @property
     def after(self) -> SleepRecord:
-        """The record once the service is as it should be."""
         return self.record if self.due is None else replace(self.record, settled=self.due, delayed=None)
 
 
 @dataclass(frozen=True)
 class Situation:
-    """All that decides on a service."""
-
     now: datetime
     period: Period
     record: SleepRecord
@@ -109,7 +106,6 @@ class Situation:
 
 
 def decide(case: Situation) -> Verdict:
-    """Return what to do with a service."""
     keep = case.keep if case.keep is not None and case.keep.until > case.now else None
     record = replace(case.record, delayed=None) if keep else case.record
     if case.record.keep is not None and case.record.keep.until <= case.now:
@@ -185,7 +181,6 @@ def read_until(text: str, now: datetime, zone: tzinfo) -> datetime:
 
 
 def parse_until(text: str, now: datetime, zone: tzinfo) -> datetime:
-    """Return the moment that a text means."""
     if len(text) <= 5 and ":" in text:
         today = midnight(now.astimezone(zone).date())
         minute = timedelta(minutes=read_time(text, "until of keep_awake"))

@@ -35,27 +35,22 @@ class Forecast:
 
     @property
     def asleep_hours(self) -> Decimal:
-        """The hours of sleep."""
         return Decimal(int(self.asleep.total_seconds())) / 3600
 
     @property
     def difference(self) -> Decimal | None:
-        """What a month of sleep saves."""
         full, storage = self.rates.full, self.rates.storage
         return None if full is None or storage is None else full - storage
 
     @property
     def saves(self) -> Decimal | None:
-        """What the days save."""
         return None if self.difference is None else self.difference * self.asleep_hours / HOURS_A_MONTH
 
     @property
     def saves_monthly(self) -> Decimal | None:
-        """What an average month saves."""
         return None if self.difference is None else self.difference * self.asleep_hours / (self.days * 24)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the forecast for results."""
         return {
             "days": self.days,
             "asleep_hours": float(round(self.asleep_hours, 2)),
@@ -99,7 +94,6 @@ def count(saved: Saved | None, now: datetime, full: Decimal | None, usage: Calla
 
 
 def spent_by_day(days: Iterable[DaySpend] | None) -> dict[date, Decimal]:
-    """Return what each day of a series cost."""
     found: dict[date, Decimal] = {}
     for line in days or ():
         with suppress(ValueError):

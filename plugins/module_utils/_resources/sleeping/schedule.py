@@ -46,7 +46,6 @@ def last_shown(wall: datetime, zone: tzinfo) -> datetime:
 
 
 def moment_shown(wall: datetime, zone: tzinfo, fold: int) -> datetime:
-    """Return the first or the second moment at which clocks show a time."""
     moments = [wall.replace(tzinfo=zone, fold=each).astimezone(UTC) for each in (0, 1)]
     if moments[0] > moments[1]:  # skipped: the offset from before the change says later than that from after
         return change_between(moments[1], moments[0], zone)
@@ -54,7 +53,6 @@ def moment_shown(wall: datetime, zone: tzinfo, fold: int) -> datetime:
 
 
 def change_between(before: datetime, after: datetime, zone: tzinfo) -> datetime:
-    """Return the moment between two at which the offset of a zone changes."""
     old = before.astimezone(zone).utcoffset()
     while after - before > timedelta(seconds=1):
         middle = before + (after - before) // 2
@@ -66,7 +64,6 @@ def change_between(before: datetime, after: datetime, zone: tzinfo) -> datetime:
 
 
 def midnight(day: date) -> datetime:
-    """Return the beginning of a day, on the wall."""
     return datetime(day.year, day.month, day.day)
 
 
@@ -111,7 +108,6 @@ class Hours:
     end: int
 
     def on(self, day: date, zone: tzinfo) -> Interval:
-        """Return from when to when the window of a day lasts."""
         length = self.end if self.end > self.begin else self.end + MIDNIGHT
         start = midnight(day)
         begin, end = start + timedelta(minutes=self.begin), start + timedelta(minutes=length)
@@ -181,7 +177,6 @@ class Schedule:
         return Period(awake, since, until)
 
     def awake_time(self, begin: datetime, end: datetime) -> timedelta:
-        """Return how long services are awake between two moments."""
         intervals = self.awake_between(begin, end)
         return sum((min(last, end) - max(first, begin) for first, last in intervals), timedelta())
 
@@ -190,7 +185,6 @@ class Schedule:
 
 
 def read_hours(begin: str, end: str) -> Hours:
-    """Return a window from its beginning and end, such as 08:00 and 20:00."""
     first = read_time(begin, "from")
     if first == MIDNIGHT:
         raise Invalid("a window cannot begin at 24:00; write 00:00, and the next day among its days")
@@ -218,7 +212,6 @@ def read_date(text: str, option: str) -> date:
 
 
 def days_of_exception(first: str, last: str | None) -> list[date]:
-    """Return the days of an exception, from its first to its last."""
     begin = read_date(first, "date of an exception")
     end = begin if last is None else read_date(last, "until of an exception")
     if not begin <= end <= begin + LONGEST_EXCEPTION * DAY:

@@ -45,17 +45,14 @@ class Sleeper:
 
     @property
     def id(self) -> str:
-        """The id of the service."""
         return self.service.id
 
     @property
     def suspended(self) -> bool:
-        """Whether it sleeps."""
         return self.service.status == ServiceStatus.SUSPENDED
 
     @property
     def acts(self) -> bool:
-        """Whether it is to be suspended or resumed."""
         return self.verdict.act != "nothing"
 
 
