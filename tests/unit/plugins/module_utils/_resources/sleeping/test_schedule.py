@@ -26,8 +26,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleepin
     Schedule,
     first_shown,
     last_shown,
-    merge,
-    subtract,
 )
 from unit.tiers import sample
 
@@ -59,15 +57,6 @@ def test_a_window_lasts_beyond_midnight_into_a_day_without_windows() -> None:
         assert period.since == at("2026-11-28T02:00")
 
 
-@pytest.mark.parametrize(
-    ("hours", "awake"), [([], False), ([Hours(0, 1440)], True), ([Hours(480, 480)], True)]
-)
-def test_a_plan_without_boundaries_has_none(hours: list[Hours], awake: bool) -> None:
-    """A window that ends when it begins lasts a day."""
-    period = Schedule(PARIS, {day: hours for day in range(7)}).period(at("2026-10-25T01:00"))
-    assert (period.awake, period.since, period.until) == (awake, None, None)
-
-
 def test_the_time_awake_counts_the_hours_that_there_are() -> None:
     """The night in which clocks are put back is longer by an hour."""
     schedule = Schedule(PARIS, {day: [Hours(0, 6 * 60)] for day in range(7)})
@@ -91,20 +80,6 @@ def test_a_time_is_shown_at_a_moment(zone: str, wall: str, first: str, last: str
     time, here = datetime.fromisoformat(wall), ZoneInfo(zone)
     assert first_shown(time, here) == datetime.fromisoformat(f"{first}+00:00")
     assert last_shown(time, here) == datetime.fromisoformat(f"{last}+00:00")
-
-
-def test_intervals_are_merged_and_subtracted() -> None:
-    """Those that touch are one; empty ones are none; a hole may split one, or cover several."""
-    hours = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=number) for number in range(10)]
-    spans = [(hours[4], hours[6]), (hours[0], hours[2]), (hours[2], hours[3]), (hours[7], hours[7])]
-    merged = merge(spans)
-    assert merged == [(hours[0], hours[3]), (hours[4], hours[6])]
-    assert subtract(merged, [(hours[1], hours[2]), (hours[5], hours[9])]) == [
-        (hours[0], hours[1]),
-        (hours[2], hours[3]),
-        (hours[4], hours[5]),
-    ]
-    assert subtract(merged, [(hours[0], hours[9])]) == []
 
 
 BEGIN, END = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 1, 12, tzinfo=UTC)
