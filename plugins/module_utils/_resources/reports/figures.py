@@ -415,7 +415,7 @@ def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
         bad = (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN)
         broken = [each["id"] for each in services if each["status"] in bad]
     return {
-        "costs_most": costs_most(found["money"]["top"]) or highest_rate(services or ()),
+        "costs_most": costs_most(found["money"]["top"], services or ()),
         "backed_up": {
             "fresh": freshness[FRESH],
             "none": freshness[NONE],
@@ -430,27 +430,24 @@ def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def costs_most(top: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the first of the services that cost most, and which of the others have cost as much."""
-    if not top:
-        return None
-    return {**top[0], "tied_names": [each["name"] for each in top[1:] if each["amount"] == top[0]["amount"]]}
+def costs_most(
+    top: Sequence[Mapping[str, Any]], services: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Return what has cost most or, where no spend is known, has the highest rate, and what costs the same.
 
-
-def highest_rate(services: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the service with the highest rate, where no spend is known; ``None`` if no rate is."""
-    priced = [each for each in services if each["monthly"] is not None and Decimal(each["monthly"])]
-    if not priced:
+    ``None`` if neither is known.
+    """
+    priced = [
+        {"id": each["id"], "name": each["name"], "amount": None, "monthly": each["monthly"]}
+        for each in services
+        if Decimal(each["monthly"] or 0)
+    ]
+    by_rate = sorted(priced, key=lambda each: -Decimal(each["monthly"]))
+    key, ranked = ("amount", top) if top else ("monthly", by_rate)
+    if not ranked:
         return None
-    rate = max(Decimal(each["monthly"]) for each in priced)
-    best, *tied = [each for each in priced if Decimal(each["monthly"]) == rate]
-    return {
-        "id": best["id"],
-        "name": best["name"],
-        "amount": None,
-        "monthly": best["monthly"],
-        "tied_names": [each["name"] for each in tied],
-    }
+    tied = [each["name"] for each in ranked[1:] if each[key] == ranked[0][key]]
+    return {**ranked[0], "tied_names": tied}
 
 
 def most_referred(

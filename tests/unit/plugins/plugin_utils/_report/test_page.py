@@ -30,12 +30,12 @@ from ansible_collections.hosted.services.plugins.plugin_utils._report.graph impo
 from ansible_collections.hosted.services.plugins.plugin_utils._report.metrics import report_prometheus
 from ansible_collections.hosted.services.plugins.plugin_utils._report.render import (
     SHAPES,
+    STYLE,
     Sign,
     harmless,
     report_html,
     shortened,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._report.style import STYLE
 from unit.plugins.reports import HOSTILE, account, hostile_report, report_on
 
 
