@@ -53,8 +53,7 @@ from ansible.plugins.callback import CallbackBase
 
 from ..module_utils._api.text import in_one_line
 from ..module_utils._resources.shared.store import atomic_file
-from ..plugin_utils._cost.entries import COLLECTION, NOT_COLLECTED, Entry, Origin, read_result
-from ..plugin_utils._cost.summary import summarize
+from ..plugin_utils._cost.summary import COLLECTION, NOT_COLLECTED, Entry, Origin, read_result, summarize
 from ..plugin_utils._cost.table import NOTHING_MOVED, write_table
 
 ASYNC_STATUS = "ansible.builtin.async_status"

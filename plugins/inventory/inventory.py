@@ -202,9 +202,8 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from functools import partial
 from itertools import chain
 from typing import Any, cast
 
@@ -300,9 +299,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, self.option_definitions)}")
         self._filters = {name: self._filter(name, config) for name in FILTERS}
         for name, known in KNOWN.items():
-            for value in [
-                each for each in self._filters[name] if each not in known
-            ]:  # which would let nothing through
+            for value in sorted({*self._filters[name]} - {*known}):  # which would let nothing through
                 raise ConfigurationError(f"{name}: unknown value {value!r}; use some of {', '.join(known)}")
         max_age = self.get_option("sftp_max_age")
         if not max_age >= 0:  # which is false for NaN as well
@@ -332,7 +329,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return tuple(str(one) for one in (rendered if isinstance(rendered, list) else [rendered]))
 
     def _is_template(self, value: Any) -> bool:
-        """Tell whether a value in the file, or an item of a list, is a template."""
         if isinstance(value, list):
             return any(self._is_template(item) for item in value)
         return isinstance(value, str) and bool(self.templar.is_template(value))
@@ -459,40 +455,31 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _preferred_names(
         self, services: Mapping[str, Any], variables: Callable[[Any], dict[str, Any]]
     ) -> dict[str, str | None]:
-        """Return the names that ``hostnames`` gives. Warn if it names no host as its expressions fail.
+        """Return the first non-empty results of ``hostnames``. Warn if they name no host as they fail.
 
         :raises AnsibleParserError: if an expression cannot be evaluated, and ``strict`` is set.
         """
         failed: dict[str, str] = {}
-        found = {
-            id: self._preferred_name(partial(variables, service), failed) for id, service in services.items()
-        }
+
+        def results(service: Mapping[str, Any]) -> Iterator[str]:
+            for expression in self.get_option("hostnames"):
+                try:
+                    name = self._compose(expression, variables(service))
+                except Exception as error:  # an expression can raise any exception
+                    failed.setdefault(expression, f"{expression!r} cannot be evaluated: {error}")
+                    if self.get_option("strict"):
+                        raise AnsibleParserError(f"hostnames: {failed[expression]}") from None
+                    continue
+                if name not in (None, ""):
+                    yield str(name)
+
+        found = {id: next(results(service), None) for id, service in services.items()}
         if failed and not any(found.values()):
-            reasons = "; ".join(
-                f"{expression!r} cannot be evaluated: {failed[expression]}" for expression in failed
-            )
+            reasons = "; ".join(failed.values())
             self.display.warning(
                 in_one_line(f"hostnames named no host, so each has the name of its service: {reasons}")
             )
         return found
-
-    def _preferred_name(
-        self, variables: Callable[[], Mapping[str, Any]], failed: dict[str, str]
-    ) -> str | None:
-        """Return the first non-empty result of the expressions in ``hostnames``. Note those that fail."""
-        for expression in self.get_option("hostnames"):
-            try:
-                name = self._compose(expression, variables())
-            except Exception as error:  # an expression can raise any exception
-                failed.setdefault(expression, str(error))
-                if self.get_option("strict"):
-                    raise AnsibleParserError(
-                        f"hostnames: {expression!r} cannot be evaluated: {error}"
-                    ) from None
-                continue
-            if name not in (None, ""):
-                return str(name)
-        return None
 
     def _add(self, host: str, variables: Mapping[str, Any], groups: list[str]) -> None:
         inventory = cast(InventoryData, self.inventory)
@@ -508,7 +495,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
 
 def groups_of(service: Mapping[str, Any], projects: Mapping[str, str]) -> list[str]:
-    """Return the groups of a service: its family's and, if its project is listed, its project's."""
     project = projects.get(service["project_id"])
     family = group_name("family", service["family"].lower())
     return [project, family] if project else [family]

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import Entry, read_result
+from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import Entry, read_result
 from faults.runner import Runner, runner
 from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.gaps import Profile
@@ -67,8 +67,9 @@ def test_a_price_that_is_announced_wrong_is_named_by_seed_play_and_task(
 
     def dearer(result: Mapping[str, Any], *rest: Any) -> Iterator[Entry]:
         for entry in right(result, *rest):
-            wrong = entry.after is not None and "order" in entry.moves
-            yield replace(entry, after=(entry.after or Decimal(0)) + Decimal("0.10")) if wrong else entry
+            after = entry.amount("monthly_after")
+            wrong = {} if after is None else {"monthly_after": str(after + Decimal("0.10"))}
+            yield replace(entry, cost={**entry.cost, **wrong}) if "order" in entry.moves else entry
 
     monkeypatch.setattr(billed, "read_result", dearer)
     outcome = run_on(work, seed=1, profile="plain", count=6)

@@ -18,8 +18,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import Origin, read_result
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import summarize
+from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import (
+    Origin,
+    read_result,
+    summarize,
+)
 from faults.runner import Ran, Runner, leave_memory_alone, runner
 from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.testing import SandboxClient

@@ -8,8 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from .reports.figures import figures_of
-from .reports.measures import Measures, ReportInfoOptions
-from .reports.reading import read_facts
+from .reports.reading import Measures, ReportInfoOptions, read_facts
 from .shared.journal import lines_between
 from .shared.plan import Plan, Resource, Task
 from .shared.restore_points import parse_moment

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from .._api.errors import HostedError
-from .._api.models import Backup, Service
+from .._api.models import Service
 from .._api.values import BackupStatus, ServiceStatus
 from .services.many_services import (
     Order,
@@ -31,7 +31,7 @@ from .shared.account import Account
 from .shared.identify import find_service, with_name
 from .shared.money import currency_of
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.relocation_record import LeftOver, left_over
+from .shared.relocation_record import left_over
 from .shared.restore_points import BACKUPS, IN_MOTION
 from .shared.task_errors import Invalid
 from .shared.time_zones import current_time, utc_text
@@ -40,23 +40,16 @@ from .sleeping.decision import (
     Verdict,
     decide,
     hold_for_backup,
+    load_of,
     longest_keep,
     read_until,
+    with_sample,
 )
-from .sleeping.load import load_of, with_sample
 from .sleeping.memory import Keep, Memory, SleepRecord
 from .sleeping.options import SleepPlanOptions, check_limits, schedule_of
-from .sleeping.savings import (
-    Forecast,
-    begin_counting,
-    count,
-    days_to_count,
-    in_cents,
-    saved_as_dict,
-)
-from .sleeping.schedule import Period, Schedule
+from .sleeping.savings import Forecast, count, in_cents, saved_as_dict
+from .sleeping.schedule import DAY
 from .sleeping.steps import Sleeper, goes_before, ordered_steps, plan_sleeper
-from .sleeping.zones import DAY
 
 CAPABILITY = "suspension"
 SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
@@ -72,7 +65,7 @@ class SleepPlanResource(Resource[SleepPlanOptions]):
     def plan(self, task: Task[SleepPlanOptions]) -> Plan:
         """Decide on every service, and plan the suspensions and resumptions in their order."""
         check_limits(task.options)
-        run = Run(task, current_time(), schedule_of(task.options))
+        run = Run(task)
         run.select()
         run.apply_wishes()
         run.read_references()
@@ -83,30 +76,24 @@ class SleepPlanResource(Resource[SleepPlanOptions]):
 SLEEP_PLAN = SleepPlanResource()
 
 
-@dataclass
 class Run:
     """One run of a plan, from its selection to the steps."""
 
-    task: Task[SleepPlanOptions]
-    now: datetime
-    schedule: Schedule
-    jobs: list[ServiceJob] = field(default_factory=list)
-    sleepers: list[Sleeper] = field(default_factory=list)
-    order: Order = field(default_factory=Order)
-    keepers: dict[str, list[Sleeper]] = field(default_factory=dict)
-    """By id, the services whose wishes keep one awake."""
-    left_over: LeftOver = field(init=False)
-    """What relocations left over. Resumed, it would be paid for, and used in place of the new one."""
-    left_alone: dict[str, ServiceJob] = field(default_factory=dict)
-    """What of that nothing is done with, by id."""
-    period: Period = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Ask the schedule what it says now."""
+    def __init__(self, task: Task[SleepPlanOptions]) -> None:
+        self.task, self.now, self.schedule = task, current_time(), schedule_of(task.options)
         self.period = self.schedule.period(self.now)
-        days = self.task.options.forecast_days * DAY
+        days = task.options.forecast_days * DAY
         self.asleep = days - self.schedule.awake_time(self.now, self.now + days)
-        self.left_over = left_over(self.task.options, self.task.warn)
+        self.jobs: list[ServiceJob] = []
+        self.sleepers: dict[str, Sleeper] = {}
+        """The services that the plan decides on, by id."""
+        self.order = Order()
+        self.keepers: dict[str, list[Sleeper]] = {}
+        """By id, the services whose wishes keep one awake."""
+        self.left_over = left_over(task.options, task.warn)
+        """What relocations left over. Resumed, it would be paid for, and used in place of the new one."""
+        self.left_alone: dict[str, ServiceJob] = {}
+        """What of that nothing is done with, by id."""
 
     # --- Reading --------------------------------------------------------------------------------------
 
@@ -116,17 +103,17 @@ class Run:
         if not self.jobs:
             warn_of_nothing(self.task)
         found = work_on(self.task, self.jobs, BLANK, self.read)
-        self.sleepers = [sleeper for sleeper in found if sleeper is not None]
+        self.sleepers = {sleeper.id: sleeper for sleeper in found if sleeper is not None}
         for job in self.jobs:
             if job.id in self.left_alone:
                 self.task.warn(str(job.skipped))
-        for sleeper in self.sleepers:
-            name = self.left_over.surely.get(sleeper.id)
-            if name is not None:
+        for id, sleeper in self.sleepers.items():
+            if id in self.left_over.surely:
+                was = self.left_over.surely[id]
                 self.task.warn(
-                    f"{sleeper.job.label} is left over from the relocation of service {name!r} and has "
-                    "status ACTIVE, so it costs the full rate. The plan suspends it as it does any other "
-                    "service, and never resumes it. Suspend it now if nobody needs it"
+                    f"{sleeper.job.label} is left over from the relocation of service {was!r} and has status "
+                    "ACTIVE, so it costs the full rate. The plan suspends it as it does any other service, "
+                    "and never resumes it. Suspend it now if nobody needs it"
                 )
         self.read_metrics()
 
@@ -137,7 +124,7 @@ class Run:
         options, service = self.task.options, read_job(job)
         if job.skipped:
             return None
-        memory = Memory.of(getattr(options, "state_dir", None), options.base_url, options.name, job.id)
+        memory = Memory.of(options.state_dir, options.base_url, options.name, job.id)
         record = memory.read()
         if reason := self.reason_to_leave_alone(job, service, record):
             job.skipped, self.left_alone[job.id] = f"skipped: {reason}", job
@@ -173,33 +160,28 @@ class Run:
 
     def count_savings(self, job: ServiceJob, service: Service, record: SleepRecord) -> SleepRecord:
         """Add to a record what the days that are over have saved, by the usage that the platform tells."""
-        now = job.task.client.clock.now()
-        if record.saved is None:
-            return replace(record, saved=begin_counting(now))
-        days = days_to_count(record.saved, now)
-        full = rates_of(service).full
-        if not days or full is None:
-            return record
+        client = job.task.client
+        now, full = client.clock.now(), rates_of(service).full
         try:
-            usage = job.task.client.usage(service.id, (now.date() - min(days)).days + 1)
+            saved = count(record.saved, now, full, lambda days: client.usage(service.id, days))
         except HostedError as error:
             self.task.warn(
                 f"the usage of {job.label} cannot be read, so what it saved is not counted: {error.message}"
             )
             return record
-        return replace(record, saved=count(record.saved, days, usage, full, now))
+        return replace(record, saved=saved)
 
     def read_metrics(self) -> None:
         """Read the load of all services that are awake, where that may matter."""
         busy = self.task.options.not_while_busy
-        awake = [sleeper for sleeper in self.sleepers if not sleeper.suspended]
+        awake = {id: sleeper for id, sleeper in self.sleepers.items() if not sleeper.suspended}
         if not awake or (busy is None and self.period.awake):
             return
-        metrics = self.task.account.metrics([sleeper.id for sleeper in awake])
-        for sleeper in awake:
-            sleeper.metrics = metrics.get(sleeper.id)
+        for id, metrics in self.task.account.metrics(list(awake)).items():
+            sleeper = awake[id]
+            sleeper.metrics = metrics
             if busy is not None:
-                samples = with_sample(sleeper.record.samples, sleeper.metrics, self.now, busy.minutes)
+                samples = with_sample(sleeper.record.samples, metrics, self.now, busy.minutes)
                 sleeper.record = replace(sleeper.record, samples=samples)
 
     # --- What is asked for by hand --------------------------------------------------------------------
@@ -238,33 +220,30 @@ class Run:
         """
         found: list[Sleeper] = []
         for name in names:
-            one = self.find(name, option)
-            if isinstance(one, Sleeper):
-                found.append(one)
+            id = self.find(name, option)
+            if id in self.sleepers:
+                found.append(self.sleepers[id])
                 continue
-            surely = one.id in self.left_over.surely
-            why = "a relocation left it over" if surely else "its relocation is under way"
-            self.task.warn(f"{option} names {one.label}, which is skipped because {why}")
+            why = (
+                "a relocation left it over" if id in self.left_over.surely else "its relocation is under way"
+            )
+            self.task.warn(f"{option} names {self.left_alone[id].label}, which is skipped because {why}")
         return found
 
-    def find(self, wanted: str, option: str) -> Sleeper | ServiceJob:
-        """Return the service of the plan with an id or a name, before one that a relocation left over.
-
-        Return the job of one that is left alone if nothing else is meant.
+    def find(self, wanted: str, option: str) -> str:
+        """Return the id of the service of the plan with an id or a name, before one that is left over.
 
         :raises HostedError: if there is none, or several have the name.
         """
-        services = [sleeper.service for sleeper in self.sleepers]
+        services = [sleeper.service for sleeper in self.sleepers.values()]
         if not any(wanted in (each.id, each.name) for each in services):
-            for id, job in sorted(self.left_alone.items()):
-                if wanted in (id, job.name):
-                    return job
+            left = [job for job in self.left_alone.values() if wanted in (job.id, job.name)]
+            services += [cast(Service, job.service) for job in left]
         in_use = [each for each in services if each.id not in self.left_over.surely]
         try:
-            found = find_service(services, with_name(in_use, wanted, None) or services, wanted)
+            return find_service(services, with_name(in_use, wanted, None) or services, wanted).id
         except HostedError as error:
             raise error.prepend(f"{option}: ") from None
-        return next(sleeper for sleeper in self.sleepers if sleeper.id == found.id)
 
     # --- Deciding -------------------------------------------------------------------------------------
 
@@ -276,12 +255,12 @@ class Run:
         if not self.sleepers:
             return
         references = explicit_references(
-            self.task.options.start_after,
-            lambda names: [str(self.find(name, "start_after").id) for name in names],
+            self.task.options.start_after, lambda names: [self.find(name, "start_after") for name in names]
         )
-        kept = any(sleeper.record.keep for sleeper in self.sleepers)
-        acts = kept or any(self.verdict_on(sleeper, None).act != "nothing" for sleeper in self.sleepers)
-        self.order = read_order(self.task, [each.service for each in self.sleepers], references, acts)
+        sleepers = self.sleepers.values()
+        kept = any(sleeper.record.keep for sleeper in sleepers)
+        acts = kept or any(self.verdict_on(sleeper, None).act != "nothing" for sleeper in sleepers)
+        self.order = read_order(self.task, [each.service for each in sleepers], references, acts)
 
     def verdict_on(self, sleeper: Sleeper, keep: Keep | None) -> Verdict:
         """Return what to do with one service, whatever becomes of the others."""
@@ -301,52 +280,30 @@ class Run:
 
     def decide(self) -> None:
         """Decide on all services: what stays awake keeps awake whatever it needs."""
-        by_id = {sleeper.id: sleeper for sleeper in self.sleepers}
-        for id in by_id:
+        keeps = dict[str, Keep | None]()
+        for id, sleeper in self.sleepers.items():
             needing = [other for other, reached in self.order.reaches.items() if id in reached]
-            self.keepers[id] = [by_id[each] for each in (id, *needing)]
-        keeps = {
-            id: longest_keep((each.record for each in keepers), self.now)
-            for id, keepers in self.keepers.items()
-        }
-        for id, sleeper in by_id.items():
+            self.keepers[id] = [self.sleepers[each] for each in (id, *needing)]
+            keeps[id] = longest_keep((each.record for each in self.keepers[id]), self.now)
             sleeper.verdict = self.verdict_on(sleeper, keeps[id])
-        self.hold_for_backups()
-        for sleeper in [each for each in self.sleepers if not each.suspended and not each.acts]:
+        going = [each for each in self.sleepers.values() if each.verdict.act == "suspend"]
+        self.task.account.each(going, self.hold_for_backup, self.task.options.max_parallel)
+        for sleeper in [each for each in self.sleepers.values() if not each.suspended and not each.acts]:
             for id in self.order.reaches.get(sleeper.id, ()):
-                if by_id[id].verdict.act == "suspend":
+                needed = self.sleepers[id]
+                if needed.verdict.act == "suspend":
                     why = f"service {sleeper.service.name!r} needs it and stays awake"
-                    record = by_id[id].verdict.record
-                    by_id[id].verdict = Verdict("nothing", True, why, record, delayed=True)
-        for id, sleeper in by_id.items():
+                    needed.verdict = Verdict("nothing", True, why, needed.verdict.record, delayed=True)
+        for id, sleeper in self.sleepers.items():
             try:
                 self.plan_one(sleeper, keeps[id])
             except HostedError as error:
                 sleeper.job.error = error
 
-    def hold_for_backups(self) -> None:
+    def hold_for_backup(self, account: Account, sleeper: Sleeper) -> None:
         """Leave awake for now what a backup is made of or restored to: its suspension may cut that off."""
-        going = [each for each in self.sleepers if each.verdict.act == "suspend"]
-
-        def hold_one(account: Account, sleeper: Sleeper) -> None:
-            found = self.backup_in_progress(account, sleeper)
-            if found is None:
-                return
-            doing = "restored" if found.status == BackupStatus.RESTORING else "made"
-            what = f"backup {found.name!r} is being {doing}"
-            sleeper.verdict = hold_for_backup(sleeper.verdict, found.id, what, self.now)
-            if sleeper.verdict.act == "suspend":
-                self.task.warn(
-                    f"{sleeper.job.label} is suspended although {what}: the plan has waited for longer than "
-                    "a day"
-                )
-
-        self.task.account.each(going, hold_one, self.task.options.max_parallel)
-
-    def backup_in_progress(self, account: Account, sleeper: Sleeper) -> Backup | None:
-        """Return the newest backup of a service that is being made or restored. Warn if none can be read."""
         if BACKUPS not in (sleeper.service.capabilities or []):
-            return None
+            return
         try:
             busy = [backup for backup in account.backups(sleeper.id) if backup.status in IN_MOTION]
         except HostedError as error:
@@ -354,15 +311,24 @@ class Run:
                 f"the backups of {sleeper.job.label} cannot be read, so it is suspended without knowing "
                 f"whether one is in progress: {error.message}"
             )
-            return None
-        return max(busy, key=lambda backup: backup.created_at or "", default=None)
-
-    def keep_by_now(self, id: str) -> Keep | None:
-        """Return the wish to keep a service awake that is remembered by now: others may have come in."""
-        return longest_keep((each.memory.read() for each in self.keepers[id]), self.now)
+            return
+        if not busy:
+            return
+        newest = max(busy, key=lambda backup: backup.created_at or "")
+        doing = "restored" if newest.status == BackupStatus.RESTORING else "made"
+        what = f"backup {newest.name!r} is being {doing}"
+        sleeper.verdict = hold_for_backup(sleeper.verdict, newest.id, what, self.now)
+        if sleeper.acts:
+            self.task.warn(
+                f"{sleeper.job.label} is suspended although {what}: the plan has waited for longer than a day"
+            )
 
     def plan_one(self, sleeper: Sleeper, keep: Keep | None) -> None:
         """Put into the result what is known of a service, and plan for it."""
+
+        def keep_by_now() -> Keep | None:  # others may have come in
+            return longest_keep((each.memory.read() for each in self.keepers[sleeper.id]), self.now)
+
         verdict = sleeper.verdict
         sleeper.facts = {
             "awake": verdict.awake,
@@ -373,29 +339,27 @@ class Run:
             "saved": saved_as_dict(sleeper.record.saved),
         }
         currency = currency_of(self.task) if sleeper.acts else None
-        sleeper.job.plan = plan_sleeper(sleeper, currency, lambda: self.keep_by_now(sleeper.id))
+        sleeper.job.plan = plan_sleeper(sleeper, currency, keep_by_now)
         sleeper.job.result = sleeper.job.plan.result
 
     def forecast(self, sleeper: Sleeper) -> Forecast:
-        """Return what the plan saves with one service, by its rates of today."""
         return Forecast(self.task.options.forecast_days, self.asleep, rates_of(sleeper.service))
 
     # --- The plan -------------------------------------------------------------------------------------
 
     def as_plan(self) -> Plan:
-        """Return the plan for all services, in the order of their references."""
         steps: list[Step] = ordered_steps(self.sleepers, self.order)
         self.task.effects.facts["plan"] = self.as_dict()
         return plan_jobs(self.task, self.jobs, steps, self.failure)
 
     def failure(self) -> HostedError | None:
         """Return the combined error, also for the services whose turn did not come, or would not."""
-        check_mode, by_id = self.task.check_mode, {sleeper.id: sleeper for sleeper in self.sleepers}
-        refused = {id for id, sleeper in by_id.items() if sleeper.job.plan and sleeper.job.error}
-        for sleeper in [each for each in self.sleepers if not each.job.error]:
+        check_mode, sleepers = self.task.check_mode, self.sleepers
+        refused = {id for id, sleeper in sleepers.items() if sleeper.job.plan and sleeper.job.error}
+        for sleeper in [each for each in sleepers.values() if not each.job.error]:
             waits = sleeper.acts and not sleeper.job.done()
             if check_mode:  # a budget refuses one that it waits for
-                waits = not refused.isdisjoint(goes_before(sleeper, by_id, self.order))
+                waits = not refused.isdisjoint(goes_before(sleeper, sleepers, self.order))
             if waits:
                 sleeper.job.error = Invalid(
                     f"nothing was done: it waits for another service to {sleeper.verdict.act} first, "
@@ -409,24 +373,28 @@ class Run:
         """Return what check mode expects of a service: of one that fails, only what is remembered first."""
         if not job.error:
             return job.planned()
-        return [str(sleeper.wish) for sleeper in self.sleepers if sleeper.job is job and sleeper.wish]
+        sleeper = self.sleepers.get(job.id or "")
+        return [sleeper.wish] if sleeper and sleeper.wish else []
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what the result tells of the plan as a whole."""
-        forecasts = [self.forecast(sleeper) for sleeper in self.sleepers]
-        saved = [sleeper.record.saved for sleeper in self.sleepers if sleeper.record.saved]
+        def total(amounts: Iterable[Decimal | None]) -> str | None:
+            return in_cents(sum((each for each in amounts if each is not None), Decimal(0)))
+
+        sleepers = self.sleepers.values()
+        forecasts = [self.forecast(sleeper) for sleeper in sleepers]
+        saved = [sleeper.record.saved for sleeper in sleepers]
         return {
             "name": self.task.options.name,
             "at": utc_text(self.now),
             "awake": self.period.awake,
             "since": utc_text(self.period.since),
             "until": utc_text(self.period.until),
-            "saves": in_cents(sum((f.saves or Decimal(0) for f in forecasts), Decimal(0))),
-            "saves_monthly": in_cents(sum((f.saves_monthly or Decimal(0) for f in forecasts), Decimal(0))),
-            "saved": in_cents(sum((each.amount for each in saved), Decimal(0))),
+            "saves": total(each.saves for each in forecasts),
+            "saves_monthly": total(each.saves_monthly for each in forecasts),
+            "saved": total(each.amount for each in saved if each),
             "unpriced": [
                 sleeper.service.name
-                for sleeper, forecast in zip(self.sleepers, forecasts, strict=True)
+                for sleeper, forecast in zip(sleepers, forecasts, strict=True)
                 if forecast.saves is None
             ],
             "currency": currency_of(self.task) if self.sleepers else None,

@@ -1,20 +1,84 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sums what the tasks of a run did to the price: a row for each service, a sum for each currency."""
+"""Reads what the tasks of a run did to the price, and sums it: by service, and by currency."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
-from ...module_utils._resources.shared.money import format_amount
-from .entries import Entry
+from ...module_utils._resources.shared.money import format_amount, to_decimal
+
+COLLECTION = "hosted.services."
+MONEY_MODULES = frozenset(
+    {"app", "blueprint", "clone", "fleet", "recover", "relocate", "service", "sleep_plan"}
+)
+"""The modules that move money. The result of another one never holds a move."""
+HIDDEN = "its result is hidden by no_log"
+UNCONFIRMED = "it is not known whether the platform did it"
+UNPRICED = "the platform does not tell its price"
+NOT_COLLECTED = "it ran in the background, and no task read its result"
+
+
+@dataclass(frozen=True)
+class Origin:
+    task: str
+    host: str
+    module: str
+    check_mode: bool = False
+    failed: bool = False
+
+    @property
+    def moves_money(self) -> bool:
+        return self.module in MONEY_MODULES
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one task, or one item of its loop, did to the price of one service."""
+
+    origin: Origin
+    cost: Mapping[str, Any] = field(default_factory=dict)
+    """As its result has it."""
+    platform: str | None = None
+    reason: str | None = None
+    """Why it has no price."""
+
+    @property
+    def moves(self) -> Sequence[str]:
+        return self.cost.get("moves") or ()
+
+    def amount(self, name: str) -> Decimal | None:
+        return to_decimal(self.cost.get(name))
+
 
 Row = list[Entry]
 """What a run did to the price of one service: from its first rate to its last."""
+
+
+def read_result(result: Mapping[str, Any], origin: Origin) -> Iterator[Entry]:
+    """Yield an entry for each move in the result of a task or of the items of its loop."""
+    if not origin.moves_money:
+        return
+    if "results" in result and "cost" not in result:
+        for item in result["results"]:
+            yield from read_result(item, origin)
+        return
+    if "censored" in result:
+        if result.get("changed") or origin.failed:
+            yield Entry(origin, reason=HIDDEN)
+        return
+    platform = ((result.get("invocation") or {}).get("module_args") or {}).get("base_url")
+    unknown = UNCONFIRMED if result.get("unconfirmed") else UNPRICED
+    for one in (result, *(result.get("services") or ()), *(result.get("parts") or ())):
+        entry = Entry(origin, one.get("cost") or {}, platform)
+        if entry.moves:
+            priced = None not in (entry.amount("monthly_before"), entry.amount("monthly_after"))
+            yield entry if priced else Entry(origin, entry.cost, platform, unknown)
 
 
 def summarize(entries: Iterable[Entry]) -> list[dict[str, Any]]:
@@ -29,9 +93,13 @@ def summarize(entries: Iterable[Entry]) -> list[dict[str, Any]]:
             continue
         done.append(entry)
         if entry.moves:
-            told = (entry.platform, entry.project, entry.service)
-            left = [each for each in left if (each.platform, each.project, each.service) != told]
+            left = [each for each in left if named(each) != named(entry)]
     return [summary_of(part) for part in (done, left) if part]
+
+
+def named(entry: Entry) -> tuple[Any, ...]:
+    """Return what tells services apart that are not there yet."""
+    return (entry.platform, "name", entry.cost.get("service"), entry.cost.get("project"))
 
 
 def summary_of(entries: Sequence[Entry]) -> dict[str, Any]:
@@ -44,12 +112,24 @@ def summary_of(entries: Sequence[Entry]) -> dict[str, Any]:
     by_currency: dict[str | None, list[Row]] = {}
     for row in rows:
         by_currency.setdefault(newest(row, "currency"), []).append(row)
+    totals = [total_of(*each) for each in by_currency.items()]
     unpriced = [entry for row in rows if change_of(row) is None for entry in row if entry.reason]
+    gaps = [*unpriced, *(each for each in entries if not each.moves)]
     return {
         "check_mode": entries[0].origin.check_mode,
         "services": [service_of(row) for row in rows],
-        "totals": [total_of(each, by_currency[each]) for each in by_currency if has_sum(by_currency[each])],
-        "not_priced": [gap_of(each) for each in [*unpriced, *(each for each in entries if not each.moves)]],
+        "totals": [total for total in totals if total],
+        "not_priced": [
+            {
+                "task": entry.origin.task,
+                "host": entry.origin.host,
+                "service": entry.cost.get("service"),
+                "service_id": entry.cost.get("service_id"),
+                "actions": list(entry.moves),
+                "reason": entry.reason,
+            }
+            for entry in gaps
+        ],
     }
 
 
@@ -58,22 +138,22 @@ def key_of(rows: Iterable[tuple[Any, ...]], entry: Entry) -> tuple[Any, ...]:
 
     A task that names no project would find the service that an earlier one orders, if only one has the name.
     """
-    if entry.service_id is not None:
-        return (entry.platform, "id", entry.service_id)
-    key = (entry.platform, "name", entry.service, entry.project)
+    if entry.cost.get("service_id") is not None:
+        return (entry.platform, "id", entry.cost["service_id"])
+    key = named(entry)
     namesakes = [each for each in rows if each[:3] == key[:3]]
-    return namesakes[0] if entry.project is None and len(namesakes) == 1 else key
+    return namesakes[0] if key[3] is None and len(namesakes) == 1 else key
 
 
 def newest(row: Iterable[Entry], name: str) -> Any:
     """Return what the last entry says that tells of this; ``None`` if none does."""
-    told = [value for each in row if (value := getattr(each, name)) is not None]
+    told = [value for each in row if (value := each.cost.get(name)) is not None]
     return told[-1] if told else None
 
 
 def change_of(row: Row) -> Decimal | None:
     """Return the difference in a month; ``None`` if it cannot be known."""
-    before, after = row[0].before, row[-1].after
+    before, after = row[0].amount("monthly_before"), row[-1].amount("monthly_after")
     return None if before is None or after is None else after - before
 
 
@@ -81,52 +161,36 @@ def service_of(row: Row) -> dict[str, Any]:
     """Return the row of a service. In check mode, each task orders what is not there yet: told once."""
     return {
         "service": newest(row, "service"),
-        "service_id": row[-1].service_id,
+        "service_id": row[-1].cost.get("service_id"),
         "project": newest(reversed(row), "project"),
         "actions": [move for move, _again in groupby(move for each in row for move in each.moves)],
-        "monthly_before": format_amount(row[0].before),
-        "monthly_after": format_amount(row[-1].after),
+        "monthly_before": format_amount(row[0].amount("monthly_before")),
+        "monthly_after": format_amount(row[-1].amount("monthly_after")),
         "monthly_change": format_amount(change_of(row)),
         "currency": newest(row, "currency"),
     }
 
 
-def orders_of(rows: Iterable[Row]) -> list[Entry]:
-    """Return the entries that a quote came before: the last order of each service."""
-    ordered = ([each for each in row if "order" in each.moves] for row in rows)
-    return [orders[-1] for orders in ordered if orders]
+def total_of(currency: str | None, rows: Sequence[Row]) -> dict[str, Any] | None:
+    """Return the sums of the services with a price of one currency, and what the last quote of each says.
 
-
-def has_sum(rows: Sequence[Row]) -> bool:
-    """Tell whether there is anything to sum: a price, or what a quote says."""
-    return bool(orders_of(rows)) or any(change_of(row) is not None for row in rows)
-
-
-def total_of(currency: str | None, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the sums of the services with a price of one currency, and what the quotes of orders say."""
-    priced, orders = [row for row in rows if change_of(row) is not None], orders_of(rows)
-    before = sum((row[0].before or Decimal(0) for row in priced), Decimal(0))
-    after = sum((row[-1].after or Decimal(0) for row in priced), Decimal(0))
-    due = [each.min_balance for each in orders if each.min_balance is not None]
-    days = [each.days_covered for each in orders if each.days_covered is not None]
+    ``None`` if there is neither a price nor a quote.
+    """
+    priced = [row for row in rows if change_of(row) is not None]
+    ordered = [[each for each in row if "order" in each.moves] for row in rows]
+    orders = [each[-1] for each in ordered if each]
+    if not priced and not orders:
+        return None
+    before = sum((row[0].amount("monthly_before") or Decimal(0) for row in priced), Decimal(0))
+    after = sum((row[-1].amount("monthly_after") or Decimal(0) for row in priced), Decimal(0))
+    due = [amount for each in orders if (amount := each.amount("min_balance")) is not None]
+    days = [each.cost["days_covered"] for each in orders if each.cost.get("days_covered") is not None]
     return {
         "currency": currency,
         "monthly_before": format_amount(before),
         "monthly_after": format_amount(after),
         "monthly_change": format_amount(after - before),
         "due_today": format_amount(sum(due, Decimal(0))) if due else None,
-        "balance": format_amount(newest(orders, "balance")),
+        "balance": format_amount(to_decimal(newest(orders, "balance"))),
         "days_covered": min(days, default=None),
-    }
-
-
-def gap_of(entry: Entry) -> dict[str, Any]:
-    """Return what has no price, and why."""
-    return {
-        "task": entry.origin.task,
-        "host": entry.origin.host,
-        "service": entry.service,
-        "service_id": entry.service_id,
-        "actions": list(entry.moves),
-        "reason": entry.reason,
     }

@@ -41,7 +41,6 @@ def write_table(summary: Mapping[str, Any]) -> list[str]:
 
 
 def money(amount: str | None, currency: str | None) -> str:
-    """Write an amount with its currency."""
     return UNKNOWN if amount is None else f"{amount} {currency}" if currency else amount
 
 
@@ -66,7 +65,6 @@ def cells_of(row: Mapping[str, Any], name: str) -> Sequence[str]:
 
 
 def write_funds(total: Mapping[str, Any], at_most: str) -> list[str]:
-    """Return what the quotes say of the balance."""
     lines = []
     if total["due_today"] is not None:
         due = money(total["due_today"], total["currency"])

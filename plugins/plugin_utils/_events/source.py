@@ -12,7 +12,6 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -21,11 +20,9 @@ from ...module_utils._api.errors import AccessDenied, ConfigurationError, Hosted
 from ...module_utils._api.libraries import require
 from ...module_utils._api.text import Redactor
 from ...module_utils._resources.account_events.arguments import SourceOptions, expanded, read_arguments
-from ...module_utils._resources.account_events.changes import advance
-from ...module_utils._resources.account_events.observation import Drift, State
-from ...module_utils._resources.account_events.observer import Observer
-from ...module_utils._resources.account_events.of_account import unmatched_patterns
-from ...module_utils._resources.account_events.state_file import StateFile, open_state, record_of
+from ...module_utils._resources.account_events.changes import advance, unmatched_patterns
+from ...module_utils._resources.account_events.observer import Drift, Observer
+from ...module_utils._resources.account_events.state import State, StateFile, open_state, record_of
 from ...module_utils._resources.blueprint_info import BlueprintInfoOptions, compared
 from ...module_utils._resources.shared.account import Account
 from ...module_utils._resources.shared.connecting import connection, is_encrypted, owner_of
@@ -42,6 +39,11 @@ GROWTH = 1.5
 LONGEST_AFTER_FAILURE = 600.0
 LONGEST_ASKED = 3600.0
 """The longest pause that the platform may ask for."""
+LIMITED = (
+    "the token may only read applications (scope REGISTRY). Events come from their list alone: deploys, "
+    "verdicts, statuses. A token of scope FULL shows the rest"
+)
+UNMATCHED = "backup_services: no service has a name like {!r}, so nobody is told if its backups are too old"
 T = TypeVar("T")
 
 
@@ -85,19 +87,18 @@ class Poller:
     def __init__(self, options: SourceOptions, owner: str) -> None:
         self.options = options
         self.owner = owner
-        self.checked = False
-        """Whether it is known whom the token belongs to."""
-        self.settings = connection(options, "event source account")
-        for warning in self.settings.warnings:
-            LOG.warning("%s: %s", NAME, warning)
         self.unmatched: list[str] = []
         """The patterns of backup_services that matched nothing at the last poll."""
-        self.observer = self._connect()
+        self._connect()
+        for warning in self.settings.warnings:
+            LOG.warning("%s: %s", NAME, warning)
 
-    def _connect(self) -> Observer:
-        client = Client(self.settings, LOG.debug)
-        redact = Redactor([self.settings.token])
-        return Observer(Account(client), self.options, self._compare, redact)
+    def _connect(self) -> None:
+        self.settings = connection(self.options, "event source account")
+        self.checked = False
+        """Whether it is known whom the token belongs to."""
+        account = Account(Client(self.settings, LOG.debug))
+        self.observer = Observer(account, self.options, self._compare, Redactor([self.settings.token]))
 
     def _compare(self, client: Client, path: str) -> Drift:
         """Compare a blueprint with its project, as module ``blueprint_info`` does."""
@@ -122,7 +123,6 @@ class Poller:
             LOG.warning("%s: the platform cannot be read, and will be tried again: %s", NAME, error.message)
 
     def _check(self) -> None:
-        """Find out whom the token belongs to."""
         if self.checked:
             return
         owner = owner_of(self.observer.account.client.whoami().email)
@@ -131,8 +131,7 @@ class Poller:
                 "the token belongs to another account than the one that the state file is about: to it, all "
                 "services would be deleted. Name another file in state_file"
             )
-        self.owner = owner or self.owner
-        self.checked = True
+        self.owner, self.checked = owner or self.owner, True
 
     def look(self, before: State) -> State:
         """Return the state after a poll, with its events.
@@ -142,12 +141,10 @@ class Poller:
         try:
             return self._look(before)
         except AccessDenied:
-            settings = connection(self.options, "event source account")
-            if settings.token == self.settings.token:
+            if connection(self.options, "event source account").token == self.settings.token:
                 raise
             self.close()  # another token is in the file by now
-            self.settings, self.checked = settings, False
-            self.observer = self._connect()
+            self._connect()
             return self._look(before)
 
     def _look(self, before: State) -> State:
@@ -160,35 +157,7 @@ class Poller:
         return advance(known, seen, now, self.options, self.settings.base_url)
 
     def close(self) -> None:
-        """Close the connections."""
         self.observer.account.client.close()
-
-
-@dataclass
-class Pace:
-    """The pause before the next poll, in seconds: longer while nothing happens, or calls fail.
-
-    ``asked`` is the pause that the platform asked for, 0 for none.
-    """
-
-    shortest: float
-    longest: float
-    pause: float
-    failures: int = 0
-
-    def succeed(self, changed: bool, asked: float) -> None:
-        """Note a poll, which changed something or not."""
-        begun_anew = changed or self.failures
-        pause = self.shortest if begun_anew else min(self.pause * GROWTH, self.longest)
-        self.pause, self.failures = max(pause, min(asked, LONGEST_ASKED)), 0
-
-    def fail(self, asked: float) -> None:
-        """Note a poll that failed: twice as long each time, and random, so that sources part."""
-        self.failures += 1
-        longest = max(self.longest, LONGEST_AFTER_FAILURE)
-        pause = min(self.shortest * 2 ** min(self.failures, 20), longest)
-        pause *= (1 + random.random()) / 2  # noqa: S311 - no secret
-        self.pause = max(pause, min(asked, LONGEST_ASKED))
 
 
 class Source:
@@ -198,11 +167,12 @@ class Source:
         self.poller = poller
         self.file = file
         self.feedback = feedback
-        options = poller.options
-        self.pace = Pace(options.min_interval, options.max_interval, options.min_interval)
+        self.pause = poller.options.min_interval
+        """Seconds to the next poll: longer while nothing happens, or calls fail."""
+        self.failures = 0
         self.told: set[str] = set()
         """The problems that were logged, and last."""
-        if options.feedback and feedback is None:
+        if poller.options.feedback and feedback is None:
             LOG.warning("%s: this ansible-rulebook gives no feedback; update it, or leave feedback out", NAME)
 
     async def run(self, queue: Any) -> None:
@@ -211,7 +181,7 @@ class Source:
         while True:
             await self.turn()
             await self.deliver(queue)
-            await asyncio.sleep(self.pace.pause)
+            await asyncio.sleep(self.pause)
 
     async def turn(self) -> None:
         """Poll once. The state with its events is on disk when this ends, or nothing happened."""
@@ -229,29 +199,34 @@ class Source:
             self.succeed(before, after)
 
     def fail(self, error: HostedError) -> None:
-        """Slow down after a poll that failed. Say so at once, and then after twice as many failures."""
-        self.pace.fail(error.pause_asked or 0.0)
-        failures = self.pace.failures
-        if failures & (failures - 1):
+        """Wait twice as long after each poll that fails. Say so at once, and then after twice as many."""
+        self.failures += 1
+        options = self.poller.options
+        longest = max(options.max_interval, LONGEST_AFTER_FAILURE)
+        pause = min(options.min_interval * 2 ** min(self.failures, 20), longest)
+        pause *= (1 + random.random()) / 2  # noqa: S311 - no secret; so that sources part
+        self.pause = max(pause, min(error.pause_asked or 0.0, LONGEST_ASKED))
+        if self.failures & (self.failures - 1):
             return
         what = "nothing new is sent" if isinstance(error, Invalid) else "the account cannot be read"
-        why = f"{what}: {error.message}"
-        count = "" if failures == 1 else f" (failed {failures} times)"
-        LOG.warning("%s: %s%s, next try in %.0f s", NAME, why, count, self.pace.pause)
+        count = "" if self.failures == 1 else f" (failed {self.failures} times)"
+        LOG.warning("%s: %s: %s%s, next try in %.0f s", NAME, what, error.message, count, self.pause)
 
     def succeed(self, before: State, after: State) -> None:
-        """Adapt the pace after a poll, and say what could not be read. Each problem is logged once."""
-        if self.pace.failures:
-            LOG.warning("%s: the account can be read again", NAME)
-        observer = self.poller.observer
+        """Adapt the pause after a poll, and say what could not be read. Each problem is logged once."""
+        observer, options = self.poller.observer, self.poller.options
         problems = {error.message: error for error in observer.problems}
-        asked = max((error.pause_asked or 0.0 for error in problems.values()), default=0.0)
         there = before.known_services
         moved = after.sequence != before.sequence or any(
             id not in there or (memory.status, memory.state) != (there[id].status, there[id].state)
             for id, memory in after.known_services.items()
         )
-        self.pace.succeed(moved, asked)
+        if self.failures:
+            LOG.warning("%s: the account can be read again", NAME)
+        begun_anew = moved or self.failures
+        pause = options.min_interval if begun_anew else min(self.pause * GROWTH, options.max_interval)
+        asked = max((error.pause_asked or 0.0 for error in problems.values()), default=0.0)
+        self.pause, self.failures = max(pause, min(asked, LONGEST_ASKED)), 0
         news = [f"not read: {message}" for message in problems]
         news += [LIMITED] if observer.limited_since else []
         news += [UNMATCHED.format(pattern) for pattern in self.poller.unmatched]
@@ -271,26 +246,12 @@ class Source:
                 taken = await self.feedback.get()
                 if isinstance(taken, Mapping) and taken.get("id") == id:
                     break
-            await taken_from(queue)
+            # What is still on the queue is lost with the process. That of ansible-rulebook holds one event,
+            # and filters of the rulebook wrap it. A queue without a limit is there to keep events.
+            inner = getattr(queue, "queue", queue)
+            while getattr(inner, "maxsize", 0) and not inner.empty():
+                await asyncio.sleep(TAKEN_INTERVAL)
             try:
                 await in_thread(self.file.note_delivered, id)
             except Invalid as error:
                 LOG.warning("%s: a delivery cannot be noted, a start may repeat it: %s", NAME, error)
-
-
-async def taken_from(queue: Any) -> None:
-    """Wait until the consumer has taken what is in a queue: it is lost with the process.
-
-    The queue of ansible-rulebook holds one event, and filters of the rulebook put a wrapper around it. A
-    queue without a limit is there to keep events.
-    """
-    inner = getattr(queue, "queue", queue)
-    while getattr(inner, "maxsize", 0) and not inner.empty():
-        await asyncio.sleep(TAKEN_INTERVAL)
-
-
-LIMITED = (
-    "the token may only read applications (scope REGISTRY). Events come from their list alone: deploys, "
-    "verdicts, statuses. A token of scope FULL shows the rest"
-)
-UNMATCHED = "backup_services: no service has a name like {!r}, so nobody is told if its backups are too old"

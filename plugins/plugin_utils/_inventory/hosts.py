@@ -105,7 +105,6 @@ def variables_of(
 
 
 def connection_variables(service: Mapping[str, Any], connect_with: str) -> dict[str, Any]:
-    """Return the variables that tell Ansible where the host is."""
     if connect_with == "sftp":
         found = service.get("sftp") or {}
         # Facts are gathered by Python on the host, and SFTP opens files only.

@@ -28,7 +28,6 @@ class Group:
 
     @property
     def total(self) -> Decimal:
-        """What they have cost on all days."""
         return sum(self.amounts, Decimal(0))
 
 
@@ -44,7 +43,6 @@ class Chart:
 
 
 def chart_of(days: Sequence[Mapping[str, Any]], projects: Mapping[str, Mapping[str, Any]]) -> Chart:
-    """Return the chart of the days of a report."""
     spent: dict[str, list[Decimal]] = {}
     for place, day in enumerate(days):
         for each in day["projects"]:
@@ -59,12 +57,11 @@ def chart_of(days: Sequence[Mapping[str, Any]], projects: Mapping[str, Mapping[s
     ends = list(accumulate((amounts for __, amounts in stacked), together, initial=[Decimal(0)] * len(days)))
     top = nice_top(max(ends[-1], default=Decimal(0)))
     parts = zip(stacked, pairwise(ends), strict=True)
-    groups = [Group(name, amounts, columns(*pair, top)) for (name, amounts), pair in parts]
+    groups = [Group(name, amounts, bars(*pair, top)) for (name, amounts), pair in parts]
     return Chart(groups, top, len(days) * (COLUMN + GAP))
 
 
 def together(one: Sequence[Decimal], other: Sequence[Decimal]) -> list[Decimal]:
-    """Return the sums of two rows of amounts, day by day."""
     return [sum(pair, Decimal(0)) for pair in zip(one, other, strict=True)]
 
 
@@ -76,8 +73,7 @@ def nice_top(amount: Decimal) -> Decimal:
     return next(unit * step for step in map(Decimal, ("1", "2", "4", "5", "10")) if unit * step >= amount)
 
 
-def columns(begins: Sequence[Decimal], ends: Sequence[Decimal], top: Decimal) -> str:
-    """Return the rectangles of one group on all days."""
+def bars(begins: Sequence[Decimal], ends: Sequence[Decimal], top: Decimal) -> str:
     found = []
     for place, pair in enumerate(zip(begins, ends, strict=True)):
         below, above = (int(end * TALL * 10 / top) for end in pair)  # in tenths

@@ -71,7 +71,6 @@ def arrange(nodes: Sequence[str], edges: Sequence[Edge]) -> Graph:
 
 
 def height_of(slot: Slot) -> int:
-    """Return the height of a card, or of an arrow that passes a column."""
     return HEIGHT if isinstance(slot, str) else LANE
 
 

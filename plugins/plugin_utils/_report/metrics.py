@@ -8,15 +8,15 @@ A figure that is unknown has no sample: an alert on its absence is right, one on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from ...module_utils._api.text import printable
-from .texts import check_report
+from .render import check_report
 
-Sample = tuple[Mapping[str, Any], Any]
-"""Labels and a value; ``None`` if it is unknown."""
+Family = tuple[str, str, Sequence[tuple[Mapping[str, Any], Any]]]
+"""Its name and help, and its samples: labels and a value; ``None`` if that is unknown."""
 ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": " "})
 
 
@@ -26,18 +26,14 @@ def report_prometheus(report: Any) -> str:
     :raises Invalid: if it is no such report.
     """
     found = check_report(report)
-    families = [*account_families(found), *service_families(found)]
-    return "".join(line for each in families for line in family(*each))
-
-
-def family(name: str, help: str, samples: Iterable[Sample]) -> Iterator[str]:
-    """Yield the lines of a metric, without samples of what is unknown."""
-    yield f"# HELP hosted_report_{name} {help}\n"
-    yield f"# TYPE hosted_report_{name} gauge\n"
-    for labels, value in samples:
-        if value is not None:
-            shown = ",".join(f'{label}="{escaped(text)}"' for label, text in labels.items())
-            yield f"hosted_report_{name}{f'{{{shown}}}' if shown else ''} {value}\n"
+    lines: list[str] = []
+    for name, help, samples in (*account_families(found), *service_families(found)):
+        lines += [f"# HELP hosted_report_{name} {help}", f"# TYPE hosted_report_{name} gauge"]
+        for labels, value in samples:
+            if value is not None:
+                shown = ",".join(f'{label}="{escaped(text)}"' for label, text in labels.items())
+                lines.append(f"hosted_report_{name}{f'{{{shown}}}' if shown else ''} {value}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def escaped(text: Any) -> str:
@@ -45,8 +41,7 @@ def escaped(text: Any) -> str:
     return ("" if text is None else printable(str(text))).translate(ESCAPED)
 
 
-def account_families(report: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Sample]]]:
-    """Yield the metrics of the account: name, help and samples."""
+def account_families(report: Mapping[str, Any]) -> Iterator[Family]:
     money, forecast = report["money"], report["money"]["forecast"] or {}
     unit = {"currency": report["currency"]}
     moment = int(datetime.fromisoformat(report["as_of"]).timestamp())
@@ -58,36 +53,29 @@ def account_families(report: Mapping[str, Any]) -> Iterator[tuple[str, str, list
     yield "platform_forecast", "What the platform says that the month will have cost.", [(unit, platform)]
     yield "balance", "The balance of the account.", [(unit, money["balance"])]
     yield "balance_days", "For how many days the balance lasts.", [({}, money["days_left"])]
-    matters: list[Sample] = [
+    matters = [
         ({"kind": matter["kind"], "level": matter["level"]}, len(matter["subjects"]))
         for matter in report["advice"]
     ]
     yield "matters", "How many things a matter to act on concerns.", matters
-    spend: list[Sample] = [
+    spend = [
         ({"project": each["name"], **unit}, None if each["unpriced"] else each["monthly"])
         for each in report["projects"] or ()
     ]
     yield "monthly", "The monthly rate of a project, unless a price is unknown.", spend
 
 
-def service_families(report: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Sample]]]:
-    """Yield the metrics of services and applications: name, help and samples."""
-    services = report["services"] or ()
-    named = {each["id"]: {"service": each["name"], "service_id": each["id"]} for each in services}
-    status: list[Sample] = [({**named[each["id"]], "status": each["status"]}, 1) for each in services]
+def service_families(report: Mapping[str, Any]) -> Iterator[Family]:
+    services, rows = report["services"] or (), report["backups"]["services"]
+    of = {each["id"]: {"service": each["name"], "service_id": each["id"]} for each in services}
+    status = [({**of[each["id"]], "status": each["status"]}, 1) for each in services]
     yield "service_status", "The status of a service.", status
-    disks: list[Sample] = [
-        (named[each["id"]], each["disk"]["percent"] if each["disk"] else None) for each in services
-    ]
+    disks = [(of[each["id"]], each["disk"] and each["disk"]["percent"]) for each in services]
     yield "disk_percent", "How full the disk of a service is.", disks
-    rows = report["backups"]["services"]
-    ages: list[Sample] = [
-        (named[row["id"]], None if row["age_hours"] is None else row["age_hours"] * 3600) for row in rows
-    ]
+    ages = [(of[row["id"]], None if row["age_hours"] is None else row["age_hours"] * 3600) for row in rows]
     yield "backup_age_seconds", "The age of the newest good backup of a service, in whole hours.", ages
-    counts: list[Sample] = [(named[row["id"]], row["count"]) for row in rows]
-    yield "backups", "How many good backups a service has.", counts
-    verdicts: list[Sample] = [
+    yield "backups", "How many good backups a service has.", [(of[row["id"]], row["count"]) for row in rows]
+    verdicts = [
         ({"application": each["slug"], "verdict": each["scan_status"]}, 1)
         for each in report["applications"] or ()
         if each["scan_status"] is not None

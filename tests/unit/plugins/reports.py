@@ -10,13 +10,11 @@ from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.figures import figures_of
-from ansible_collections.hosted.services.plugins.module_utils._resources.reports.measures import (
-    Measures,
-    ReportInfoOptions,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import (
     AppReleases,
     Facts,
+    Measures,
+    ReportInfoOptions,
     Unread,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import RestorePoint

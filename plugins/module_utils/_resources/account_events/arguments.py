@@ -6,17 +6,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from ..._api.errors import ConfigurationError
-from ..._api.libraries import TypeAdapter, ValidationError
+from ..._api.libraries import ValidationError
 from ..shared.connecting import with_selected_token
 from ..shared.identify import close_name
 from ..shared.options import FilePath, Options, option
+from ..shared.store import adapter_of
 
 HANDED_OVER = ("eda_feedback_queue",)
 """What ansible-rulebook itself puts among the arguments."""
@@ -53,7 +53,6 @@ class SourceOptions(Options):
 
     @property
     def blueprint_paths(self) -> list[str]:
-        """The paths of the blueprints, from the root of the machine."""
         return [expanded(path) for path in self.blueprints]
 
 
@@ -78,56 +77,44 @@ def read_arguments(arguments: Mapping[str, Any]) -> SourceOptions:
         values["allow_http_hosts"] = values["allow_http_hosts"].split(",")
     values |= {name: value for name, value in given.items() if value is not None}
     try:
-        options: SourceOptions = adapter().validate_python(with_selected_token(values, given))
+        # Values that come from variables of the rulebook may be text.
+        options = adapter_of(SourceOptions).validate_python(with_selected_token(values, given))
     except ValidationError as error:  # told without the value, which may be a secret
         problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(str(part) for part in problem["loc"])
         raise ConfigurationError(
             f"argument {place!r} has a value that it cannot have: {problem['msg']}"
         ) from None
-    check_numbers(options)
-    check_texts(options)
-    return options
+    for said in problems_of(options):
+        raise ConfigurationError(said)
+    return cast(SourceOptions, options)
 
 
-@cache
-def adapter() -> Any:
-    """Return what converts arguments: those that come from variables of the rulebook may be text."""
-    return TypeAdapter(SourceOptions)
-
-
-def check_numbers(options: SourceOptions) -> None:
-    """Check that numbers are such that the source can work with them."""
+def problems_of(options: SourceOptions) -> Iterator[str]:
     for name, (low, high) in BOUNDS.items():
         value = getattr(options, name)
         if value is not None and not low <= value <= high:
-            raise ConfigurationError(f"{name} is {value:g}; it must be from {low:g} to {high:g}")
-    if options.min_interval > options.max_interval:
-        raise ConfigurationError("min_interval is longer than max_interval")
+            yield f"{name} is {value:g}; it must be from {low:g} to {high:g}"
     for name in ("max_daily_spend", "max_monthly_spend"):
         value = getattr(options, name)
         if value is not None and not (value.is_finite() and value >= 0):
-            raise ConfigurationError(f"{name} is {value}; it must be an amount in currency units")
-    if any(days < 0 for days in options.balance_days):
-        raise ConfigurationError("balance_days has a negative number")
-
-
-def check_texts(options: SourceOptions) -> None:
-    """Check that what is named is there."""
-    if options.state_name is not None and not options.state_name.strip():
-        raise ConfigurationError("state_name is blank; give it a name, or leave it out")
-    if options.state_name is not None and options.state_file is not None:
-        raise ConfigurationError("state_name has no effect with state_file, which names the file; set one")
+            yield f"{name} is {value}; it must be an amount in currency units"
     for path in options.blueprint_paths:
         if not os.path.isfile(path):
-            raise ConfigurationError(f"blueprints names {path!r}, which is not a file")
-    if options.backup_services is not None and not all(options.backup_services):
-        raise ConfigurationError("backup_services has an empty pattern, which matches nothing")
-    if options.backup_services is not None and options.backup_max_age is None:
-        raise ConfigurationError(
-            "backup_services names what is watched, and backup_max_age, after how many hours to tell, is not "
-            "set; set it, or leave backup_services out"
-        )
+            yield f"blueprints names {path!r}, which is not a file"
+    named, patterns = options.state_name, options.backup_services
+    wrong = {
+        "min_interval is longer than max_interval": options.min_interval > options.max_interval,
+        "balance_days has a negative number": any(days < 0 for days in options.balance_days),
+        "state_name is blank; give it a name, or leave it out": named is not None and not named.strip(),
+        "state_name has no effect with state_file, which names the file; set one": (
+            named is not None and options.state_file is not None
+        ),
+        "backup_services has an empty pattern, which matches nothing": not all(patterns or ()),
+        "backup_services names what is watched, and backup_max_age, after how many hours to tell, is not "
+        "set; set it, or leave backup_services out": patterns is not None and options.backup_max_age is None,
+    }
+    yield from (said for said, is_so in wrong.items() if is_so)
 
 
 def expanded(path: str) -> str:

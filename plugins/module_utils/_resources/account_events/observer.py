@@ -9,17 +9,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from ..._api import models as m
-from ..._api.client import Client
+from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import AccessDenied, HostedError, Refused
-from ..._api.values import BackupStatus, ContainerState, ServiceStatus
+from ..._api.values import WITHOUT_CONTAINER, BackupStatus, ContainerState, ServiceStatus
 from ..shared.account import Account
+from ..shared.restore_points import parse_moment
 from .arguments import SourceOptions
-from .journal import START
-from .observation import Drift, Observation, ServiceMemory, State, has_container
-from .of_account import due
-from .of_services import DEPLOY, OF_STATUS, STOPPED
+from .state import DEPLOY, START, STOPPED, AppMemory, ServiceMemory, State
 
 MAX_READS = 50
 """How many services are looked at by themselves in one poll. The others get their turn in the next ones."""
@@ -33,6 +32,36 @@ LIMITED_SECONDS = 3600.0
 """After how long to try again to list services, if the token was refused that."""
 
 
+@dataclass(frozen=True)
+class Drift:
+    project: str
+    differences: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass
+class Observation:
+    """What one poll saw. A part that could not be read is ``None``, or lacks what could not be read."""
+
+    services: Mapping[str, m.ServiceSummary] | None = None
+    """The services by id, as are all parts below but one."""
+    limited: bool = False
+    """Whether the token may only read applications."""
+    states: dict[str, str] = field(default_factory=dict)
+    """The states of containers."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why creations failed."""
+    entries: dict[str, Sequence[m.Event]] = field(default_factory=dict)
+    """The new entries of activity journals, oldest first."""
+    restoring: set[str] = field(default_factory=set)
+    """Stopped services into which a backup is being restored."""
+    apps: Mapping[str, m.App] | None = None
+    overview: m.BillingOverview | None = None
+    backups: dict[str, Sequence[m.Backup]] = field(default_factory=dict)
+    """All backups of the services whose turn it was."""
+    drift: dict[str, Drift] = field(default_factory=dict)
+    """Comparisons by the path of the blueprint."""
+
+
 @dataclass
 class Observer:
     """Reads an account. Remembers only what the token was refused, so as not to try that at each poll."""
@@ -42,7 +71,6 @@ class Observer:
     compare: Callable[[Client, str], Drift]
     """Compares a blueprint with its project."""
     redact: Callable[[str], str] = str
-    """Takes secrets out of what the platform says."""
     problems: list[HostedError] = field(default_factory=list)
     """What could not be read at the last poll."""
     limited_since: datetime | None = None
@@ -62,26 +90,18 @@ class Observer:
         services = self._services(now)
         if services is None:
             return Observation(limited=True, apps=self.account.apps_by_id())
-        apps = overview = None
+        seen = Observation(services)
         with self._noting():
-            apps = self.account.apps_by_id()
+            seen.apps = self.account.apps_by_id()
         with self._noting():
-            overview = self.account.client.billing_overview()
-        states = self._states(services)
-        entries, restoring = self._explained(before, services, states, apps)
-        return Observation(
-            services=services,
-            states=states,
-            reasons=self._reasons(before, services),
-            entries=entries,
-            restoring=restoring,
-            apps=apps,
-            overview=overview,
-            backups=self._backups(before, services, now),
-            drift=self._drift(before, now),
-        )
-
-    # --- Lists ----------------------------------------------------------------------------------------
+            seen.overview = self.account.client.billing_overview()
+        watched = [id for id, service in services.items() if is_watched(service)]
+        self._read_states(watched, seen)
+        self._explain(before, seen, watched)
+        self._read_reasons(before, services, seen)
+        self._read_backups(before, services, seen, now)
+        self._read_drift(before, seen, now)
+        return seen
 
     def _services(self, now: datetime) -> dict[str, m.ServiceSummary] | None:
         """Return the services; ``None`` if the token is good and may not list them.
@@ -104,86 +124,83 @@ class Observer:
         self.listed, self.limited_since = True, None
         return found
 
-    def _states(self, services: Mapping[str, m.ServiceSummary]) -> dict[str, str | None]:
-        """Return the states of the containers. Only a service in service has one to speak of."""
-        found: dict[str, str | None] = {}
-        with self._noting():
-            watched = [id for id, service in services.items() if is_watched(service)]
-            for id, metrics in self.account.metrics(watched).items():
-                state = metrics.state if metrics else None
-                found[id] = state if state in ContainerState.KNOWN else None
-        return found
+    def _read_states(self, watched: Sequence[str], seen: Observation) -> None:
+        """Read the states of containers in parallel. A call that fails leaves only its own unknown."""
 
-    # --- Single services ------------------------------------------------------------------------------
+        def read(own: Account, ids: Sequence[str]) -> dict[str, m.Metrics | None] | HostedError:
+            try:
+                return own.metrics(ids)
+            except HostedError as error:
+                return error
 
-    def _reasons(self, before: State, services: Mapping[str, m.ServiceSummary]) -> dict[str, str | None]:
-        """Return why creations failed that were not known to have failed."""
-        found: dict[str, str | None] = {}
-        for id, service in services.items():
-            memory = before.known_services.get(id)
-            is_known = memory is not None and memory.trouble == OF_STATUS[ServiceStatus.FAILED]
-            if service.status == ServiceStatus.FAILED and not is_known and len(found) < MAX_READS:
-                with self._noting():
-                    page = self.account.service(id)
-                    reason = page.failure_reason if page else None
-                    found[id] = self.redact(reason) if reason else None
-        return found
+        size = METRICS_PER_CALL
+        batches = [watched[start : start + size] for start in range(0, len(watched), size)]
+        for found in self.account.each(batches, read):
+            if isinstance(found, HostedError):
+                self.problems.append(found)
+                continue
+            for id, metrics in found.items():
+                if metrics and metrics.state in ContainerState.KNOWN:
+                    seen.states[id] = metrics.state
 
-    def _explained(
-        self,
-        before: State,
-        services: Mapping[str, m.ServiceSummary],
-        states: Mapping[str, str | None],
-        apps: Mapping[str, m.App] | None,
-    ) -> tuple[dict[str, Sequence[m.Event]], frozenset[str]]:
-        """Return the new journal entries of services that changed, and the stopped ones that are restored."""
-        memories = {id: before.known_services.get(id) for id, each in services.items() if is_watched(each)}
-        known = [(app, before.known_apps[id]) for id, app in (apps or {}).items() if id in before.known_apps]
-        deploying = {app.id for app, was in known if was.deploying_since or was.is_replaced_by(app)}
+    def _explain(self, before: State, seen: Observation, watched: Sequence[str]) -> None:
+        """Read the new journal entries of services that changed, and which stopped ones are restored."""
+        memories = {id: before.known_services.get(id) for id in watched}
+        deploying = {
+            id
+            for id, app in (seen.apps or {}).items()
+            if (was := before.known_apps.get(id)) and (was.deploying_since or is_replaced(was, app))
+        }
         changed = [
             id
             for id, memory in memories.items()
-            if id in deploying or needs_journal(memory, services[id], states.get(id))
+            if id in deploying or needs_journal(memory, seen.states.get(id))
         ]
-        stopped = [id for id in memories if states.get(id) == ContainerState.STOPPED and id not in changed]
-        idle = [id for id in stopped if (memory := memories[id]) and memory.state == ContainerState.STOPPED]
-        entries: dict[str, Sequence[m.Event]] = {}
-        restoring = set()
+        stopped = {id for id in watched if seen.states.get(id) == ContainerState.STOPPED}
+        were_stopped = {id for id, was in memories.items() if was and was.state == ContainerState.STOPPED}
+        idle = [id for id in watched if id in stopped & were_stopped and id not in changed]
         begin = self.turn % len(idle) if idle else 0
         self.turn = begin + MAX_IDLE_READS if idle else self.turn
         for id in [*changed[:MAX_READS], *[*idle[begin:], *idle[:begin]][:MAX_IDLE_READS]]:
             memory = memories[id]
-            was_stopped = memory and memory.state == ContainerState.STOPPED and memory.ordered != START
-            if states.get(id) == ContainerState.STOPPED and not was_stopped:
+            known = id in were_stopped and memory and memory.ordered != START
+            if id in stopped and not known:
                 with self._noting():  # first, as the journal may tell of a restore only when that has ended
                     if any(each.status == BackupStatus.RESTORING for each in self._backups_of(id)):
-                        restoring.add(id)
+                        seen.restoring.add(id)
             with self._noting():
                 last, client = memory.entry if memory else None, self.account.client
                 new = client.events(id, since=last) if last else client.events(id, FIRST_ENTRIES)
-                entries[id] = new[::-1]
-        return entries, frozenset(restoring)
+                seen.entries[id] = new[::-1]
 
-    def _backups(
-        self, before: State, services: Mapping[str, m.ServiceSummary], now: datetime
-    ) -> dict[str, Sequence[m.Backup]]:
-        """Return the backups of the services whose turn it is, those that waited longest first."""
-        seconds = self.options.backup_interval
-        if not seconds:
-            return {}
-        able = [
-            id
+    def _read_reasons(
+        self, before: State, services: Mapping[str, m.ServiceSummary], seen: Observation
+    ) -> None:
+        known = before.known_services
+        failed = [id for id, service in services.items() if service.status == ServiceStatus.FAILED]
+        new = [id for id in failed if id not in known or known[id].status != ServiceStatus.FAILED]
+        for id in new[:MAX_READS]:
+            with self._noting():
+                page = self.account.service(id)
+                if page and page.failure_reason:
+                    seen.reasons[id] = self.redact(page.failure_reason)
+
+    def _read_backups(
+        self, before: State, services: Mapping[str, m.ServiceSummary], seen: Observation, now: datetime
+    ) -> None:
+        """Read the backups of the services whose turn it is, those that waited longest first."""
+        if not self.options.backup_interval:
+            return
+        known = {id: memory.backups for id, memory in before.known_services.items()}
+        looked = {
+            id: backups.looked if (backups := known.get(id)) else ""
             for id, service in services.items()
             if service.status in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED) and has_container(service)
-        ]
-        known = {id: memory.backups for id, memory in before.known_services.items()}
-        looked = {id: backups.looked if (backups := known.get(id)) else "" for id in able}
-        waiting = [id for id in able if due(looked[id], now, seconds)]
-        found: dict[str, Sequence[m.Backup]] = {}
+        }
+        waiting = [id for id in looked if due(looked[id], now, self.options.backup_interval)]
         for id in sorted(waiting, key=lambda id: looked[id])[:MAX_BACKUP_READS]:
             with self._noting():
-                found[id] = self._backups_of(id)
-        return found
+                seen.backups[id] = self._backups_of(id)
 
     def _backups_of(self, id: str) -> Sequence[m.Backup]:
         """Return the backups of a service; none of one that does not offer any (Errors)."""
@@ -194,17 +211,14 @@ class Observer:
                 return []
             raise
 
-    def _drift(self, before: State, now: datetime) -> dict[str, Drift]:
-        """Return how the blueprint compares whose turn it is: one in each poll, as it takes many calls."""
+    def _read_drift(self, before: State, seen: Observation, now: datetime) -> None:
+        """Compare the blueprint whose turn it is: one in each poll, as it takes many calls."""
         looked = {path: memory.looked for path, memory in before.drift.items()}
         paths, seconds = self.options.blueprint_paths, self.options.drift_interval
         waiting = [path for path in paths if due(looked.get(path), now, seconds)]
         for path in sorted(waiting, key=lambda path: looked.get(path, ""))[:1]:
             with self._noting():
-                return {path: self.compare(self.account.client, path)}
-        return {}
-
-    # --- Errors ---------------------------------------------------------------------------------------
+                seen.drift[path] = self.compare(self.account.client, path)
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
@@ -215,16 +229,32 @@ class Observer:
             self.problems.append(error)
 
 
+def has_container(service: m.ServiceSummary | ServiceMemory) -> bool:
+    return service.family not in WITHOUT_CONTAINER
+
+
 def is_watched(service: m.ServiceSummary) -> bool:
-    """Tell whether the container of a service is looked at."""
+    """Tell whether the container of a service is looked at. Only one in service has a state to speak of."""
     return service.status == ServiceStatus.ACTIVE and has_container(service)
 
 
-def needs_journal(memory: ServiceMemory | None, service: m.ServiceSummary, state: str | None) -> bool:
-    """Tell whether the activity journal may say why a service is as it is."""
+def is_replaced(was: AppMemory, app: m.App) -> bool:
+    """Tell whether another image is in service, or the same one anew."""
+    anew = bool(app.released_at and was.released_at) and app.released_at != was.released_at
+    return bool(app.image_ref) and (anew or app.image_ref != was.image)
+
+
+def needs_journal(memory: ServiceMemory | None, state: str | None) -> bool:
+    """Tell whether the activity journal may say why a service that is ``ACTIVE`` is as it is."""
     if memory is None or memory.state is None:
         return state == ContainerState.STOPPED
-    if memory.status != service.status or (state is not None and memory.state != state):
+    if memory.status != ServiceStatus.ACTIVE or (state is not None and memory.state != state):
         return True
     is_open = memory.ordered == START or memory.trouble in (STOPPED, DEPLOY)
     return state == ContainerState.STOPPED and is_open
+
+
+def due(looked: str | None, now: datetime, seconds: float) -> bool:
+    """Tell whether it is time to look again. A time in the future comes from a clock that was set back."""
+    last = parse_moment(looked)
+    return last is None or abs((now - last).total_seconds()) >= seconds

@@ -14,8 +14,7 @@ from ..._api.values import BackupStatus, ServiceStatus
 from ..shared.restore_points import newest_complete, parse_moment
 from ..shared.retention import RestorePoint
 from ..shared.time_zones import utc_text
-from .measures import Measures
-from .reading import Facts
+from .reading import Facts, Measures
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
@@ -72,12 +71,10 @@ def row_of(
 
 
 def moments_of(copies: Sequence[RestorePoint], status: str) -> list[datetime]:
-    """Return when the backups of a status were made, in their order."""
     return sorted(copy.created_at for copy in copies if copy.created_at and copy.status == status)
 
 
 def verdict(made: datetime | None, until: datetime, measures: Measures) -> str:
-    """Return whether the newest backup is young enough at a moment."""
     if made is None:
         return NONE
     return FRESH if made >= measures.max_age.before(until, UTC) else STALE

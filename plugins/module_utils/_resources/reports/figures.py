@@ -1,33 +1,45 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Puts the figures of a report together: services, projects, references, and the answers at its top."""
+"""Puts the figures of a report together: services, projects, money, and the answers at its top."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from ..._api.models import App, Project, ProjectGraph, Release, ScanReport, Service, ServiceSummary
+from ..._api.models import (
+    App,
+    BillingOverview,
+    Project,
+    ProjectGraph,
+    ProjectSpend,
+    Release,
+    ScanReport,
+    Service,
+    ServiceSummary,
+)
 from ..._api.values import ServiceStatus
 from ..applications.releases import blocking
 from ..services.view import billed_rate
-from ..shared.money import format_amount, rate_from
+from ..shared.money import format_amount, from_cents, rate_from, to_decimal
 from ..shared.restore_points import parse_moment
 from ..shared.time_zones import utc_text
+from ..sleeping.savings import HOURS_A_MONTH, spent_by_day, to_cents
 from .advice import advice_of
 from .copies import FRESH, NONE, backups_of
-from .measures import Measures
-from .reading import AppReleases, Facts, Unread
-from .spending import money_of, project_money, savings_of, text_or_none
+from .reading import AppReleases, Facts, Measures, Unread
 
 FLAW_FIELDS = ("id", "package", "version", "fix_version", "severity", "reason")
 GIGABYTE = 10**9
 """Disks are in GB, and metrics in bytes (Dimensions, Live metrics)."""
+TOP = 5
+Rates = Mapping[str, Decimal | None]
+"""What each service costs in a month as it is billed now, by id; ``None`` if that is unknown."""
 
 
 def figures_of(
@@ -72,12 +84,10 @@ def figures_of(
 
 
 def billed(detail: Service | None) -> Decimal | None:
-    """Return the monthly rate that is billed now; ``None`` if it is unknown."""
     return None if detail is None else billed_rate(detail)
 
 
 def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict[str, Any]:
-    """Return a service, with null for what is unknown."""
     detail, metrics = facts.details.get(service.id), facts.metrics.get(service.id)
     pricing, dates = (detail.pricing, detail.dates) if detail else (None, None)
     settings = facts.settings.get(service.id)
@@ -105,7 +115,6 @@ def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict
 
 
 def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
-    """Return how full the disk of a service is; ``None`` if that is unknown."""
     size = service.dimensions.storage_gb if service.dimensions else None
     if used is None or not size:
         return None
@@ -113,7 +122,6 @@ def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
 
 
 def project_of(facts: Facts, project: Project) -> dict[str, Any]:
-    """Return a project: its services, what refers to what, and what it has cost."""
     graph = facts.graphs.get(project.id)
     members = [each.id for each in facts.services or () if facts.project_of(each.id) == project.id]
     rates = [billed(facts.details.get(id)) for id in members]
@@ -129,7 +137,6 @@ def project_of(facts: Facts, project: Project) -> dict[str, Any]:
 
 
 def references_of(facts: Facts, graph: ProjectGraph) -> list[dict[str, Any]]:
-    """Return what refers to what in a project, by name."""
     edges = [(edge.from_, edge.to, sorted(edge.through or ())) for edge in graph.edges or ()]
     told = [
         {"from_id": begin, "to_id": end, "through": names} for begin, end, names in edges if begin and end
@@ -138,11 +145,181 @@ def references_of(facts: Facts, graph: ProjectGraph) -> list[dict[str, Any]]:
     return sorted(told, key=lambda edge: [order.get(edge[end], edge[end]) for end in ("from_id", "to_id")])
 
 
+# --- Money: exact, Decimal in, strings in currency units out ------------------------------------------
+
+
+def cents(amount: int | None) -> str | None:
+    return None if amount is None else format_amount(from_cents(amount))
+
+
+def money_of(facts: Facts, rates: Rates, as_of: datetime, one_project: bool) -> dict[str, Any]:
+    """Return the figures on spend. ``rates`` are those of all services that can be read."""
+    overview = facts.overview or BillingOverview()
+    so_far = spent_this_month(facts, overview, as_of, one_project)
+    shown = [spend.total_cents for spend in facts.spends.values() if spend.total_cents is not None]
+    return {
+        "month": as_of.astimezone(UTC).strftime("%Y-%m"),
+        "month_to_date": format_amount(so_far),
+        "forecast": None if facts.services is None else forecast(so_far, rates, as_of),
+        "platform_forecast": None if one_project else cents(overview.projected_month_cents),
+        "balance": cents(overview.balance_cents),
+        "days_left": overview.days_left_estimate,
+        "runs_out_on": runs_out_on(overview.days_left_estimate, as_of),
+        "monthly": format_amount(total(rates.values())),
+        "unpriced": [each.name for each in facts.services or () if rates[each.id] is None],
+        "days": spend_by_day(facts),
+        "complete": facts.projects is not None and all(p.id in facts.spends for p in facts.projects),
+        "total": format_amount(total(map(from_cents, shown))) if shown else None,
+        "top": cost_most(facts, rates),
+    }
+
+
+def total(amounts: Iterable[Decimal | None]) -> Decimal:
+    return sum((amount for amount in amounts if amount is not None), Decimal(0))
+
+
+def spent_this_month(
+    facts: Facts, overview: BillingOverview, as_of: datetime, one_project: bool
+) -> Decimal | None:
+    """Return what the month has cost so far; ``None`` if that is unknown.
+
+    Of one project it is the sum of the days of the month, if the platform shows all of them.
+    """
+    if not one_project:
+        spent = overview.month_to_date_cents
+        return None if spent is None else from_cents(spent)
+    first, today = as_of.astimezone(UTC).date().replace(day=1), as_of.astimezone(UTC).date()
+    shown = dict(line for spend in facts.spends.values() for line in spent_by_day(spend.days).items())
+    wanted = [first + timedelta(days=number) for number in range((today - first).days + 1)]
+    if any(day not in shown for day in wanted):
+        return None
+    return total(shown[day] for day in wanted)
+
+
+def forecast(so_far: Decimal | None, rates: Rates, as_of: datetime) -> dict[str, Any]:
+    """Return what the month will have cost, if every service stays as it is now.
+
+    That is what it has cost so far, and the rate that is billed now for the hours that are left. A month has
+    730 hours for every price. Services without a known price are left out and named.
+    """
+    first = as_of.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    end = (first + timedelta(days=32)).replace(day=1)
+    left = Decimal(int((end - as_of).total_seconds())) / 3600
+    rate = total(rates.values())
+    rest = rate * left / HOURS_A_MONTH
+    amount = None if so_far is None else to_cents(so_far + rest)
+    return {
+        "amount": format_amount(amount),
+        "rest": format_amount(to_cents(rest)),
+        "hours_left": int(left),
+        "complete": None not in rates.values(),
+    }
+
+
+def runs_out_on(left: int | None, as_of: datetime) -> str | None:
+    """Return the day on which the balance runs out at today's rate, as the platform estimates it."""
+    try:
+        return None if left is None else (as_of + timedelta(days=max(0, left))).date().isoformat()
+    except OverflowError:  # it lasts longer than the calendar
+        return None
+
+
+# --- Spend of projects ------------------------------------------------------------------------------
+
+
+def spend_by_day(facts: Facts) -> list[dict[str, Any]]:
+    """Return each day that any project shows, with the amount of each project and their sum."""
+    by_day: dict[date, dict[str, Decimal]] = {}
+    for project in [each.id for each in facts.projects or () if each.id in facts.spends]:
+        for day, amount in spent_by_day(facts.spends[project].days).items():
+            by_day.setdefault(day, {})[project] = amount
+    return [
+        {
+            "date": day.isoformat(),
+            "amount": format_amount(total(amounts.values())),
+            "projects": [{"id": id, "amount": format_amount(amounts[id])} for id in amounts],
+        }
+        for day, amounts in sorted(by_day.items())
+    ]
+
+
+def project_money(project: Project, spend: ProjectSpend | None) -> dict[str, Any] | None:
+    if spend is None:
+        return None
+    return {
+        "days": spend.range,
+        "amount": cents(spend.total_cents),
+        "services": [
+            {
+                "id": each.id,
+                "name": each.name,
+                "amount": cents(each.total_cents),
+                "parts": [{"label": part.label, "amount": cents(part.cents)} for part in each.parts or ()],
+            }
+            for each in spend.services or ()
+        ],
+    }
+
+
+def cost_most(facts: Facts, rates: Rates) -> list[dict[str, Any]]:
+    """Return the services that have cost most over the window, with what each costs in a month now."""
+    names = {project.id: project.name for project in facts.projects or ()}
+    lines = [
+        (from_cents(each.total_cents), each, names.get(project))
+        for project, spend in facts.spends.items()
+        for each in spend.services or ()
+        if each.total_cents
+    ]
+    lines.sort(key=lambda line: (-line[0], line[1].name or "", line[1].id or ""))
+    return [
+        {
+            "id": each.id,
+            "name": each.name,
+            "project": project,
+            "amount": format_amount(amount),
+            "monthly": format_amount(rates.get(each.id or "")),
+        }
+        for amount, each, project in lines[:TOP]
+    ]
+
+
+# --- Sleep ------------------------------------------------------------------------------------------
+
+
+def savings_of(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return what plans for sleep have saved, by the reports that role `sleep_schedule` keeps."""
+    plans = []
+    for report in reports:
+        told = report.get("state")
+        told = told if isinstance(told, Mapping) else {}
+        saved, monthly = to_decimal(told.get("saved")), to_decimal(told.get("saves_monthly"))
+        plans.append(
+            {
+                "plan": str(report.get("plan")),
+                "saved": format_amount(saved),
+                "saves_monthly": format_amount(monthly),
+                "finished": text_or_none(report.get("finished")),
+                "ok": report.get("ok") is True,
+            }
+        )
+    if not plans:
+        return None
+    amounts = [to_decimal(plan["saved"]) for plan in plans]
+    return {
+        "saved": format_amount(total(amounts)),
+        "complete": None not in amounts,
+        "plans": sorted(plans, key=lambda plan: str(plan["plan"])),
+    }
+
+
+def text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
 # --- Releases ---------------------------------------------------------------------------------------
 
 
 def app_of(facts: Facts, app: App, as_of: datetime) -> dict[str, Any]:
-    """Return an application: what runs, and its newest releases."""
     view, read = app.as_dict(), facts.releases.get(app.slug)
     settings = facts.settings.get(app.id)
     running = settings.source.tag if settings and settings.source else None
@@ -178,7 +355,6 @@ def releases_in(
 
 
 def release_of(tag: str, scan: ScanReport, declared: Release, as_of: datetime) -> dict[str, Any]:
-    """Return a release and the verdict on it."""
     verdict = scan.scan_verdict
     counts = (verdict.counts if verdict else None) or {}
     return {
@@ -195,7 +371,6 @@ def release_of(tag: str, scan: ScanReport, declared: Release, as_of: datetime) -
 
 
 def age_days(moment: str | None, as_of: datetime) -> int | None:
-    """Return how many whole days ago something was; ``None`` if the platform does not show when."""
     then = parse_moment(moment)
     return None if then is None else max(0, (as_of - then) // timedelta(days=1))
 
@@ -239,7 +414,7 @@ def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
         bad = (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN)
         broken = [each["id"] for each in services if each["status"] in bad]
     return {
-        "costs_most": costs_most(found["money"]["top"]) or highest_rate(services or ()),
+        "costs_most": costs_most(found["money"]["top"], services or ()),
         "backed_up": {
             "fresh": freshness[FRESH],
             "none": freshness[NONE],
@@ -254,27 +429,24 @@ def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def costs_most(top: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the first of the services that cost most, and which of the others have cost as much."""
-    if not top:
-        return None
-    return {**top[0], "tied_names": [each["name"] for each in top[1:] if each["amount"] == top[0]["amount"]]}
+def costs_most(
+    top: Sequence[Mapping[str, Any]], services: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Return what has cost most or, where no spend is known, has the highest rate, and what costs the same.
 
-
-def highest_rate(services: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the service with the highest rate, where no spend is known; ``None`` if no rate is."""
-    priced = [each for each in services if each["monthly"] is not None and Decimal(each["monthly"])]
-    if not priced:
+    ``None`` if neither is known.
+    """
+    priced = [
+        {"id": each["id"], "name": each["name"], "amount": None, "monthly": each["monthly"]}
+        for each in services
+        if Decimal(each["monthly"] or 0)
+    ]
+    by_rate = sorted(priced, key=lambda each: -Decimal(each["monthly"]))
+    key, ranked = ("amount", top) if top else ("monthly", by_rate)
+    if not ranked:
         return None
-    rate = max(Decimal(each["monthly"]) for each in priced)
-    best, *tied = [each for each in priced if Decimal(each["monthly"]) == rate]
-    return {
-        "id": best["id"],
-        "name": best["name"],
-        "amount": None,
-        "monthly": best["monthly"],
-        "tied_names": [each["name"] for each in tied],
-    }
+    tied = [each["name"] for each in ranked[1:] if each[key] == ranked[0][key]]
+    return {**ranked[0], "tied_names": tied}
 
 
 def most_referred(

@@ -1,26 +1,67 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads all that a report needs, in parallel, and notes the parts that cannot be read."""
+"""What a report is made of: what it measures by, and all that is read for it in parallel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any
 
 from ..._api import models as m
+from ..._api.client import METRICS_PER_CALL
 from ..._api.errors import OF_A_CALL, ConnectionFailed, HostedError, Refused, TokenRejected
 from ..._api.values import WITH_SETTINGS, WITHOUT_CONTAINER, ServiceStatus
 from ..shared.account import Account
 from ..shared.identify import existing
+from ..shared.options import Options, option
 from ..shared.restore_points import BACKUPS, as_restore_points
-from ..shared.retention import RestorePoint
+from ..shared.retention import RestorePoint, Span, read_span
 
+DAYS = 30
+"""The days of the calendar."""
 LIVE = "live states and disks"
 MAX_SCANS = 12
 """How many releases of an application are read, newest first. Their verdicts take a call each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportInfoOptions(Options):
+    """What to report on, what to measure by, and what the controller knows besides."""
+
+    project: str | None = option(None, selects=True)
+    as_of: str | None = option(None, filled=True)
+    max_age: str = option("26h", selects=True)
+    balance_days: int = 30
+    free_days: int = 14
+    disk_percent: int = 80
+    known_keys: list[str] | None = option(None, no_log=False)
+    drift: list[dict[str, Any]] = option([])
+    backup_reports: list[dict[str, Any]] = option([])
+    sleep_reports: list[dict[str, Any]] = option([])
+    drill_report: dict[str, Any] | None = None
+    unread: list[dict[str, Any]] = option([])
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The options of a report, and the moment that it speaks of."""
+
+    options: ReportInfoOptions
+    as_of: datetime
+
+    @property
+    def max_age(self) -> Span:
+        return read_span(self.options.max_age) or Span()
+
+    @property
+    def days(self) -> list[date]:
+        """The days of the calendar, in UTC: the last one is that of the report."""
+        today = self.as_of.astimezone(UTC).date()
+        return [today - timedelta(days=DAYS - 1 - number) for number in range(DAYS)]
 
 
 @dataclass(frozen=True, order=True)
@@ -37,8 +78,6 @@ class Unread:
 
 @dataclass(frozen=True)
 class AppReleases:
-    """The releases of an application, and the scan reports of the newest."""
-
     declared: dict[str, m.Release]
     scans: dict[str, m.ScanReport]
     not_scanned: int
@@ -78,14 +117,13 @@ class Facts:
 
 @dataclass(frozen=True)
 class Job:
-    """One thing to read, and where to keep it."""
+    """One thing to read, and what keeps it."""
 
     part: str
     name: str | None
     id: str | None
     read: Callable[[Account], Any]
-    kept: dict[Any, Any]
-    key: Any
+    keep: Callable[[Any], None]
     optional: bool = False
     """Whether a service need not offer this part. Then ``None`` is kept, which is no failure."""
 
@@ -96,48 +134,49 @@ def read_facts(account: Account, project: m.Project | None) -> Facts:
     :raises HostedError: if neither services nor applications can be read: a report would hold nothing.
     """
     facts = Facts()
-    run_jobs(account, facts, account_jobs(facts, project))
-    if project is not None:
-        facts.projects = [project]
+    run_jobs(account, facts, list(account_jobs(facts, project)))
     if facts.services is None and facts.apps is None:
         why = facts.failures[0]
         raise why.prepend("neither the services nor the applications of the account can be read: ")
-    if project is not None and facts.apps is not None:
+    if project is not None:
+        facts.projects = [project]
         members = {service.id for service in facts.services or ()}
-        facts.apps = [app for app in facts.apps if app.id in members]
+        facts.apps = facts.apps and [app for app in facts.apps if app.id in members]
     run_jobs(account, facts, [*service_jobs(facts), *other_jobs(facts)])
-    note_unreachable(facts)
+    for service in facts.services or ():
+        live = service.status == ServiceStatus.ACTIVE and service.family not in WITHOUT_CONTAINER
+        if live and facts.metrics.get(service.id, "not read") is None:
+            facts.unread.append(Unread(LIVE, service.name, service.id, "its node cannot be reached"))
     facts.unread.sort(key=lambda each: (each.part, each.name or "", each.id or "", each.reason))
     return facts
 
 
 def run_jobs(account: Account, facts: Facts, jobs: Sequence[Job]) -> None:
-    """Read in parallel. Keep what comes, and note what does not."""
+    """Read in parallel. Keep what comes, and note what does not.
+
+    :raises ConnectionFailed, TokenRejected: as every other call would.
+    """
+
+    def attempt(own: Account, job: Job) -> Any:
+        try:
+            return job.read(own)
+        except (ConnectionFailed, TokenRejected):
+            raise
+        except OF_A_CALL as error:
+            return error
+
     for job, found in zip(jobs, account.each(jobs, attempt), strict=True):
         if not isinstance(found, HostedError):
-            job.kept[job.key] = found
+            job.keep(found)
         elif job.optional and isinstance(found, Refused) and found.may_mean_not_offered:
-            job.kept[job.key] = None
+            job.keep(None)
         else:
             facts.failures.append(found)
             facts.unread.append(Unread(job.part, job.name, job.id, found.message))
 
 
-def attempt(account: Account, job: Job) -> Any:
-    """Return what a job reads, or its error.
-
-    :raises ConnectionFailed, TokenRejected: as every other call would.
-    """
-    try:
-        return job.read(account)
-    except (ConnectionFailed, TokenRejected):
-        raise
-    except OF_A_CALL as error:
-        return error
-
-
-def account_jobs(facts: Facts, project: m.Project | None) -> list[Job]:
-    """Return what to read of the account itself, by the attribute of ``facts`` that it is kept in."""
+def account_jobs(facts: Facts, project: m.Project | None) -> Iterator[Job]:
+    """Yield what to read of the account itself, by the attribute of ``facts`` that it is kept in."""
 
     def services(account: Account) -> list[m.ServiceSummary]:
         found = account.members(project) if project else account.services()
@@ -157,7 +196,8 @@ def account_jobs(facts: Facts, project: m.Project | None) -> list[Job]:
         "keys": ("SSH keys", Account.ssh_keys),
         **({} if project else {"projects": ("projects", projects)}),
     }
-    return [Job(part, None, None, read, vars(facts), name) for name, (part, read) in parts.items()]
+    for name, (part, read) in parts.items():
+        yield Job(part, None, None, read, partial(setattr, facts, name))
 
 
 def service_jobs(facts: Facts) -> Iterator[Job]:
@@ -167,26 +207,35 @@ def service_jobs(facts: Facts) -> Iterator[Job]:
         return as_restore_points(account.backups(id))
 
     for each in facts.services or ():
-        of = each.name, each.id
-        yield Job("rates and projects", *of, partial(Account.service, id=each.id), facts.details, each.id)
-        if each.status in ServiceStatus.NOT_CREATED:
-            continue
-        yield Job(BACKUPS, *of, partial(copies, id=each.id), facts.backups, each.id, optional=True)
-        if each.family in WITH_SETTINGS:
-            read = partial(Account.settings, id=each.id)
-            yield Job("settings", *of, read, facts.settings, each.id, optional=True)
+        parts: list[tuple[str, Callable[..., Any], dict[str, Any], bool]] = [
+            ("rates and projects", Account.service, facts.details, False)
+        ]
+        if each.status not in ServiceStatus.NOT_CREATED:
+            parts.append((BACKUPS, copies, facts.backups, True))
+            if each.family in WITH_SETTINGS:
+                parts.append(("settings", Account.settings, facts.settings, True))
+        for part, read, kept, optional in parts:
+            keep = partial(kept.__setitem__, each.id)
+            yield Job(part, each.name, each.id, partial(read, id=each.id), keep, optional)
 
 
 def other_jobs(facts: Facts) -> Iterator[Job]:
-    """Yield what to read of projects, of applications, and of all containers."""
+    """Yield what to read of projects, of applications, and of containers, fifty at a time."""
+    parts: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+        "references": (Account.graph, facts.graphs),
+        "the spend of projects": (Account.spend, facts.spends),
+    }
     for each in facts.projects or ():
-        graph, spend = (partial(read, project_id=each.id) for read in (Account.graph, Account.spend))
-        yield Job("references", each.name, each.id, graph, facts.graphs, each.id)
-        yield Job("the spend of projects", each.name, each.id, spend, facts.spends, each.id)
+        for part, (read, kept) in parts.items():
+            keep = partial(kept.__setitem__, each.id)
+            yield Job(part, each.name, each.id, partial(read, project_id=each.id), keep)
     ids = [service.id for service in facts.services or () if service.status not in ServiceStatus.NOT_CREATED]
-    yield Job(LIVE, None, None, partial(Account.metrics, ids=ids), vars(facts), "metrics")
+    for start in range(0, len(ids), METRICS_PER_CALL):
+        batch = ids[start : start + METRICS_PER_CALL]
+        yield Job(LIVE, None, None, partial(Account.metrics, ids=batch), facts.metrics.update)
     for app in facts.apps or ():
-        yield Job("releases", app.slug, app.id, partial(read_releases, app=app), facts.releases, app.slug)
+        keep = partial(facts.releases.__setitem__, app.slug)
+        yield Job("releases", app.slug, app.id, partial(read_releases, app=app), keep)
 
 
 def read_releases(account: Account, app: m.App) -> AppReleases:
@@ -196,13 +245,3 @@ def read_releases(account: Account, app: m.App) -> AppReleases:
     tags = [tag for tag, __ in reversed(by_date)]
     scans = {tag: account.scan(declared[tag], app.slug) for tag in tags[:MAX_SCANS]}
     return AppReleases(declared, scans, max(0, len(tags) - MAX_SCANS))
-
-
-def note_unreachable(facts: Facts) -> None:
-    """Note the active services whose live state is unknown, because their node cannot be reached."""
-    if any(each.part == LIVE for each in facts.unread):
-        return  # the calls themselves failed, which is noted
-    for service in facts.services or ():
-        live = service.status == ServiceStatus.ACTIVE and service.family not in WITHOUT_CONTAINER
-        if live and facts.metrics.get(service.id) is None:
-            facts.unread.append(Unread(LIVE, service.name, service.id, "its node cannot be reached"))

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
+from functools import cache
 from typing import Any, TypeVar
 
 from ..._api.bounded_call import run_bounded
 from ..._api.libraries import require_for
 from ..shared.task_errors import Invalid
-from .zones import DAY, Interval, first_shown, last_shown, midnight
+from .schedule import DAY, Events, Interval, first_shown, last_shown, midnight
 
 try:
     import icalendar
@@ -28,41 +28,42 @@ MOST_SECONDS = 60
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class CalendarFile:
-    """A calendar that was read and checked. Times without a zone are in that of the plan."""
+def read_calendar(path: str, zone: tzinfo) -> Events:
+    """Read and check an iCalendar file. Return what tells its events, of which a month is unfolded once.
 
-    path: str
-    query: Any
-    zone: tzinfo
-    known: dict[tuple[int, int], list[Interval]] = field(default_factory=dict, compare=False)
-    """The events of the months that were asked for before: to unfold them takes long."""
+    :raises Invalid: naming the event and what is wrong with it. So does what is returned.
+    :raises ConfigurationError: if the libraries are not installed.
+    """
+    require_for("an iCalendar file", icalendar, "'icalendar>=6.1.0' 'recurring-ical-events>=3.4.0'")
 
-    def events(self, begin: datetime, end: datetime) -> Sequence[Interval]:
-        """Return from when to when each event lasts that overlaps the months from one moment to another.
+    def parse() -> Any:
+        with open(path, "rb") as file:
+            return icalendar.Calendar.from_ical(file.read())
 
-        :raises Invalid: if the calendar contradicts itself.
-        """
-        first, last = begin.astimezone(UTC), end.astimezone(UTC)
-        months = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
-        return [event for number in months for event in self.events_of(number // 12, number % 12 + 1)]
+    calendar = worked_out(path, parse, "{!r} is no iCalendar file")
+    if not isinstance(calendar, icalendar.Calendar):
+        raise Invalid(f"{path!r} is no iCalendar file: it begins with a {calendar.name}")
+    for event in calendar.walk("VEVENT"):
+        check_event(event, path)
+    query = worked_out(path, lambda: recurring_ical_events.of(calendar))
 
-    def events_of(self, year: int, month: int) -> list[Interval]:
-        """Return from when to when each event lasts that overlaps a month (UTC)."""
-        if (year, month) not in self.known:
-            following = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
-            self.known[year, month] = self.unfold(datetime(year, month, 1, tzinfo=UTC), following)
-        return self.known[year, month]
-
-    def unfold(self, begin: datetime, end: datetime) -> list[Interval]:
-        """Return from when to when each event lasts between two moments."""
+    @cache
+    def of_month(number: int) -> Sequence[Interval]:
+        begin, end = (datetime(each // 12, each % 12 + 1, 1, tzinfo=UTC) for each in (number, number + 1))
 
         def unfolded() -> list[Interval]:
-            found = self.query.between(begin - DAY, end + DAY)
+            found = query.between(begin - DAY, end + DAY)
             there = [event for event in found if str(event.get("STATUS") or "").upper() != "CANCELLED"]
-            return [lasts(event, self.zone) for event in there]
+            return [lasts(event, zone) for event in there]
 
-        return worked_out(self.path, unfolded)
+        return worked_out(path, unfolded)
+
+    def events(begin: datetime, end: datetime) -> Sequence[Interval]:
+        first, last = (moment.astimezone(UTC) for moment in (begin, end))
+        months = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
+        return [event for number in months for event in of_month(number)]
+
+    return events
 
 
 def worked_out(path: str, work: Callable[[], T], doubt: str = "the events of {!r} cannot be worked out") -> T:
@@ -81,27 +82,6 @@ def worked_out(path: str, work: Callable[[], T], doubt: str = "the events of {!r
         raise Invalid(f"the calendar {path!r} cannot be read: {error.strerror or error}") from None
     except Exception as error:  # the libraries raise whatever a file or a rule provokes
         raise Invalid(f"{doubt.format(path)}: {type(error).__name__}: {error}") from None
-
-
-def read_calendar(path: str, zone: tzinfo) -> CalendarFile:
-    """Read and check an iCalendar file.
-
-    :raises Invalid: naming the event and what is wrong with it.
-    :raises ConfigurationError: if the libraries are not installed.
-    """
-    require_for("an iCalendar file", icalendar, "'icalendar>=6.1.0' 'recurring-ical-events>=3.4.0'")
-
-    def parse() -> Any:
-        with open(path, "rb") as file:
-            return icalendar.Calendar.from_ical(file.read())
-
-    calendar = worked_out(path, parse, "{!r} is no iCalendar file")
-    if not isinstance(calendar, icalendar.Calendar):
-        raise Invalid(f"{path!r} is no iCalendar file: it begins with a {calendar.name}")
-    for event in calendar.walk("VEVENT"):
-        check_event(event, path)
-    query = worked_out(path, lambda: recurring_ical_events.of(calendar))
-    return CalendarFile(path, query, zone)
 
 
 def check_event(event: Any, path: str) -> None:
@@ -131,7 +111,6 @@ def check_zone(value: Any, what: str) -> None:
 
 
 def lasts(event: Any, zone: tzinfo) -> Interval:
-    """Return from when to when an event lasts."""
     begin = event["DTSTART"].dt
     end = event["DTEND"].dt if event.get("DTEND") is not None else begin
     return moment_of(begin, zone, last=False), moment_of(end, zone, last=True)

@@ -5,25 +5,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
+from itertools import pairwise
 from typing import Literal
 
+from ..._api.models import Metrics
 from ..shared.retention import read_span
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import utc_text
-from .load import Load
-from .memory import Due, Keep, SleepRecord
-from .schedule import Period, read_time
-from .zones import DAY, first_shown, last_shown, midnight
+from .memory import Due, Keep, Sample, SleepRecord
+from .options import BusyOptions
+from .schedule import DAY, Period, first_shown, last_shown, midnight, read_time
 
 LONGEST_KEEP = 366
 ALWAYS = "always"
 KEPT = "kept awake by hand"
 LONGEST_BACKUP = timedelta(days=1)
+KIB = 1024
 Act = Literal["resume", "suspend", "nothing"]
+
+
+@dataclass(frozen=True)
+class Load:
+    """Whether a service is busy. ``None`` if that is unknown. ``why`` is for people."""
+
+    busy: bool | None
+    why: str
+
+
+def with_sample(
+    samples: Sequence[Sample], metrics: Metrics | None, now: datetime, minutes: int
+) -> tuple[Sample, ...]:
+    """Return the samples of the last minutes with what metrics show now. Older ones say nothing of them."""
+    first = now - timedelta(minutes=minutes)
+    kept = sorted((each for each in samples if first <= each.at < now), key=lambda each: each.at)
+    if metrics is not None:
+        cpu, received, sent = metrics.cpu_allocation_percent, metrics.net_rx_bytes, metrics.net_tx_bytes
+        if cpu is not None and received is not None and sent is not None:
+            return (*kept, Sample(now, cpu, received + sent))
+    return tuple(kept)
+
+
+def load_of(samples: Sequence[Sample], now: datetime, limits: BusyOptions) -> Load:
+    """Tell whether a service was busy in the last minutes, at one of the samples or between two of them."""
+    if not samples or samples[-1].at != now:
+        return Load(None, "its node does not tell its load")
+    highest, limit = max(sample.cpu for sample in samples), limits.cpu_percent
+    if limit is not None and highest > limit:
+        return Load(True, f"its CPU was at {highest:g} %, and {limit:g} % is busy")
+    limit = limits.traffic_kib_per_second
+    if limit is None:
+        return Load(False, "idle")
+    if len(samples) < 2:
+        once = f"its traffic was read only once in the last {limits.minutes} minutes"
+        return Load(None, f"{once}; it takes two runs to know")
+    rates = []
+    for one, other in pairwise(samples):
+        since = other.traffic - one.traffic if other.traffic >= one.traffic else other.traffic  # begun anew
+        rates.append(since / KIB / max(1.0, (other.at - one.at).total_seconds()))
+    highest = max(rates)
+    if highest > limit:
+        return Load(True, f"its traffic was at {highest:.1f} KiB/s, and {limit:g} KiB/s is busy")
+    return Load(False, "idle")
 
 
 @dataclass(frozen=True)
@@ -41,14 +87,11 @@ class Verdict:
 
     @property
     def after(self) -> SleepRecord:
-        """The record once the service is as it should be."""
         return self.record if self.due is None else replace(self.record, settled=self.due, delayed=None)
 
 
 @dataclass(frozen=True)
 class Situation:
-    """All that decides on a service."""
-
     now: datetime
     period: Period
     record: SleepRecord
@@ -63,7 +106,6 @@ class Situation:
 
 
 def decide(case: Situation) -> Verdict:
-    """Return what to do with a service."""
     keep = case.keep if case.keep is not None and case.keep.until > case.now else None
     record = replace(case.record, delayed=None) if keep else case.record
     if case.record.keep is not None and case.record.keep.until <= case.now:
@@ -139,7 +181,6 @@ def read_until(text: str, now: datetime, zone: tzinfo) -> datetime:
 
 
 def parse_until(text: str, now: datetime, zone: tzinfo) -> datetime:
-    """Return the moment that a text means."""
     if len(text) <= 5 and ":" in text:
         today = midnight(now.astimezone(zone).date())
         minute = timedelta(minutes=read_time(text, "until of keep_awake"))

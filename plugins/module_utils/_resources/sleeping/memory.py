@@ -16,7 +16,15 @@ from decimal import Decimal
 
 from ..services.power import ASLEEP
 from ..shared.store import Kind, Record
-from .load import Sample
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The load of a container at a moment: its processors, and the bytes since its start."""
+
+    at: datetime
+    cpu: float
+    traffic: int
 
 
 @dataclass(frozen=True)

@@ -24,16 +24,12 @@ LONGEST_BUSY = 7 * 24 * 60
 
 @dataclass(frozen=True, kw_only=True)
 class HoursOptions:
-    """A window of a day."""
-
     begins: str = option("00:00", aliases=["from"])
     ends: str = option("24:00", aliases=["to"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class WindowOptions(HoursOptions):
-    """A window of some weekdays."""
-
     days: list[Weekday] = option(list(WEEKDAYS))
 
 
@@ -58,16 +54,12 @@ class BusyOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class KeepAwakeOptions:
-    """Services to keep awake, and until when."""
-
     services: list[str]
     until: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class SleepPlanOptions(ManyServicesOptions, CommitmentOptions, WaitOptions, StateDirOptions):
-    """The options of module sleep_plan."""
-
     name: str = required(selects=True)
     awake: list[WindowOptions] | None = None
     exceptions: list[ExceptionOptions] = option([])
@@ -93,7 +85,7 @@ def schedule_of(options: SleepPlanOptions) -> Schedule:
             "the plan does not say when its services are awake; set awake, exceptions or calendar. "
             "awake: [] with nothing else keeps them asleep for good"
         )
-    events = read_calendar(options.calendar, zone).events if options.calendar is not None else None
+    events = read_calendar(options.calendar, zone) if options.calendar is not None else None
     weekly = weekly_hours(options.awake or ())
     if options.awake is None and (events is None or options.events == "asleep"):
         # A plan that only says when its services sleep, by events or exceptions, has them awake otherwise.
@@ -123,7 +115,6 @@ def read_window(window: HoursOptions, option: str) -> Hours:
 
 
 def exceptions_of(exceptions: Sequence[ExceptionOptions]) -> Mapping[date, Sequence[Hours]]:
-    """Return the windows of each day that is an exception."""
     found: dict[date, Sequence[Hours]] = {}
     for exception in exceptions:
         hours = [read_window(window, "awake of an exception") for window in exception.awake]
@@ -135,7 +126,6 @@ def exceptions_of(exceptions: Sequence[ExceptionOptions]) -> Mapping[date, Seque
 
 
 def check_limits(options: SleepPlanOptions) -> None:
-    """Check the numbers of a plan."""
     if not 1 <= options.forecast_days <= LONGEST_FORECAST:
         raise Invalid(f"forecast_days is {options.forecast_days}; it must be 1 to {LONGEST_FORECAST}")
     busy = options.not_while_busy

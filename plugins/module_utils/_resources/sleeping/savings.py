@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -16,7 +16,7 @@ from ..._api.models import DaySpend, Usage
 from ..services.view import Rates
 from ..shared.money import format_amount, from_cents
 from .memory import Saved
-from .zones import DAY
+from .schedule import DAY
 
 HOURS_A_MONTH = Decimal(730)
 """The hours of an average month: 365 days by 24 hours by 12 months."""
@@ -35,27 +35,22 @@ class Forecast:
 
     @property
     def asleep_hours(self) -> Decimal:
-        """The hours of sleep."""
         return Decimal(int(self.asleep.total_seconds())) / 3600
 
     @property
     def difference(self) -> Decimal | None:
-        """What a month of sleep saves."""
         full, storage = self.rates.full, self.rates.storage
         return None if full is None or storage is None else full - storage
 
     @property
     def saves(self) -> Decimal | None:
-        """What the days save."""
         return None if self.difference is None else self.difference * self.asleep_hours / HOURS_A_MONTH
 
     @property
     def saves_monthly(self) -> Decimal | None:
-        """What an average month saves."""
         return None if self.difference is None else self.difference * self.asleep_hours / (self.days * 24)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the forecast for results."""
         return {
             "days": self.days,
             "asleep_hours": float(round(self.asleep_hours, 2)),
@@ -79,34 +74,26 @@ def in_cents(amount: Decimal | None) -> str | None:
 # --- Counting ---------------------------------------------------------------------------------------
 
 
-def days_to_count(saved: Saved, now: datetime) -> list[date]:
-    """Return the days whose usage is to be counted: all that are over, as far back as is asked for."""
+def count(saved: Saved | None, now: datetime, full: Decimal | None, usage: Callable[[int], Usage]) -> Saved:
+    """Add what the days that are over have saved. Without ``saved``, the first day that counts is the next.
+
+    :param usage: reads the usage of so many days, if there is a day to count.
+    """
     today = now.astimezone(UTC).date()
+    if saved is None:
+        return Saved(today + DAY, today + DAY)
     oldest = max(saved.following, today - (LONGEST_USAGE - 1) * DAY)
-    return [oldest + number * DAY for number in range((today - oldest).days)]
-
-
-def begin_counting(now: datetime) -> Saved:
-    """Return savings of nothing so far. The first day that counts is the next one: this one is not whole."""
-    following = now.astimezone(UTC).date() + DAY
-    return Saved(following, following)
-
-
-def count(saved: Saved, days: Iterable[date], usage: Usage, full: Decimal, now: datetime) -> Saved:
-    """Add what days have saved."""
-    spent = spent_by_day(usage.days)
+    days = [oldest + number * DAY for number in range((today - oldest).days)]
+    if not days or full is None:
+        return saved
+    spent = spent_by_day(usage((today - oldest).days + 1).days)
     told = [day for day in days if day in spent]
     a_day = full * 24 / HOURS_A_MONTH
-    return replace(
-        saved,
-        following=now.astimezone(UTC).date(),
-        amount=saved.amount + sum((a_day - spent[day] for day in told), Decimal(0)),
-        days=saved.days + len(told),
-    )
+    more = sum((a_day - spent[day] for day in told), Decimal(0))
+    return replace(saved, following=today, amount=saved.amount + more, days=saved.days + len(told))
 
 
 def spent_by_day(days: Iterable[DaySpend] | None) -> dict[date, Decimal]:
-    """Return what each day of a series cost."""
     found: dict[date, Decimal] = {}
     for line in days or ():
         with suppress(ValueError):

@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import lru_cache
 from typing import Literal
 
 from ..shared.task_errors import Invalid
-from .zones import DAY, Interval, first_shown, last_shown, merge, midnight, subtract
 
+Interval = tuple[datetime, datetime]
+"""From a moment up to another, both in UTC."""
+DAY = timedelta(days=1)
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 WEEKDAYS: tuple[Weekday, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MIDNIGHT = 24 * 60
@@ -24,6 +27,79 @@ Events = Callable[[datetime, datetime], Sequence[Interval]]
 """Returns the events of a calendar that overlap the time between two moments."""
 
 
+# --- Times of a clock on the wall, in any zone and on the days on which clocks change -----------------
+
+
+@lru_cache(maxsize=4096)
+def first_shown(wall: datetime, zone: tzinfo) -> datetime:
+    """Return the moment at which clocks show a time first.
+
+    A time that is skipped, because clocks are put forward, is the moment at which they are.
+    """
+    return moment_shown(wall, zone, 0)
+
+
+@lru_cache(maxsize=4096)
+def last_shown(wall: datetime, zone: tzinfo) -> datetime:
+    """Return the moment at which clocks show a time last, which differs where they are put back."""
+    return moment_shown(wall, zone, 1)
+
+
+def moment_shown(wall: datetime, zone: tzinfo, fold: int) -> datetime:
+    moments = [wall.replace(tzinfo=zone, fold=each).astimezone(UTC) for each in (0, 1)]
+    if moments[0] > moments[1]:  # skipped: the offset from before the change says later than that from after
+        return change_between(moments[1], moments[0], zone)
+    return moments[fold]
+
+
+def change_between(before: datetime, after: datetime, zone: tzinfo) -> datetime:
+    old = before.astimezone(zone).utcoffset()
+    while after - before > timedelta(seconds=1):
+        middle = before + (after - before) // 2
+        if middle.astimezone(zone).utcoffset() == old:
+            before = middle
+        else:
+            after = middle
+    return after.replace(microsecond=0)
+
+
+def midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day)
+
+
+# --- Intervals ----------------------------------------------------------------------------------------
+
+
+def merge(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return intervals in their order, with those that touch or overlap made one, and without empty ones."""
+    merged: list[Interval] = []
+    for begin, end in sorted(interval for interval in intervals if interval[0] < interval[1]):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((begin, end))
+    return merged
+
+
+def subtract(intervals: Sequence[Interval], holes: Sequence[Interval]) -> list[Interval]:
+    """Return what is left of merged intervals outside of other merged ones."""
+    left: list[Interval] = []
+    for begin, end in intervals:
+        rest = begin
+        for hole_begin, hole_end in holes:
+            if hole_end <= rest or hole_begin >= end:
+                continue
+            if rest < hole_begin:
+                left.append((rest, hole_begin))
+            rest = hole_end
+        if rest < end:
+            left.append((rest, end))
+    return left
+
+
+# --- Schedules ----------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Hours:
     """A window of a day, in minutes from its midnight. One that does not end later ends on the next day."""
@@ -32,7 +108,6 @@ class Hours:
     end: int
 
     def on(self, day: date, zone: tzinfo) -> Interval:
-        """Return from when to when the window of a day lasts."""
         length = self.end if self.end > self.begin else self.end + MIDNIGHT
         start = midnight(day)
         begin, end = start + timedelta(minutes=self.begin), start + timedelta(minutes=length)
@@ -102,16 +177,14 @@ class Schedule:
         return Period(awake, since, until)
 
     def awake_time(self, begin: datetime, end: datetime) -> timedelta:
-        """Return how long services are awake between two moments."""
         intervals = self.awake_between(begin, end)
         return sum((min(last, end) - max(first, begin) for first, last in intervals), timedelta())
 
 
-# --- Reading what the user wrote ----------------------------------------------------------------------
+# --- What the user wrote ------------------------------------------------------------------------------
 
 
 def read_hours(begin: str, end: str) -> Hours:
-    """Return a window from its beginning and end, such as 08:00 and 20:00."""
     first = read_time(begin, "from")
     if first == MIDNIGHT:
         raise Invalid("a window cannot begin at 24:00; write 00:00, and the next day among its days")
@@ -139,7 +212,6 @@ def read_date(text: str, option: str) -> date:
 
 
 def days_of_exception(first: str, last: str | None) -> list[date]:
-    """Return the days of an exception, from its first to its last."""
     begin = read_date(first, "date of an exception")
     end = begin if last is None else read_date(last, "until of an exception")
     if not begin <= end <= begin + LONGEST_EXCEPTION * DAY:

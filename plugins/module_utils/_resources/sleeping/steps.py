@@ -43,17 +43,14 @@ class Sleeper:
 
     @property
     def id(self) -> str:
-        """The id of the service."""
         return self.service.id
 
     @property
     def suspended(self) -> bool:
-        """Whether it sleeps."""
         return self.service.status == ServiceStatus.SUSPENDED
 
     @property
     def acts(self) -> bool:
-        """Whether it is to be suspended or resumed."""
         return self.verdict.act != "nothing"
 
 
@@ -191,16 +188,15 @@ def ran(metrics: Metrics | None) -> bool | None:
     return metrics.state != ContainerState.STOPPED
 
 
-def ordered_steps(sleepers: Sequence[Sleeper], order: Order) -> list[Step]:
+def ordered_steps(sleepers: Mapping[str, Sleeper], order: Order) -> list[Step]:
     """Return the steps of all services: what others need starts before them, and stops after them."""
-    by_id = {sleeper.id: sleeper for sleeper in sleepers}
-    starting = order.starting(by_id)
-    resuming = [id for id in starting if by_id[id].verdict.act == "resume"]
+    starting = order.starting(sleepers)
+    resuming = [id for id in starting if sleepers[id].verdict.act == "resume"]
     last: dict[str, Step] = {}
     steps: list[Step] = []
     for id in (*resuming, *(id for id in reversed(starting) if id not in resuming)):
-        sleeper, own = by_id[id], list[Step]()
-        first = [last[other] for other in goes_before(sleeper, by_id, order) if other in last]
+        sleeper, own = sleepers[id], list[Step]()
+        first = [last[other] for other in goes_before(sleeper, sleepers, order) if other in last]
         wished = 1 if sleeper.wish is not None else 0  # a wish is remembered at once, whatever the others do
         for number, step in enumerate(sleeper.job.steps()):
             needs = [*own[-1:], *(first if number == wished else ())]

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,17 +28,6 @@ OPTIONS = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
 ENVIRONMENT = yaml.safe_load(ModuleDocFragment.ENVIRONMENT)["options"]
 
 
-@pytest.mark.parametrize(
-    ("name", "is_ours"),
-    [("hosted.yml", True), ("a.hosted.yaml", True), ("hosted.json", False), ("x.yml", False)],
-)
-def test_verify_file(name: str, is_ours: bool, tmp_path: Path) -> None:
-    path = tmp_path / name
-    assert not InventoryModule().verify_file(str(path))
-    path.touch()
-    assert InventoryModule().verify_file(str(path)) is is_ours
-
-
 @pytest.mark.parametrize("name", sorted(CONNECTION_SPEC))
 def test_connection_options_are_those_of_the_modules(name: str) -> None:
     """Same names, types, defaults and environment variables: one set of settings serves both."""
@@ -54,12 +42,6 @@ def test_connection_options_are_those_of_the_modules(name: str) -> None:
 def test_two_tokens_are_refused(names: tuple[str, str]) -> None:
     with pytest.raises(ConfigurationError, match=f"{names[0]} and {names[1]} each name a token"):
         InventoryModule()._with_named_token({}, dict.fromkeys(names, "A"))
-
-
-@pytest.mark.parametrize("names", [("token",), ("token", "token_variable")])
-def test_a_token_may_also_be_in_a_variable_that_tasks_read(names: tuple[str, ...]) -> None:
-    options = {"token": "A"}
-    assert InventoryModule()._with_named_token(options, dict.fromkeys(names, "A")) == options
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,11 @@ from typing import Any
 import pytest
 
 import report_account
-from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils._resources.report_info import REPORT_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.reports.figures import app_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import (
-    MAX_SCANS,
     Facts,
     Job,
-    read_releases,
     run_jobs,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
@@ -234,26 +230,4 @@ def test_what_would_fail_everywhere_ends_the_task() -> None:
 
     client: Any = FakeClient()
     with pytest.raises(ConnectionFailed):
-        run_jobs(Account(client), Facts(), [Job("backups", "db", "1", fail, {}, "1")])
-
-
-def test_the_newest_releases_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
-    listed = {
-        f"v{number:02}": m.Release(tag=f"v{number:02}", digest="sha256:1", created_at=f"2026-11-{number:02}")
-        for number in range(1, 21)
-    }
-    asked: list[str] = []
-
-    def scan(account: Account, release: m.Release, slug: str) -> m.ScanReport:
-        asked.append(release.tag)
-        return m.ScanReport.model_validate({"tag": release.tag, "scanStatus": "PASSED"})
-
-    monkeypatch.setattr(Account, "releases", lambda account, slug: listed)
-    monkeypatch.setattr(Account, "scan", scan)
-    app = m.App.model_validate({"id": "a", "slug": "web", "status": "ACTIVE"})
-    client: Any = FakeClient()
-    found = read_releases(Account(client), app)
-    assert asked == [f"v{number:02}" for number in range(20, 20 - MAX_SCANS, -1)]
-    assert found.not_scanned == 20 - MAX_SCANS
-    told = app_of(Facts(apps=[app], releases={"web": found}), app, datetime(2026, 11, 30, tzinfo=UTC))
-    assert told["note"] == "8 older releases were not read"
+        run_jobs(Account(client), Facts(), [Job("backups", "db", "1", fail, lambda found: None)])

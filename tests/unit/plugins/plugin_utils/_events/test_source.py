@@ -26,11 +26,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
-    State,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import (
     STATE,
+    State,
     StateFile,
     open_state,
 )
@@ -81,34 +79,6 @@ def on_file(tmp_path: Path, use: Callable[[StateFile], Any]) -> Any:
         return asyncio.run(use(file))
 
 
-def test_events_are_delivered_in_order_with_an_id_for_the_rule_engine(tmp_path: Path) -> None:
-    async def use(file: StateFile) -> list[Any]:
-        queue: asyncio.Queue[Any] = asyncio.Queue()
-        watched = source(file, ScriptedAccount(2))
-        await watched.turn()
-        await watched.deliver(queue)
-        return [queue.get_nowait() for _event in range(queue.qsize())]
-
-    assert on_file(tmp_path, use) == [
-        {"id": id, "type": "service_back", "redelivered": False, "meta": {"uuid": id}} for id in ("e1", "e2")
-    ]
-    assert on_file(tmp_path, lambda file: asyncio.sleep(0, file.state.outbox)) == ()
-
-
-def test_an_event_that_nobody_took_is_delivered_by_the_next_start(tmp_path: Path) -> None:
-    async def fill(file: StateFile) -> None:
-        await source(file, ScriptedAccount(1)).turn()
-
-    async def start(file: StateFile) -> Any:
-        queue: asyncio.Queue[Any] = asyncio.Queue()
-        await source(file, ScriptedAccount()).deliver(queue)
-        return queue.get_nowait()
-
-    on_file(tmp_path, fill)
-    event = on_file(tmp_path, start)
-    assert (event["id"], event["redelivered"]) == ("e1", True)
-
-
 @pytest.mark.parametrize("filtered", [False, True])
 def test_an_event_that_is_on_the_queue_and_not_taken_is_not_lost(tmp_path: Path, filtered: bool) -> None:
     async def use(file: StateFile) -> list[Any]:
@@ -127,16 +97,6 @@ def test_an_event_that_is_on_the_queue_and_not_taken_is_not_lost(tmp_path: Path,
         return [taken["id"], *(event["id"] for event in file.state.outbox)]
 
     assert on_file(tmp_path, use) == ["e1", "e2", "e3"]
-
-
-def test_a_state_file_that_cannot_be_written_is_told_with_the_reason(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def use(file: StateFile) -> None:
-        await source(file, ScriptedAccount(Invalid("it cannot be kept: No space left"))).turn()
-
-    on_file(tmp_path, use)
-    assert "nothing new is sent: it cannot be kept: No space left, next try in " in caplog.text
 
 
 def test_a_delivery_that_cannot_be_noted_is_not_repeated_by_this_start(

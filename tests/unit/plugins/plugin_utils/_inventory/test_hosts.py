@@ -14,7 +14,6 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.hosts import (
-    connection_variables,
     group_name,
     host_name,
     host_names,
@@ -137,9 +136,6 @@ def test_project_groups() -> None:
     }
 
 
-SFTP = {"host": "203.0.113.10", "port": 2022, "user": "svc"}
-
-
 @pytest.mark.parametrize(
     ("address", "expected"),
     [
@@ -155,47 +151,6 @@ SFTP = {"host": "203.0.113.10", "port": 2022, "user": "svc"}
 )
 def test_address(address: str, expected: dict[str, Any]) -> None:
     assert split_address(address) == expected
-
-
-@pytest.mark.parametrize(
-    ("connect_with", "expected"),
-    [
-        (
-            "sftp",
-            {
-                "ansible_facts_modules": [],
-                "ansible_host": "203.0.113.10",
-                "ansible_port": 2022,
-                "ansible_user": "svc",
-            },
-        ),
-        ("address", {"ansible_host": "198.51.100.1", "ansible_port": 22}),
-        ("none", {}),
-    ],
-)
-def test_reach(connect_with: str, expected: dict[str, Any]) -> None:
-    assert connection_variables({"address": "198.51.100.1:22", "sftp": SFTP}, connect_with) == expected
-
-
-@pytest.mark.parametrize("service", [{"address": None, "sftp": None}, {"address": None}])
-def test_out_of_reach(service: dict[str, Any]) -> None:
-    """A service without SFTP or address is a host all the same, and gathers no facts over SFTP."""
-    assert connection_variables(service, "sftp") == {"ansible_facts_modules": []}
-    assert connection_variables(service, "address") == {}
-
-
-def test_names() -> None:
-    """The prefix is before all but what tasks look for; SFTP is under Ansible's own names."""
-    service = {"id": "1", "address": None, "sftp": SFTP}
-    for_tasks = {"hosted_url": "https://api.example.com", "hosted_token_env": "TOKEN"}
-    found = variables_of(
-        service,
-        "none",
-        "x_",
-        for_tasks["hosted_url"],
-        handed_on={"hosted_token_env": "TOKEN"},
-    )
-    assert found == {"x_id": "1", "x_address": None, "hosted_service_id": "1", **for_tasks}
 
 
 @pytest.mark.parametrize(

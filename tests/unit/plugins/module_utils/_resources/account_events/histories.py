@@ -17,9 +17,7 @@ from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
-    Drift,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import Drift
 from unit.plugins.fakes import Readable
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)

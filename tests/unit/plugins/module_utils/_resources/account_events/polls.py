@@ -14,10 +14,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     SourceOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
     Observation,
-    State,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import State
 
 URL = "https://api.example.com"
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)

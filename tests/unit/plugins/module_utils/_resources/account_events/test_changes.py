@@ -26,23 +26,19 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
     SourceOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import (
+    advance,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.events import (
     KINDS,
     AccountEvent,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
-    Drift,
-    State,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
+    Drift,
     Observer,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.of_account import (
-    due,
-    unmatched_patterns,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import (
+    State,
     StateFile,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
@@ -261,23 +257,6 @@ def test_a_service_that_must_have_a_backup_is_named() -> None:
         assert types(polls.see(old, backups={"s1": []})) == told
 
 
-@pytest.mark.parametrize(
-    ("patterns", "age", "expected"),
-    [
-        (["name of *", "db-*", "*s1"], 1, ["db-*"]),
-        (["Name of *"], 1, ["Name of *"]),
-        (["db-*"], None, []),
-        (None, 1, []),
-    ],
-)
-def test_a_pattern_that_matches_no_service_is_found(
-    patterns: list[str] | None, age: int | None, expected: list[str]
-) -> None:
-    rules = SourceOptions(backup_max_age=age, backup_services=patterns)
-    assert unmatched_patterns(rules, [service(), service("s2")]) == expected
-    assert unmatched_patterns(rules, []) == ([] if age is None else list(patterns or ()))
-
-
 # --- Blueprints -------------------------------------------------------------------------------------
 
 
@@ -295,13 +274,6 @@ def test_values_that_differ_are_not_shown() -> None:
     assert event["differences"] == [
         {"kind": "differs", "path": "services.world.variables", "changed_by": None}
     ]
-
-
-def test_a_clock_that_is_set_back_stops_no_schedule() -> None:
-    assert due(None, BEGIN, 3600)
-    assert not due((BEGIN - timedelta(minutes=59)).isoformat(), BEGIN, 3600)
-    assert due((BEGIN - timedelta(minutes=60)).isoformat(), BEGIN, 3600)
-    assert due((BEGIN + timedelta(days=1)).isoformat(), BEGIN, 3600)
 
 
 APP = service(family="APP")
@@ -324,17 +296,6 @@ def test_an_event_counts_the_stops_of_the_last_hour() -> None:
     assert stopped_by_itself(polls, 6, minutes=-600) == [1], "the clock was set back"
 
 
-def test_an_event_shows_what_the_journal_says() -> None:
-    polls = Polls()
-    polls.see(service(), **RUNS)
-    [event] = polls.see(service(), **STOPPED, entries={"s1": [entry("INTERVENTION")]})
-    assert event["journal"] == ["INTERVENTION"]
-    assert event["service"] == {
-        "id": "s1", "name": "name of s1", "family": "GAME", "status": "ACTIVE", "state": "stopped",
-        "product": None,
-    }  # fmt: skip
-
-
 def test_trouble_that_was_there_before_may_be_left_out() -> None:
     assert types(Polls().see(service(status="FAILED"))) == ["service_failed"]
     polls = Polls(report_existing=False)
@@ -354,13 +315,6 @@ def test_a_deploy_that_changed_nothing_may_be_in_the_journal() -> None:
     [event] = look(polls, app(), entries={"s1": [entry("DEPLOY_FAILED", 2)]})
     assert event["type"] == "deploy_failed"
     assert look(polls, app()) == []
-
-
-def test_a_verdict_that_was_there_before_may_be_left_out() -> None:
-    polls = Polls(report_existing=False)
-    assert look(polls, app(verdict="BLOCKED")) == []
-    assert types(look(polls, app(verdict="PASSED"))) == ["verdict_lifted"]
-    assert types(look(polls, app(verdict="BLOCKED"))) == ["release_blocked"]
 
 
 FILE = Path(__file__).parents[6] / "extensions/eda/plugins/event_source/account.schema.json"
@@ -398,10 +352,3 @@ def test_every_event_agrees_with_the_schema() -> None:
     assert [error.message for event in events for error in validator.iter_errors(event)] == []
     assert {event["type"] for event in events} >= {"service_stopped", "deploy_failed", "blueprint_drifted"}
     assert all(str(uuid.UUID(event["id"])) == event["id"] for event in events)
-
-
-def test_the_schema_refuses_what_is_no_event() -> None:
-    [event] = sent(range(300, 301))[:1]
-    validator = Draft202012Validator(of_events())
-    assert not validator.is_valid({**event, "password": "x"})
-    assert not validator.is_valid({name: value for name, value in event.items() if name != "id"})

@@ -16,11 +16,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observation import (
-    State,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import (
     STATE,
+    State,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
     HISTORY,

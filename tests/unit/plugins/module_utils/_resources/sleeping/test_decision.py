@@ -14,36 +14,30 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import DaySpend, Metrics, Usage
+from ansible_collections.hosted.services.plugins.module_utils._api.models import DaySpend, Usage
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.rates import Rates
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import Rates
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.decision import (
-    Situation,
-    decide,
-    read_until,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.load import (
     KIB,
     Load,
-    Sample,
+    Situation,
+    decide,
     load_of,
-    with_sample,
+    read_until,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
     Due,
     Keep,
     Memory,
+    Sample,
     Saved,
     SleepRecord,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.options import BusyOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.savings import (
     Forecast,
-    begin_counting,
     count,
-    days_to_count,
     in_cents,
-    saved_as_dict,
-    spent_by_day,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import (
     Hours,
@@ -161,25 +155,6 @@ def test_busy_by_one_of_both_is_busy() -> None:
     assert load_of([sample(1, 5, 0), sample(0, 5, 0)], NOW, both).busy is False
 
 
-def test_the_samples_of_the_last_minutes_are_kept() -> None:
-    """A node that cannot be reached gives none."""
-    metrics = Metrics(cpu_allocation_percent=2, net_rx_bytes=3, net_tx_bytes=4)
-    known = [sample(15), sample(15.1)]
-    assert with_sample(known, metrics, NOW, 15) == (sample(15), Sample(NOW, 2, 7))
-    assert with_sample(known, None, NOW, 15) == with_sample(known, Metrics(), NOW, 15) == (sample(15),)
-
-
-WHOLE = SleepRecord(
-    settled=Due(False, "2026-11-23T19:00:00Z"),
-    keep=Keep(NOW, NOW),
-    delayed=(Due(True, "always"), NOW),
-    held=("bkp_1", NOW),
-    ran=False,
-    samples=(Sample(NOW, 1.5, 7),),
-    saved=Saved(date(2026, 11, 23), date(2026, 11, 1), Decimal("1.234"), 20),
-)
-
-
 OF: dict[str, Any] = {"plan": "nights", "service": "svc_1"}
 
 
@@ -190,13 +165,6 @@ def memory(folder: Path, plan: str = "nights", id: str = "svc_1") -> Memory:
 def remember(folder: Path, record: SleepRecord) -> None:
     """Write a record, whatever was there."""
     memory(folder).update(lambda _found: record)
-
-
-@pytest.mark.parametrize("record", [WHOLE, SleepRecord()])
-def test_what_is_written_is_read_again(tmp_path: Path, record: SleepRecord) -> None:
-    remember(tmp_path, record)
-    assert memory(tmp_path).read() == replace(record, **OF)
-    assert Path(memory(tmp_path).record.path).stat().st_mode & 0o777 == 0o600
 
 
 def test_what_two_runs_change_at_once_is_kept_of_both(tmp_path: Path) -> None:
@@ -258,33 +226,28 @@ def test_a_forecast_is_the_difference_of_the_rates_for_the_hours_of_sleep() -> N
     assert (unknown["saves"], unknown["saves_monthly"], unknown["monthly_asleep"]) == (None, None, None)
 
 
+def counted(saved: Saved | None, now: datetime, **days: int) -> tuple[Saved, list[int]]:
+    """Count, and return for how many days the usage was asked for."""
+    asked: list[int] = []
+
+    def read(number: int) -> Usage:
+        asked.append(number)
+        return usage(**days)
+
+    return count(saved, now, FULL, read), asked
+
+
 def test_each_day_that_is_over_is_counted_once() -> None:
-    """The day on which the plan was switched on is not whole, nor is today."""
-    saved = begin_counting(NOW)
-    assert saved.following == date(2026, 11, 24)
-    assert days_to_count(saved, NOW + timedelta(days=1)) == []
-    saved = Saved(date(2026, 11, 20), date(2026, 11, 20))
-    days = days_to_count(saved, NOW)
-    assert days == [date(2026, 11, day) for day in (20, 21, 22)]
-    counted = count(saved, days, usage(d20=40, d21=240, d22=140, d23=10), FULL, NOW)
-    assert (counted.amount, counted.days) == (Decimal("3.00"), 3)
-    assert days_to_count(counted, NOW) == []
-
-
-def test_a_count_that_was_left_for_long_goes_on() -> None:
-    days = days_to_count(Saved(date(2026, 1, 1), date(2026, 1, 1)), NOW)
-    assert (days[0], days[-1], len(days)) == (date(2026, 9, 25), date(2026, 11, 22), 59)
-
-
-def test_days_that_cannot_be_read_are_missing() -> None:
-    lines = [
-        DaySpend(date="soon", total_cents=1),
-        DaySpend(date=None, total_cents=1),
-        DaySpend(date="2026-11-01T00:00:00.000Z", total_cents=12),
-        DaySpend(date="2026-11-02", total_cents=None),
-    ]
-    assert spent_by_day(lines) == {date(2026, 11, 1): Decimal("0.12")}
-    assert spent_by_day(None) == {}
+    """The day on which the plan was switched on is not whole, nor is today. What is not shown is left out."""
+    saved, asked = counted(None, NOW)
+    assert (saved.following, asked) == (date(2026, 11, 24), [])
+    assert counted(saved, NOW + timedelta(days=1)) == (saved, [])
+    saved, asked = counted(
+        Saved(date(2026, 11, 20), date(2026, 11, 20)), NOW, d20=40, d21=240, d22=140, d23=10
+    )
+    assert (saved.amount, saved.days, asked) == (Decimal("3.00"), 3, [4])
+    assert counted(saved, NOW, d22=140) == (saved, [])
+    assert counted(Saved(date(2026, 1, 1), date(2026, 1, 1)), NOW)[1] == [60], "that was left for long"
 
 
 @pytest.mark.parametrize(
@@ -300,9 +263,3 @@ def test_days_that_cannot_be_read_are_missing() -> None:
 )
 def test_amounts_are_rounded_to_cents_without_a_minus_zero(amount: str | None, text: str | None) -> None:
     assert in_cents(None if amount is None else Decimal(amount)) == text
-
-
-def test_savings_are_told() -> None:
-    saved = Saved(date(2026, 11, 20), date(2026, 11, 1), Decimal("-0.001"), 2)
-    assert saved_as_dict(saved) == {"since": "2026-11-01", "days": 2, "amount": "0.00"}
-    assert saved_as_dict(None) is None

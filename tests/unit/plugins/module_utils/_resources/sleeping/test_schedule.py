@@ -24,15 +24,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleepin
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import (
     Hours,
     Schedule,
-    days_of_exception,
-    read_hours,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.zones import (
     first_shown,
     last_shown,
-    merge,
-    midnight,
-    subtract,
 )
 from unit.tiers import sample
 
@@ -64,25 +57,11 @@ def test_a_window_lasts_beyond_midnight_into_a_day_without_windows() -> None:
         assert period.since == at("2026-11-28T02:00")
 
 
-@pytest.mark.parametrize(
-    ("hours", "awake"), [([], False), ([Hours(0, 1440)], True), ([Hours(480, 480)], True)]
-)
-def test_a_plan_without_boundaries_has_none(hours: list[Hours], awake: bool) -> None:
-    """A window that ends when it begins lasts a day."""
-    period = Schedule(PARIS, {day: hours for day in range(7)}).period(at("2026-10-25T01:00"))
-    assert (period.awake, period.since, period.until) == (awake, None, None)
-
-
 def test_the_time_awake_counts_the_hours_that_there_are() -> None:
     """The night in which clocks are put back is longer by an hour."""
     schedule = Schedule(PARIS, {day: [Hours(0, 6 * 60)] for day in range(7)})
     assert schedule.awake_time(at("2026-10-24T12:00"), at("2026-10-25T12:00")) == timedelta(hours=7)
     assert schedule.awake_time(at("2026-03-28T12:00"), at("2026-03-29T12:00")) == timedelta(hours=5)
-
-
-def test_texts_that_make_sense_are_read() -> None:
-    assert read_hours("08:30", "24:00") == Hours(510, 1440)
-    assert len(days_of_exception("2026-12-24", "2026-12-26")) == 3
 
 
 @pytest.mark.parametrize(
@@ -103,21 +82,6 @@ def test_a_time_is_shown_at_a_moment(zone: str, wall: str, first: str, last: str
     assert last_shown(time, here) == datetime.fromisoformat(f"{last}+00:00")
 
 
-def test_intervals_are_merged_and_subtracted() -> None:
-    """Those that touch are one; empty ones are none; a hole may split one, or cover several."""
-    hours = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=number) for number in range(10)]
-    spans = [(hours[4], hours[6]), (hours[0], hours[2]), (hours[2], hours[3]), (hours[7], hours[7])]
-    merged = merge(spans)
-    assert merged == [(hours[0], hours[3]), (hours[4], hours[6])]
-    assert subtract(merged, [(hours[1], hours[2]), (hours[5], hours[9])]) == [
-        (hours[0], hours[1]),
-        (hours[2], hours[3]),
-        (hours[4], hours[5]),
-    ]
-    assert subtract(merged, [(hours[0], hours[9])]) == []
-    assert midnight(date(2026, 1, 1)) == datetime(2026, 1, 1)
-
-
 BEGIN, END = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 1, 12, tzinfo=UTC)
 
 
@@ -132,7 +96,7 @@ def calendar(folder: Path, *lines: str, outside: str = "") -> str:
 
 def events(folder: Path, *lines: str, outside: str = "") -> list[tuple[str, str]]:
     """Return the events of a week, by the hour."""
-    found = read_calendar(calendar(folder, *lines, outside=outside), PARIS).events(BEGIN, END)
+    found = read_calendar(calendar(folder, *lines, outside=outside), PARIS)(BEGIN, END)
     return [(f"{begin:%d %H:%M}", f"{end:%d %H:%M}") for begin, end in sorted(found)]
 
 
@@ -178,7 +142,7 @@ def test_the_last_month_of_a_year_ends_with_the_first_of_the_next(tmp_path: Path
     found = read_calendar(path, PARIS)
     night = (datetime(2026, 12, 31, 20, tzinfo=UTC), datetime(2027, 1, 1, 4, tzinfo=UTC))
     for month in (datetime(2026, 12, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)):
-        assert list(found.events(month, month)) == [night]
+        assert list(found(month, month)) == [night]
 
 
 def test_what_is_canceled_does_not_count(tmp_path: Path) -> None:

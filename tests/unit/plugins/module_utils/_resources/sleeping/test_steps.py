@@ -68,17 +68,6 @@ def test_what_waits_for_a_service_that_fails_is_reported(client: FakeClient, tmp
     assert (told["d"]["failed"], told["d"]["msg"]) == (False, None)
 
 
-def test_what_sleeps_already_holds_up_no_service_that_it_needs(client: FakeClient, tmp_path: Path) -> None:
-    """Not even if what is remembered of it cannot be kept."""
-    client.add_service("d", "d", status="SUSPENDED", state=None)
-    task, plan = plan_of(client, tmp_path, start_after={"d": ["c"]})
-    path = Memory.of(str(tmp_path), task.options.base_url, "nights", "d").record.path
-    Path(f"{path}.lock").mkdir(parents=True)
-    with pytest.raises(HostedError, match="'d'"):
-        apply_plan(plan, task)
-    assert "suspend c" in sent(client)
-
-
 def test_a_wish_is_remembered_even_if_a_service_that_is_needed_fails(
     client: FakeClient, tmp_path: Path
 ) -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state file: what the source remembers, and the events that it has yet to deliver.
+"""What the source remembers between polls, and the file that holds it with the events to deliver.
 
 An event is written to the file, together with the state that it follows from, before it is put on the queue,
 and taken out of the file after that. So whenever the source is killed:
@@ -16,14 +16,106 @@ No event is lost, and none has two ids.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ..._api.errors import ConfigurationError
+from ..._api.libraries import BaseModel, ConfigDict, Field
 from ..shared.store import Kind, Record, lock_file
 from .arguments import SourceOptions, expanded
-from .observation import State
+
+START, STOP = "start", "stop"
+"""The power orders that an activity journal tells of."""
+STOPPED, DEPLOY = "service_stopped", "deploy_failed"
+"""The types of the events that tell of a container's trouble."""
+
+
+class BackupMemory(BaseModel):
+    looked: str
+    """When they were read last."""
+    failed: tuple[str, ...] = ()
+    """The ids of those that failed."""
+    stale: bool = False
+
+
+class ServiceMemory(BaseModel):
+    """What is remembered of a service. ``None`` is unknown, and causes no event."""
+
+    name: str
+    family: str
+    status: str
+    product: str | None = None
+    created_at: str | None = None
+    state: str | None = None
+    """The last known state of its container."""
+    ordered: str | None = None
+    """The last power order: to stop, or to start what was not seen since."""
+    ordered_at: str | None = None
+    """When it was given, by the platform's clock."""
+    restored_at: str | None = None
+    """When its files were last restored, by the platform's clock."""
+    trouble: str | None = None
+    """The type of the event that told of its trouble, until it is back."""
+    since: str | None = None
+    stops: tuple[str, ...] = ()
+    """When it stopped by itself, as far back as stop_window reaches."""
+    entry: str | None = None
+    """The newest entry of its activity journal that was read."""
+    there_before: bool = False
+    """Whether it was there before the source was, so that its old backups are no news."""
+    deleted: bool = False
+    """Whether its deletion was told."""
+    backups: BackupMemory | None = None
+
+
+class AppMemory(BaseModel):
+    image: str | None = None
+    released_at: str | None = None
+    blocked: bool = False
+    deploying_since: str | None = None
+    """Since when the source waits to see the container of a new image run."""
+    previous: str | None = None
+    """The image before the one that it waits for."""
+
+
+class DriftMemory(BaseModel):
+    looked: str
+    signature: str | None = None
+    """What the differences were; ``None`` if there were none."""
+
+
+class State(BaseModel):
+    """All that the source remembers, and the events that are not known to be delivered."""
+
+    model_config = ConfigDict(extra="forbid")  # what another program wrote is not taken for a state
+
+    salt: str = Field(default_factory=lambda: str(uuid.uuid4()))
+    """Makes the ids of this state file differ from those of others."""
+    owner: str = ""
+    """A hash of whom the account belongs to; empty if the platform does not tell."""
+    sequence: int = 0
+    services: dict[str, ServiceMemory] | None = None
+    apps: dict[str, AppMemory] | None = None
+    threshold: int | None = None
+    """The lowest entry of balance_days that was reached."""
+    high: tuple[str, ...] = ()
+    """The measures of spend that are above their limits."""
+    drift: dict[str, DriftMemory] = Field(default_factory=dict)
+    outbox: tuple[dict[str, Any], ...] = ()
+    """The events that were not noted as delivered, oldest first."""
+
+    @property
+    def known_services(self) -> Mapping[str, ServiceMemory]:
+        """The services by id; none before the first poll."""
+        return self.services or {}
+
+    @property
+    def known_apps(self) -> Mapping[str, AppMemory]:
+        """The applications by id; none before the first poll."""
+        return self.apps or {}
+
 
 STATE = Kind(
     "events",
