@@ -30,6 +30,8 @@ from .shared.options import option, required
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
 
+PUSHES = "hosted.services.app_image pushes one and returns its digest"
+
 
 @dataclass(frozen=True, kw_only=True)
 class AppReleaseOptions(ReleaseOptions):
@@ -87,8 +89,8 @@ def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
     Else check mode assumes that an earlier task of the play pushes it, and a run leaves that to the platform,
     as it does where the registry cannot be reached.
     """
-    digest = task.options.digest
-    if not task.options.pushed and not (app.id and task.check_mode):
+    digest, pushed = task.options.digest, task.options.pushed
+    if not pushed and not (app.id and task.check_mode):
         return
     try:
         repository = open_repository(task, app.slug)
@@ -99,18 +101,16 @@ def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
     except HostedError as error:
         task.progress(f"whether {digest} was pushed cannot be looked up here: {error.message}")
         return
-    refusal += (
-        f": {repository.name} holds no image {digest}. hosted.services.app_image pushes one and returns its "
-        "digest"
-    )
+    refusal += f": {repository.name} holds no image {digest}. {PUSHES}"
     if not app.id:
         refusal += (
             f". There is no application {app.slug!r} yet either: correct the slug, or create it and push the "
             "image first"
         )
-    if task.options.pushed:
-        raise NoSuchItem(refusal)
-    task.expect_created(NoSuchItem(refusal), digest)
+    missing = NoSuchItem(refusal)
+    if pushed:
+        raise missing
+    task.expect_created(missing, digest)
 
 
 def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, declare: Change) -> Plan:
@@ -135,10 +135,7 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, 
 
 
 def make(task: Task[AppReleaseOptions], declare: Change) -> None:
-    """Declare the release.
-
-    :raises Invalid: if the platform refuses it, with what to check. A refused token stays a refusal.
-    """
+    """Declare the release. A refusal says what to check."""
     try:
         apply(task, declare)
     except TokenRejected:
@@ -146,7 +143,7 @@ def make(task: Task[AppReleaseOptions], declare: Change) -> None:
     except Refused as error:
         raise Invalid(
             f"{declare.what} was not declared: {error.message}. Was the image {task.options.digest} pushed "
-            "to this application's repository? hosted.services.app_image pushes one and returns its digest",
+            f"to this application's repository? {PUSHES}",
             **error.details,
         ) from None
 
@@ -179,10 +176,7 @@ def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
 
 
 def objections(report: ScanReport, fail_on: list[Any]) -> Iterator[str]:
-    """Yield what in a report the user does not want: verdicts, and severities that were found.
-
-    A limit for a severity is not kept where a report with flaws does not count them.
-    """
+    """Yield what in a report the user does not want: verdicts, and severities that it has or leaves out."""
     if report.scan_status.lower() in fail_on:
         yield f"its verdict is {report.scan_status}"
     counts = (report.scan_verdict and report.scan_verdict.counts) or {}

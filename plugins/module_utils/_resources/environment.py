@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,7 @@ from .._api import routes as r
 from .._api.errors import AccessDenied, Locked, NotFoundResponse, Refused, TokenRejected
 from .._api.models import App, ProjectGraph
 from .._api.text import HIDDEN
-from .applications.environment_rules import aliases_used, merged, redirected, references
-from .applications.lookup import OnAppOptions, resolve_app
+from .applications.lookup import OnAppOptions, aliases_used, merged, redirected, references, resolve_app
 from .applications.records import AppRecords
 from .shared.aliases import aliases_of, duplicate_aliases
 from .shared.change import Change, Unseen, apply
@@ -63,7 +62,7 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
             environment = led(task, app, environment, graphs[0])
         record = record_of(options, app.slug)
         if not task.check_mode:
-            task.closing.enter_context(in_turn(record, app.slug, options.timeout))
+            keep_others_waiting(task, record)
         last = Fingerprints.at(record, app.id)
         return plan_replacement(task, app, environment, last, graphs)
 
@@ -71,24 +70,18 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
 ENVIRONMENT = EnvironmentResource()
 
 
-@contextmanager
-def in_turn(record: Record[Prints], slug: str, seconds: float) -> Iterator[None]:
-    """Keep other runs from changing the environment of an application.
-
-    :raises Invalid: if the folder is not writable, or another run holds the lock for ``seconds``.
-    """
+def keep_others_waiting(task: Task[EnvironmentOptions], record: Record[Prints]) -> None:
+    """Keep other runs from changing the environment of the application until the task ends."""
     folder = os.path.dirname(record.path)
-    with ExitStack() as held:
-        try:
-            held.enter_context(record.held(seconds))
-        except TimeoutError:
-            raise Invalid(
-                f"another run is still changing the environment of {slug!r} (lock in {folder!r}); run this "
-                "again when it has ended"
-            ) from None
-        except OSError as error:
-            raise Invalid(f"state_dir {folder!r} cannot be used: {error.strerror or error}") from None
-        yield
+    try:
+        task.closing.enter_context(record.held(task.options.timeout))
+    except TimeoutError:
+        raise Invalid(
+            f"another run is still changing the environment of {task.options.slug!r} (lock in {folder!r}); "
+            "run this again when it has ended"
+        ) from None
+    except OSError as error:
+        raise Invalid(f"state_dir {folder!r} cannot be used: {error.strerror or error}") from None
 
 
 def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -150,21 +143,16 @@ def plan_replacement(
             f"even if nothing differs. Keep the folder that {named} names between runs, as a cache of a CI "
             "job does"
         )
-    write = Step(describe_changes(app, names, last), lambda: write_environment(task, app, environment, last))
-    told = {TO_CHECK: unchecked} if unchecked else {}
-    return Plan(result=result, steps=[write], before=before, after={**after, **told})
-
-
-def describe_changes(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str:
-    """Describe the changes in one sentence."""
     what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
-    if not last.known and app.digest is None:
-        return f"set the environment of application {app.slug!r}"
     if not last.known:
         what = "what it was before is not known"
-    return (
-        f"replace the environment of application {app.slug!r}: {what or 'nothing differs, but force is set'}"
-    )
+    summary = f"replace the environment of application {app.slug!r}: "
+    summary += what or "nothing differs, but force is set"
+    if not last.known and app.digest is None:
+        summary = f"set the environment of application {app.slug!r}"
+    write = Step(summary, lambda: write_environment(task, app, environment, last))
+    told = {TO_CHECK: unchecked} if unchecked else {}
+    return Plan(result=result, steps=[write], before=before, after={**after, **told})
 
 
 def write_environment(
@@ -174,9 +162,6 @@ def write_environment(
 
     First records that it is pending until the next deploy. The specification shows neither the status for an
     environment that breaks a rule nor that for an application that does not start with it.
-
-    :raises Invalid: with the platform's reason, if it refuses the call.
-    :raises EffectUnverified: if it may have replaced it all the same.
     """
     what, body = f"the environment of application {app.slug!r}", {"environment": dict(environment)}
     write = Change(what=what, route=r.APP_ENVIRONMENT, ids={"slug": app.slug}, body=body, shown=Unseen())

@@ -70,10 +70,7 @@ def pending_scan(tag: str, digest: str | None) -> ScanReport:
 
 
 def await_verdict(task: Task[ReleaseOptions], report: ScanReport, seconds: float | None = None) -> ScanReport:
-    """Wait until a release has a verdict, for so many seconds or ``wait_timeout``; return its scan report.
-
-    :raises WaitEnded: if there is no verdict by then.
-    """
+    """Wait until a release has a verdict, for so many seconds or ``wait_timeout``; return its scan report."""
     seconds = max(task.options.wait_timeout if seconds is None else seconds, 1.0)
     until = time.monotonic() + seconds
     release = Release(tag=str(report.tag), digest=str(report.digest))

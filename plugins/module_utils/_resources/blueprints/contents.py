@@ -18,9 +18,8 @@ from typing import Any
 
 from ..._api.libraries import ValidationError
 from ..._api.text import describe_type
-from ..applications.environment_rules import check_name, merged, references
-from ..applications.health import HealthCheck
-from ..applications.lookup import check_digest, check_slug, check_tag
+from ..applications.lookup import check_digest, check_name, check_slug, check_tag, merged, references
+from ..applications.rollout import HealthCheck
 from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
 from ..shared.limits import MAX_PROJECT_NAME

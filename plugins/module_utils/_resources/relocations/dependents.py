@@ -16,7 +16,7 @@ from typing import Any
 from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service
 from ..._api.values import ServiceStatus
-from ..applications.environment_rules import REFERENCE
+from ..applications.lookup import REFERENCE
 from ..clones.rules import all_redirected, lacks
 from ..shared.identify import label
 from ..shared.plan import Task

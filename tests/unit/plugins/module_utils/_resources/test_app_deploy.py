@@ -26,14 +26,14 @@ from ansible_collections.hosted.services.plugins.module_utils._resources import 
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications import health
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.health import (
-    HealthCheck,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import rollout
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
     AppRecords,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.rollout import Rollout
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.rollout import (
+    HealthCheck,
+    Rollout,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.registry.images import build_image
 from integration.proxy_server import ProxyServer, running
@@ -467,7 +467,7 @@ def test_a_version_whose_check_was_cut_off_is_not_a_good_one(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(health, "await_healthy", killed)
+        patch.setattr(rollout, "await_healthy", killed)
         plain.run(APP_DEPLOY, tag="v2", health_check={"url": "http://localhost:1", **QUICK})
     assert plain.in_service == plain.digests["v2"]
     failed = plain.run(APP_DEPLOY, tag="broken", rollback=True)

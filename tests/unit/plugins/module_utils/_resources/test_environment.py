@@ -14,10 +14,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
-from ansible_collections.hosted.services.plugins.module_utils._resources.environment import (
-    ENVIRONMENT,
-    in_turn,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.fingerprints import (
     prints_of,
     record_of,
@@ -190,7 +187,7 @@ def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path
     """While another one holds it nothing is sent; check mode, which writes nothing, does not wait."""
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
     options = StateDirOptions(base_url=plain.sandbox.base_url, state_dir=FilePath(str(folder)))
-    with in_turn(record_of(options, "shop"), "shop", 0):
+    with record_of(options, "shop").held(0):
         result = plain.run(ENVIRONMENT, **wish, timeout=2.0)
         assert plain.run(ENVIRONMENT, check_mode=True, **wish)["changed"]
     assert result["failed"] and "another run" in result["msg"]

@@ -19,11 +19,11 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.registry import Repository
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
+from ansible_collections.hosted.services.plugins.module_utils._resources import app_image as oci
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications import oci_layout as oci
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.image_copy import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.repository import (
     ImageCopy,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
