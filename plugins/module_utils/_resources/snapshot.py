@@ -16,10 +16,11 @@ from .._api.text import composed
 from .restore_points.resources import (
     RestorePointOptions,
     RestorePointResource,
-    RestoreTrace,
+    Trace,
     bring_back,
     deletion,
     named,
+    plan_bringing_back,
     result_of,
     vanished,
 )
@@ -27,7 +28,7 @@ from .services.many_services import PlanOne
 from .shared.account import Account
 from .shared.change import Change, Listed, Unseen, creation, step_of
 from .shared.identify import check_service_offers, label
-from .shared.plan import Plan, Step, Task
+from .shared.plan import Plan, Task
 from .shared.restore_points import SNAPSHOTS, parse_moment
 from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem
 
@@ -124,43 +125,30 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan the rollback of a service to the snapshot."""
     check_service_offers(service, "snapshotRollback", "has no rollback to snapshots")
     everything, name = task.account.snapshots(service.id), task.options.name
-    snapshot = find_usable(task, service, everything)
+    snapshot = only_snapshot(task, service, everything, "roll back to")
+    if snapshot is None:  # in check mode, the play may be to take it
+        task.expect_created(NoSuchItem(f"{label(service)} has no snapshot named {name!r}"), name)
+        snapshot = Snapshot.model_construct(name=name)
     since = snapshot.created_at or "an unknown date"
     overwrites = f"all changes on {label(service)} since {since} are lost with the rollback to {name!r}"
-    if not task.options.confirm:
-        raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
-    check_newer(task, service, snapshot, everything)
-    traces: list[RestoreTrace | None] = []
 
-    def reread() -> dict[str, Any]:
+    def result(trace: Trace | None) -> dict[str, Any]:
         now = task.account.snapshots(service.id)
         gone = vanished(task, "snapshot", service, f"the rollback to {name!r}", before=everything, now=now)
-        return to_result(snapshot_with_name(task, now), overwrites, next(iter(traces), None), gone)
+        return to_result(snapshot_with_name(task, now), overwrites, trace, gone)
 
-    return Plan(
-        result=to_result(snapshot, overwrites),
-        steps=[
-            Step(
-                f"roll {label(service)} back to snapshot {name!r}",
-                lambda: traces.append(roll_back(task, service, snapshot.name)),
-            )
-        ],
-        reread=reread,
-        before={"disk": "as it is now"},
-        after={"disk": f"as in snapshot {name!r} of {since}"},
+    plan = plan_bringing_back(
+        task,
+        f"roll {label(service)} back to snapshot {name!r}",
+        overwrites,
+        run=lambda: roll_back(task, service, snapshot.name),
+        result=result,
+        expected=to_result(snapshot, overwrites),
     )
-
-
-def find_usable(task: Task[SnapshotOptions], service: Service, everything: Sequence[Snapshot]) -> Snapshot:
-    """Return the snapshot to roll back to: the only one with its name.
-
-    In check mode, a missing one is assumed to be taken by an earlier task of the play.
-    """
-    name = task.options.name
-    snapshot = only_snapshot(task, service, everything, "roll back to")
-    if snapshot is None:
-        task.expect_created(NoSuchItem(f"{label(service)} has no snapshot named {name!r}"), name)
-    return snapshot or Snapshot.model_construct(name=name)
+    check_newer(task, service, snapshot, everything)
+    plan.before = {"disk": "as it is now"}
+    plan.after = {"disk": f"as in snapshot {name!r} of {since}"}
+    return plan
 
 
 def check_newer(
@@ -179,7 +167,7 @@ def check_newer(
         )
 
 
-def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> RestoreTrace | None:
+def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> Trace | None:
     """Roll back, once, and wait until nothing changes: snapshots have no status."""
     rollback = Change(
         what=f"the rollback of {label(service)} to snapshot {name!r}",
