@@ -117,10 +117,7 @@ def plan_read(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -
 
 
 def read_all_pages(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -> QueryResult:
-    """Return all rows of a read, page by page, as one result.
-
-    :raises Invalid: when there is more than one page and no order: pages of such a query need not fit.
-    """
+    """Return all rows of a read, page by page, as one result. Without an order, they may not fit."""
     whole = run_read(task, id, statement.page(MAX_ROWS, 0))
     rows = list(whole.rows or [])
     last = whole
@@ -199,10 +196,7 @@ class WriteStatement:
         )
 
     def run(self) -> None:
-        """Send the statement.
-
-        :raises EffectUnverified: when no whole answer came back. It is never sent again.
-        """
+        """Send the statement, once."""
         try:
             self.result = redact_values(
                 run_statement(self.task, self.id, self.statement.text), self.statement

@@ -29,12 +29,7 @@ def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
 
 
 def find_connection(account: Account, service: Service) -> DatabaseConnection | None:
-    """Return how to connect to a database; ``None`` for a service that is none.
-
-    The platform refuses it for a service that is none; the specification does not show with which status.
-
-    :raises Invalid: if the product is a database all the same.
-    """
+    """Return how to connect to a database; ``None`` for a service that is none, for which it is refused."""
     try:
         return account.database_connection(service.id)
     except TokenRejected:

@@ -159,11 +159,7 @@ class Statement:
         return "".join(token.text for token in tokens) + f"\nLIMIT {limit} OFFSET {offset}"
 
     def filled(self, params: Mapping[str, Any]) -> Statement:
-        """Return the statement with each ``:name`` outside quotes and comments replaced by its value.
-
-        :raises Invalid: for an engine without known rules, a text that can be read in two ways, a value that
-            cannot be written, and names that do not fit each other.
-        """
+        """Return the statement with each ``:name`` outside quotes and comments replaced by its value."""
         if not params:
             return self
         if self.dialect is None:
@@ -232,10 +228,7 @@ CONSTANTS = {None: "NULL", True: "TRUE", False: "FALSE"}
 
 
 def literal(value: Any, name: str, write: Callable[[str], str]) -> str:
-    """Return a value as SQL; ``write`` does it for text. A list becomes what stands between ``IN ( )``.
-
-    :raises Invalid: for a value that SQL has no literal for. The message names the parameter, not its value.
-    """
+    """Return a value as SQL; ``write`` does it for text. A list becomes what stands between ``IN ( )``."""
     if isinstance(value, list):
         if not value:
             raise Invalid(f"params.{name} is an empty list, and SQL has no IN () of nothing")

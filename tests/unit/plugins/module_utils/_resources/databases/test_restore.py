@@ -95,17 +95,6 @@ def test_what_is_there_is_dropped_before_a_dump_is_restored(tools: Path, port: i
     assert PASSWORD not in said and re.match(rf"--defaults-file=/proc/self/fd/\d+ {place}", asked)
 
 
-def test_a_client_that_fails_says_why_without_the_password(tools: Path, port: int) -> None:
-    dumps(tools, ROWS)
-    program(tools, "mariadb", 'grep ^password= "${1#*=}" >&2\nexit 3')
-    copy = find_source({**connection(port, "mariadb", "copy"), "password": "hunter2hunter2"})
-    with (
-        module.Dump.of(source(tools, port)) as held,
-        pytest.raises(NoDumpError, match=r'mariadb ended with 3: password="\*\*\*"$'),
-    ):
-        held.restore(copy)
-
-
 def test_a_dump_that_cannot_be_read_to_its_end_ends_the_client(
     tools: Path, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,15 +156,6 @@ def test_an_answer_without_end_fills_no_memory(tools: Path, port: int) -> None:
         module.check_login(find_source(connection(port)))
 
 
-def test_programs_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    program(tmp_path, "pg_dump", "")
-    with pytest.raises(NoDumpError, match="psql is not installed on this machine; install postgresql-client"):
-        module.check_client(POSTGRESQL)
-    with pytest.raises(NoDumpError, match="mariadb-dump or mysqldump is not installed"):
-        module.check_client(MARIADB)
-
-
 def test_a_setting_that_older_servers_lack_is_left_out(tools: Path, tmp_path: Path) -> None:
     """It stands at the beginning alone: further down the same text is a row."""
     line = "SET transaction_timeout = 0;"
@@ -206,21 +186,3 @@ def test_a_dump_that_was_kept_is_read_to_its_end(tools: Path, port: int, tmp_pat
         module.Dump.kept_at(tmp_path / "database.dump"),
     ):
         pass
-
-
-def test_rows_are_counted_by_the_engine(tools: Path, port: int) -> None:
-    """It is asked which tables there are, and then for each how many rows it has."""
-    dumps(tools, ROWS)
-    tables = "echo 'SELECT count of orders;'"
-    program(tools, "mariadb", f"grep -q information_schema && {tables} || printf '3\\n0\\n'")
-    assert module.count_rows(source(tools, port)) == [3, 0]
-
-
-def test_a_login_is_checked_by_the_engine(tools: Path, port: int) -> None:
-    """That something listens does not say that the engine is ready."""
-    dumps(tools, ROWS)
-    program(tools, "mariadb", "grep -q 'SELECT 1' || exit 3")
-    module.check_login(source(tools, port))
-    program(tools, "mariadb", "echo 'Lost connection at handshake' >&2; exit 1")
-    with pytest.raises(NoDumpError, match="Lost connection"):
-        module.check_login(source(tools, port))
