@@ -5,12 +5,7 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
-import shutil
-import subprocess
-import tarfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +16,6 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.models import App
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
@@ -31,10 +25,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     AppRecords,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.rollout import (
-    HealthCheck,
     Rollout,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.registry.images import build_image
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, server
@@ -144,13 +136,6 @@ def test_nothing_is_rolled_back_over_a_version_that_was_deployed_meanwhile(
     assert not plain.run(APP_DEPLOY, tag="blocked")["changed"], "it runs, and nothing is noted against it"
 
 
-def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:
-    result = plain.run(APP_DEPLOY, tag="broken")
-    assert result["failed"] and result["changed"] and "rolled_back" not in result
-    assert "The next run deploys it again" in result["msg"]
-    assert plain.in_service == plain.digests["broken"]
-
-
 UNDONE = {"deploy.failed": "the previous version runs again"}
 
 
@@ -207,19 +192,6 @@ def test_a_deploy_forgets_no_other_that_began_meanwhile(plain: Platform, status:
     assert plain.run(APP_DEPLOY, tag=tag)["changed"], "it is deployed again"
     assert tags_deployed(plain) == ["v2", tag]
     assert not plain.run(APP_DEPLOY, tag=tag)["changed"]
-
-
-def test_a_deploy_that_never_began_hides_no_version_that_failed(plain: Platform) -> None:
-    """Nor the one whose way back failed as well: it is none to go back to."""
-    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
-    plain.sandbox.fault(DEPLOY, "status", status=500, nth=3, count=None)
-    assert "failed too" in plain.run(APP_DEPLOY, tag="broken", rollback=True)["msg"]
-    plain.sandbox.clear_faults()
-    assert plain.run(APP_DEPLOY, tag="blocked")["failed"]
-    sent = len(tags_deployed(plain))
-    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
-    plain.run(APP_DEPLOY, tag="v1", rollback=True)
-    assert tags_deployed(plain)[sent:] == ["v1", "v1", "v2", "v2"]
 
 
 def test_uptime_tells_that_a_refused_deploy_has_touched_nothing(plain: Platform) -> None:
@@ -397,21 +369,6 @@ def test_a_hotfix_that_was_deployed_during_the_wait_for_the_verdict_comes_back(
 QUICK = {"timeout": 0.3, "interval": 0.1}
 
 
-def test_the_address_of_the_application_may_be_in_the_url() -> None:
-    check = HealthCheck(url="http://{address}/health")
-    check.check()
-    app = App.model_construct(slug="a", address="a.example:8080")
-    assert check.url_of(app) == "http://a.example:8080/health"
-    with pytest.raises(Invalid, match="application 'a' has no address"):
-        check.url_of(App.model_construct(slug="a", address=None))
-
-
-def test_a_password_in_the_url_is_not_shown() -> None:
-    with pytest.raises(Invalid) as raised:
-        HealthCheck(url="http://me:secret@a/").check()
-    assert "secret" not in raised.value.message
-
-
 def test_a_release_is_healthy_once_it_responds(plain: Platform) -> None:
     """Check mode requests nothing; each run does, also one that changes nothing."""
     with responding(lambda number: 200 if number > 2 else 503) as workload:
@@ -499,45 +456,10 @@ def test_a_version_that_was_deployed_meanwhile_is_left_alone(plain: Platform, ro
     assert not again["changed"], "nothing is noted against the version of the other run"
 
 
-PACKAGES = [("zlib", "1:1.3")]
-
-
 def build(path: Path, content: str = "1", **made_of: Any) -> str:
     """Build an image with a layer of packages below one of its own."""
-    made_of.setdefault("packages", PACKAGES)
+    made_of.setdefault("packages", [("zlib", "1:1.3")])
     return build_image(path, {"app/server": content.encode()}, **made_of)
-
-
-def skopeo(platform: Platform, *arguments: str) -> str:
-    """Run skopeo with the account's registry login."""
-    login = platform.sandbox.api("GET", "/api/registry/credentials").json()
-    image = f"docker://{login['host']}/{login['project']}/shop"
-    command = [
-        "skopeo",
-        *arguments,
-        "--creds",
-        f"{login['username']}:{login['secret']}",
-        "--tls-verify=false",
-    ]
-    done = subprocess.run(
-        [part.replace("IMAGE", image) for part in command], capture_output=True, text=True, check=True
-    )
-    return done.stdout
-
-
-@pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
-@pytest.mark.parametrize("compression", ["gzip", "zstd", None])
-@pytest.mark.parametrize("dest", ["image.tar", "layout"])
-def test_skopeo_reads_back_the_digest_that_was_pushed_and_declared(
-    plain: Platform, tmp_path: Path, dest: str, compression: Any
-) -> None:
-    """From an archive and a layout, with each compression."""
-    digest = build(tmp_path / dest, compression=compression)
-    pushed = plain.run(APP_IMAGE, path=str(tmp_path / dest), tag="new")
-    assert pushed["changed"] and pushed["image"]["digest"] == digest
-    assert plain.run(APP_RELEASE, tag="new", digest=digest)["release"]["digest"] == digest
-    read = json.loads(skopeo(plain, "inspect", "IMAGE:new"))
-    assert read["Digest"] == digest and len(read["Layers"]) == 2
 
 
 def test_an_image_that_runs_for_the_wrong_architecture_locks_none_out(
@@ -587,36 +509,6 @@ def test_a_layer_that_was_changed_is_refused(plain: Platform, tmp_path: Path) ->
     largest.unlink()
     assert "lacks blobs/" in plain.run(APP_IMAGE, path=str(tmp_path / "layout"))["msg"]
     assert not registry_holds(plain, digest)
-
-
-def archive_of(path: Path, files: dict[str, bytes]) -> None:
-    with tarfile.open(path, "w") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-
-
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ({}, "is not an OCI layout"),
-        ({"manifest.json": b"[]"}, "one.tar oci-archive:NEW.tar"),
-        ({"index.json": b"{"}, "damaged"),
-        ({"index.json": b"[]"}, "damaged"),
-        ({"index.json": b"[" * 100_000}, "damaged"),
-        ({"index.json": b"{}"}, "holds no image"),
-        ({"index.json": b'{"manifests": [{}]}'}, "without a digest"),
-        ({"index.json": b'{"manifests": [{"digest": "sha256:../../x", "size": 1}]}'}, "without a digest"),
-    ],
-)
-def test_what_is_no_image_is_told(
-    plain: Platform, tmp_path: Path, files: dict[str, bytes], said: str
-) -> None:
-    """With what writes one."""
-    archive_of(tmp_path / "one.tar", files)
-    result = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
-    assert result["failed"] and said in result["msg"]
 
 
 def test_an_application_that_is_missing_may_still_come(plain: Platform, tmp_path: Path) -> None:

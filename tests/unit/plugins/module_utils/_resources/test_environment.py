@@ -65,17 +65,6 @@ def test_a_refusal_forgets_no_environment_that_another_run_wrote_meanwhile(
     assert list(Path(records_folder(PENDING.folder)).glob("*.json")), "it is outstanding"
 
 
-@pytest.mark.parametrize("wish", [{"A": 12345678}, {"1A": "12345678"}, {"B": "12345678"}])
-def test_where_a_rule_is_broken_no_value_is_shown(
-    plain: Platform, folder: Path, wish: dict[str, Any]
-) -> None:
-    given: dict[str, Any] = {"variables": {"B": "1"}, "secret_variables": wish, "state_dir": str(folder)}
-    for check_mode in (True, False):
-        result = plain.run(ENVIRONMENT, check_mode, **given)
-        assert result["failed"] and "12345678" not in result["msg"]
-    assert plain.writes() == []
-
-
 def test_the_file_tells_no_secret(plain: Platform, folder: Path) -> None:
     """Neither as it is nor to somebody who hashes guesses without the key; for the owner alone."""
     wish: dict[str, Any] = {"secret_variables": {"B": SECRET, "C": SECRET}, "state_dir": str(folder)}
