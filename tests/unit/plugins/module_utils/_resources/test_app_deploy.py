@@ -21,12 +21,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.app_dep
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import rollout
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
-    AppRecords,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.rollout import (
-    Rollout,
-)
 from hosted_sandbox.registry.images import build_image
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, server
@@ -172,28 +166,6 @@ def test_a_deploy_that_was_not_seen_to_succeed_is_made_again(platform: Platform)
     assert not platform.run(APP_DEPLOY, tag="v2")["changed"]
 
 
-@pytest.mark.parametrize("status", [403, None])
-def test_a_deploy_forgets_no_other_that_began_meanwhile(plain: Platform, status: int | None) -> None:
-    """The other run may be killed, and then the record alone tells that its deploy may have failed."""
-    original = Rollout.roll_out
-
-    def meanwhile(rollout: Rollout) -> bool:
-        other = plain.task(APP_DEPLOY, tag="v1")
-        AppRecords.of(other, plain.app["id"]).note("deploy", digest=plain.digests["v1"])
-        return original(rollout)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Rollout, "roll_out", meanwhile)
-        if status:
-            plain.sandbox.fault(DEPLOY, "status", status=status)
-        assert bool(plain.run(APP_DEPLOY, tag="v2").get("failed")) == bool(status)
-    plain.sandbox.clear_faults()
-    tag = "v1" if status else "v2"
-    assert plain.run(APP_DEPLOY, tag=tag)["changed"], "it is deployed again"
-    assert tags_deployed(plain) == ["v2", tag]
-    assert not plain.run(APP_DEPLOY, tag=tag)["changed"]
-
-
 def test_uptime_tells_that_a_refused_deploy_has_touched_nothing(plain: Platform) -> None:
     """Whatever the reason is. A token that does not show it leaves that open."""
     plain.sandbox.clock(advance=60)
@@ -278,18 +250,6 @@ def test_the_image_before_comes_back_although_its_tag_moved(plain: Platform) -> 
     result = plain.run(APP_DEPLOY, tag="v1", rollback=True)
     assert result["failed"] and result["rolled_back"]
     assert f"rollback-{plain.digests['v1'][7:19]}" in result["rollback"]
-    assert plain.in_service == plain.digests["v1"]
-
-
-def test_a_rollback_that_fails_is_told_too(plain: Platform) -> None:
-    """The previous version may be blocked by now."""
-    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="BLOCKED")
-    result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
-    assert result["failed"] and not result["rolled_back"]
-    assert "failed too" in result["msg"] and "blocked" in result["msg"]
-    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="PASSED")
-    again = plain.run(APP_DEPLOY, tag="broken", rollback=True)
-    assert again["failed"] and again["rolled_back"], "v1 is still known to be the good one"
     assert plain.in_service == plain.digests["v1"]
 
 
@@ -405,16 +365,6 @@ def test_a_release_that_was_in_service_is_never_rolled_back(plain: Platform) -> 
     assert plain.in_service == plain.digests["v2"] and len(plain.writes()) == 1
 
 
-def test_the_last_good_version_comes_back(plain: Platform) -> None:
-    """Not one that was not healthy either."""
-    plain.run(APP_RELEASE, tag="v3", digest=plain.digests["v2"])
-    with responding(lambda number: 500) as workload:
-        check = {"url": workload.url, **QUICK}
-        plain.run(APP_DEPLOY, tag="v2", health_check=check)
-        plain.run(APP_DEPLOY, tag="v3", health_check=check, rollback=True)
-    assert plain.in_service == plain.digests["v1"]
-
-
 def test_a_version_whose_check_was_cut_off_is_not_a_good_one(
     plain: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -460,25 +410,6 @@ def build(path: Path, content: str = "1", **made_of: Any) -> str:
     """Build an image with a layer of packages below one of its own."""
     made_of.setdefault("packages", [("zlib", "1:1.3")])
     return build_image(path, {"app/server": content.encode()}, **made_of)
-
-
-def test_an_image_that_runs_for_the_wrong_architecture_locks_none_out(
-    plain: Platform, tmp_path: Path
-) -> None:
-    """The list shows what the image is for, not the node. So it is a word of warning, and no error."""
-    build(tmp_path / "arm.tar", architecture="arm64")
-    build(tmp_path / "amd.tar")
-    images = [{"tag": "wrong", "architecture": "amd64"}]
-    plain.sandbox.seed(
-        {"apps": [{"slug": "arm", "host": "node-helsinki-arm", "images": images, "deployed": "wrong"}]}
-    )
-    right = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "arm.tar"))
-    assert right["changed"] and right["image"]["platform"] == "linux/arm64"
-    assert "the image is for linux/arm64" in right["warnings"][0] and "linux/amd64" in right["warnings"][0]
-    again = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "arm.tar"), platform="linux/arm64")
-    assert not again["changed"] and "warnings" not in again
-    held = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "amd.tar"), platform="linux/arm64")
-    assert held["failed"] and "without a message" in held["msg"]
 
 
 def registry_holds(plain: Platform, digest: str) -> bool:

@@ -31,16 +31,6 @@ from unit.plugins.module_utils._resources.platform import (
 )
 
 
-def test_one_that_is_being_made_is_adopted(sandbox: Sandbox) -> None:
-    """It is waited for, and nothing is sent."""
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
-    sandbox.clear_journal()
-    result = run(sandbox, BACKUP, services=["one"], name="n")
-    assert not result["changed"]
-    assert result["services"][0]["backup"]["status"] == "COMPLETED"
-    assert writes(sandbox) == []
-
-
 def test_one_that_ends_as_failed_is_an_error(sandbox: Sandbox) -> None:
     """A backup that fails on the platform while it is waited for fails the task; a rerun makes it again."""
     sandbox.delays(backup=3600)
@@ -159,18 +149,6 @@ def test_a_restore_whose_failure_only_the_journal_tells_is_an_error(sandbox: San
     assert writes(sandbox) == ["backups.restore"]
 
 
-def test_a_failure_of_long_ago_is_no_sign_where_the_journal_could_not_be_read(sandbox: Sandbox) -> None:
-    one = changed_since_backup(sandbox, **{"restore.failed": "COMPLETED, with an event"})
-    sandbox.operator(f"services/{one}", restore_fails=True)
-    assert run(sandbox, BACKUP, **RESTORED)["failed"]
-    sandbox.operator(f"services/{one}", restore_fails=False)
-    sandbox.fault("events.list", "status", status=403)
-    result = run(sandbox, BACKUP, **RESTORED)
-    assert not result.get("failed"), result
-    assert content(sandbox, one) == "first"
-    assert result["services"][0]["events"] is None
-
-
 @pytest.mark.parametrize("status", ["409", "423"])
 def test_a_busy_service_is_waited_for(sandbox: Sandbox, status: str) -> None:
     """A backup right after a restore that goes on, and a restore right after a backup that does."""
@@ -263,27 +241,6 @@ def test_a_backup_of_another_task_is_no_change_of_this_one(
 # --- Names that are much like another one -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", ["409", "423"])
-def test_what_a_busy_service_does_not_delete_is_told(sandbox: Sandbox, status: str) -> None:
-    """The first refusal ends the task for this service, the others are thinned out; the next run goes on."""
-    sandbox.profile("plain", **{"refusal.service_busy": status})
-    for name in ("one", "two"):
-        for day in (1, 2, 3):
-            add(sandbox, name, f"nightly-{day}", day)
-    add(sandbox, "one", "by hand", status="PENDING")
-    sandbox.clear_journal()
-    options = dict[str, Any](services=["one", "two"], pattern="nightly-*", keep_last=1)
-    result = run(sandbox, BACKUP_RETENTION, **options)
-    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
-    assert result["failed"] and reason in result["msg"]
-    assert [service["changed"] for service in result["services"]] == [False, True]
-    assert len(backups(sandbox, "one")) == 4 and len(backups(sandbox, "two")) == 1
-    assert len(sandbox.journal("backups.delete")) == 3
-    fail_pending_backups(sandbox)
-    assert run(sandbox, BACKUP_RETENTION, **options)["changed"]
-    assert len(backups(sandbox, "one")) == 2
-
-
 # --- What others do between the plan and the deletion -------------------------------------------------
 
 
@@ -353,16 +310,6 @@ def test_a_rollback_that_goes_on_after_its_answer_is_waited_for(sandbox: Sandbox
     assert sandbox.api("GET", f"/api/resources/{disk}/files?directory=").json() == []
     assert result["changed"] and not result.get("warnings"), result
     assert result["services"][0]["start_seen"] is True
-
-
-def test_a_rollback_of_which_nothing_is_seen_is_told(sandbox: Sandbox) -> None:
-    """It is taken for done after the quiet time, with a warning."""
-    run(sandbox, SNAPSHOT, services=["disk"], name="s")
-    sandbox.fault("events.list", "status", status=403, count=None)
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
-    (warning,) = result["warnings"]
-    assert "the start of the rollback of service 'disk'" in warning and "was not seen" in warning
-    assert result["services"][0]["start_seen"] is False
 
 
 # --- What a platform may do that the specification does not show ---------------------------------------

@@ -106,19 +106,6 @@ def test_a_read_is_sent_once_more_when_its_answer_is_lost() -> None:
     assert len(client.sent) == 2
 
 
-def test_a_read_that_took_its_time_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
-
-    def late() -> Exception:
-        clock.sleep(16)
-        return Interrupted("time-out")
-
-    client = Account(late, rows(1))
-    with pytest.raises(Interrupted):
-        plan_for(client, "SELECT 1")
-    assert len(client.sent) == 1
-
-
 @pytest.mark.parametrize("seconds", [14, 15])
 def test_a_refusal_after_15_seconds_names_the_limit(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
     """Whatever its words are."""
@@ -173,15 +160,6 @@ def test_what_became_of_a_write_that_was_cut_is_unknown(
     with pytest.raises(kind, match="no"):
         done(client, "DELETE FROM t", **WRITE)
     assert len(client.sent) == 1
-
-
-def test_a_write_whose_rows_were_cut_is_no_failure() -> None:
-    task = task_of(
-        DATABASE_QUERY, Account(rows(5, True)), service="db", query="DELETE FROM t RETURNING id", **WRITE
-    )
-    for step in DATABASE_QUERY.plan(task).steps:
-        step.run()
-    assert "carried out" in task.warnings[0]
 
 
 # --- CSV --------------------------------------------------------------------------------------------
@@ -241,16 +219,6 @@ def test_a_write_that_is_cut_may_have_been_carried_out(query: Ask, status: str, 
     assert len(sandbox.journal("database.query")) == 2  # the write once, and the count
     assert result["failed"] and "whether the statement was carried out is unknown" in result["msg"]
     assert "15 seconds" in result["msg"] and "check the data" in result["msg"]
-
-
-def test_several_statements_may_be_carried_out_in_part(query: Ask) -> None:
-    sandbox, ask = query
-    sandbox.profile("plain", **{"query.several": "run one by one, kept up to the first that fails"})
-    ask("DELETE FROM t", **WRITE)
-    result = ask("INSERT INTO t (note) VALUES ('a'); INSERT INTO nowhere VALUES (1)", **WRITE)
-    assert ask("SELECT count(*) AS n FROM t")["result"]["records"] == [{"n": "1"}]
-    sandbox.profile("plain")
-    assert result["failed"] and "those before it may have been carried out" in result["msg"]
 
 
 @pytest.mark.parametrize("written", [str, str.upper])

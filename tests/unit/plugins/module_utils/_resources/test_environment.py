@@ -135,41 +135,7 @@ def test_a_refusal_that_may_be_of_the_start_is_no_proof_that_nothing_was_written
     assert kept(plain) == {"A": "1"}
 
 
-def test_what_a_lost_call_may_have_written_is_written_again(plain: Platform, folder: Path) -> None:
-    """The retry is refused, though the first call replaced the environment."""
-    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
-    plain.run(ENVIRONMENT, **wish)
-    plain.sandbox.fault("apps.environment", "reset", when="after")
-    plain.sandbox.fault("apps.environment", "status", status=409, nth=2)
-    lost = plain.run(ENVIRONMENT, **{**wish, "variables": {"A": "2"}})
-    assert lost["failed"] and "may have been carried out" in lost["msg"]
-    assert kept(plain) == {"A": "2"}
-    plain.sandbox.clear_faults()
-    assert plain.run(ENVIRONMENT, **wish)["changed"]
-    assert kept(plain) == {"A": "1"}
-
-
 STATUSES = POINTS["refusal.environment_start"].values
-
-
-@pytest.mark.parametrize("status", STATUSES)
-def test_an_environment_with_which_nothing_starts_is_not_called_unwritten(
-    plain: Platform, folder: Path, status: str
-) -> None:
-    """It is in force, whatever the platform answers: the one before is written again when it is asked for."""
-    plain.sandbox.profile("plain", **{"environment.applies": "at once", "refusal.environment_start": status})
-    before: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
-    assert plain.run(ENVIRONMENT, **before)["changed"]
-    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
-    broken = plain.run(ENVIRONMENT, **{**before, "variables": {"A": "2"}}, retries=0)
-    assert bool(broken.get("failed")) is (status != "not refused")
-    assert kept(plain) == {"A": "2"}
-    assert bool(broken.get("unconfirmed")) is (status != "not refused")
-    assert list((folder / "pending").glob("*.json")), "the next deploy has to take it"
-    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=False)
-    back = plain.run(ENVIRONMENT, **before)
-    assert back["changed"] and not back.get("failed"), back.get("msg")
-    assert kept(plain) == {"A": "1"}
 
 
 def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path) -> None:

@@ -141,14 +141,6 @@ def test_a_text_that_can_be_read_in_two_ways(text: str, engine: str) -> None:
     assert not Statement(text, engine).is_read
 
 
-@pytest.mark.parametrize(
-    ("text", "params"), [("SELECT :x", {"y": 1}), ("SELECT 1", {"y": 1}), ("SELECT :x, :y", {"y": 1})]
-)
-def test_names_have_to_fit(text: str, params: dict[str, Any]) -> None:
-    with pytest.raises(Invalid, match=r":[xy]"):
-        fill(text, **params)
-
-
 # --- Reads ------------------------------------------------------------------------------------------
 
 
@@ -211,11 +203,3 @@ def test_a_page_is_asked_for_behind_the_query() -> None:
     statement = Statement("SELECT a FROM (SELECT b LIMIT 5) x ORDER BY a; -- LIMIT 3\n", "postgresql")
     assert statement.page(500, 1000) == "SELECT a FROM (SELECT b LIMIT 5) x ORDER BY a\nLIMIT 500 OFFSET 1000"
     assert "ORDER" in statement.outer_words
-
-
-@pytest.mark.parametrize(
-    "text", ["SELECT 1 LIMIT 5", "SELECT 1 OFFSET 2", "SELECT 1 FETCH FIRST ROW ONLY", "SHOW TABLES"]
-)
-def test_queries_that_take_no_page(text: str) -> None:
-    with pytest.raises(Invalid, match="all_rows"):
-        Statement(text, "postgresql").page(500, 0)

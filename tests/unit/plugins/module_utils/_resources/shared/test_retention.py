@@ -119,25 +119,6 @@ def test_one_whose_restore_failed_stays_as_if_it_had_not() -> None:
     assert plan[5].reasons == ["failed: keep_failed is 0"], "a complete one of its age would go, too"
 
 
-@pytest.mark.parametrize("status", ["FAILED", "COMPLETED"])
-@pytest.mark.parametrize(
-    ("name", "made", "reason"),
-    [
-        ("nightly-1", None, "untouchable: the platform does not say when it was made"),
-        ("by-hand", NOW - timedelta(days=400), "unmanaged: its name does not match 'nightly-*'"),
-    ],
-)
-def test_what_is_not_owned_or_has_no_date_is_not_deleted(
-    status: str, name: str, made: datetime | None, reason: str
-) -> None:
-    others = [RestorePoint(f"n{day}", "nightly-n", status, NOW - timedelta(days=day)) for day in range(2)]
-    policy = read_policy({"keep_last": 1, "keep_failed": 0}, "nightly-*", UTC)
-    plan = plan_retention([*others, RestorePoint("b", name, status, made)], policy, NOW)
-    (decision,) = (decision for decision in plan if decision.copy.id == "b")
-    assert decision.keep and decision.reasons == [reason]
-    assert not all(other.keep for other in plan), "others go by the rules"
-
-
 @pytest.mark.parametrize(
     ("text", "begins"),
     [
