@@ -33,8 +33,6 @@ from .shared.waiting import QUIET_SECONDS, wait_until
 
 @dataclass(frozen=True, kw_only=True)
 class AppOptions(OnAppOptions, CommitmentOptions, WaitOptions):
-    """The options of module app."""
-
     host: str | None = option(None, selects=True)
     project: str | None = option(None, selects=True)
     dimensions: Size | None = None
@@ -42,8 +40,6 @@ class AppOptions(OnAppOptions, CommitmentOptions, WaitOptions):
 
 
 class AppResource(Resource[AppOptions]):
-    """An application, by its slug."""
-
     result_key = "app"
 
     def plan(self, task: Task[AppOptions]) -> Plan:
@@ -66,7 +62,6 @@ APP = AppResource()
 
 
 def as_it_is(app: App) -> Plan:
-    """Return the plan for an application that needs no change."""
     managed = {"slug": app.slug}
     return Plan(result=app.as_dict(), before=managed, after=managed)
 
@@ -216,7 +211,6 @@ def requested_size(given: Size | None) -> Dimensions | None:
 
 
 def cost_of_app_quote(quote: AppQuote) -> Cost:
-    """Return the effect of a quote on the monthly price."""
     monthly = rate_from(quote.monthly_millicents)
     detail = describe_size(quote.dimensions.as_dict()) if quote.dimensions else None
     line = {"label": quote.host_label or quote.host_id, "detail": detail, "monthly": format_amount(monthly)}
@@ -224,7 +218,6 @@ def cost_of_app_quote(quote: AppQuote) -> Cost:
 
 
 def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, Any]:
-    """Return the diff of an application that does not exist yet."""
     facts = {
         "slug": task.options.slug,
         "host": quote.host_label or quote.host_id or task.options.host,

@@ -32,11 +32,10 @@ from .applications.rollout import (
     HealthCheck,
     Rollout,
     carried_out,
-    describe_other,
     health_steps,
     in_service_now,
     put_in_service_meanwhile,
-    roll_back,
+    take_back,
 )
 from .shared.change import under_way
 from .shared.limits import check_log_lines
@@ -55,8 +54,6 @@ PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 @dataclass(frozen=True, kw_only=True)
 class AppDeployOptions(ReleaseOptions, StateDirOptions):
-    """The options of module app_deploy."""
-
     rollback: bool = False
     force: bool = False
     log_lines: int = 20
@@ -69,7 +66,6 @@ class AppDeployResource(Resource[AppDeployOptions]):
     result_key = "deployment"
 
     def plan(self, task: Task[AppDeployOptions]) -> Plan:
-        """Plan a deploy if the tag's image is not in service, or must be deployed again."""
         check_log_lines(task.options.log_lines)
         if task.options.health_check is not None:
             task.options.health_check.check()
@@ -255,18 +251,14 @@ def explain_failure(
         task.warn(f"the log of application {app.slug!r} cannot be read: {unread.message}")
     now = in_service_now(task, failed.before)
     touched = error.began and (now != failed.before or now == failed.digest or bool(error.restarted))
-    details = {**error.details, "reason": reason, "logs": lines}
-    if failed.rolls_back and (other or not busy):
-        outcome, restored = roll_back(task, failed, other, runs=not error.restarted)
-        details |= {"rollback": outcome, "rolled_back": restored}
-    elif other:
-        outcome = describe_other(other, rolls_back=False)
-    else:
-        outcome = describe_service(error, failed, now)
-    error.details = {**details, "changed": touched or task.effects.writes > 0}
+    outcome, rollback = "", dict[str, Any]()
+    if other or not busy:
+        outcome, rollback = take_back(task, failed, other, runs=not error.restarted)
+    known = {"reason": reason, "logs": lines, "changed": touched or task.effects.writes > 0}
+    error.details = {**error.details, **known, **rollback}
     sentences = [
         f"the deploy of release {task.options.tag!r} of application {app.slug!r} failed: {reason}",
-        outcome,
+        outcome or describe_service(error, failed, now),
         *([f"The log ends with: {' | '.join(lines[-3:])}"] if lines else []),
     ]
     told = ". ".join(sentence.rstrip(".") for sentence in sentences)
@@ -286,7 +278,6 @@ def describe_service(error: DeployFailed, failed: Deployed, now: str | None) -> 
 
 
 def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:
-    """Return the release, its scan, and the application with its previous image."""
     records = AppRecords.of(task, before.id)
     return {
         "slug": now.slug,

@@ -49,8 +49,6 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 @dataclass(frozen=True, kw_only=True)
 class AppImageOptions(OnAppOptions):
-    """The options of module app_image."""
-
     path: FilePath = required(reads_file=True)
     image_name: str | None = option(None, selects=True)
     platform: str | None = option(None, selects=True)
@@ -97,7 +95,6 @@ class Image:
 
     @property
     def size(self) -> int:
-        """The total size of all parts in bytes."""
         return sum(part.size for part in self.parts)
 
 
@@ -115,7 +112,6 @@ class Layout:
         raise NotImplementedError
 
     def damaged(self, reason: str) -> Invalid:
-        """Return the error for a layout that is not whole."""
         return Invalid(f"{self.path!r} is cut short or damaged: {reason}")
 
     def json(self, name: str, part: Part | None = None) -> tuple[bytes, dict[str, Any]]:
@@ -166,8 +162,6 @@ class Layout:
 
 
 class Folder(Layout):
-    """A layout in a folder."""
-
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         path = os.path.join(self.path, name)
         if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for

@@ -35,8 +35,6 @@ PUSHES = "hosted.services.app_image pushes one and returns its digest"
 
 @dataclass(frozen=True, kw_only=True)
 class AppReleaseOptions(ReleaseOptions):
-    """The options of module app_release."""
-
     digest: str = required(selects=True)
     pushed: bool = False
     fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] = option(
@@ -45,8 +43,6 @@ class AppReleaseOptions(ReleaseOptions):
 
 
 class AppReleaseResource(Resource[AppReleaseOptions]):
-    """A release, by the application's slug and the tag."""
-
     result_key = "release"
 
     def plan(self, task: Task[AppReleaseOptions]) -> Plan:
@@ -79,7 +75,6 @@ def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
 
 
 def to_result(task: Task[AppReleaseOptions], report: ScanReport) -> dict[str, Any]:
-    """Return the release with its scan, as the task does."""
     return {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
 
 

@@ -43,8 +43,6 @@ AFTER_RESTORE = "Check the files of the service before you use it, and restore a
 
 @dataclass(frozen=True, kw_only=True)
 class BackupOptions(RestorePointOptions):
-    """The options of module backup."""
-
     state: Literal["present", "restored", "absent"] = "present"
 
 
@@ -55,7 +53,6 @@ class BackupResource(RestorePointResource[BackupOptions]):
     restored_state = "restored"
 
     def planners(self) -> Mapping[str, PlanOne]:
-        """Return how to plan for each state."""
         return {"present": plan_present, "restored": plan_restored, "absent": plan_absent}
 
 
@@ -84,7 +81,6 @@ to_result = partial(result_of, "backup")
 
 
 def newest_backup(backups: Sequence[Backup]) -> Backup | None:
-    """Return the backup that was begun last."""
     return max(backups, key=lambda backup: (backup.created_at or "", backup.id), default=None)
 
 
@@ -177,7 +173,6 @@ def plan_making(
 
 
 def expected_backup(name: str) -> Backup:
-    """Return a backup as expected once it is complete."""
     return Backup.model_construct(id=None, name=name, status=BackupStatus.COMPLETED)
 
 
@@ -215,7 +210,6 @@ def wait_for_backup(
 
 
 def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
-    """Tell whether a backup is complete."""
     if backup.status == BackupStatus.FAILED:
         raise WaitEnded(
             f"backup {backup.name!r} of {label(service)} ended as FAILED; the platform does not say why. "
@@ -226,7 +220,6 @@ def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) ->
 
 
 def read_backup(task: Task[BackupOptions], service: Service, id: str) -> Backup:
-    """Return the current state of a backup."""
     for backup in task.account.backups(service.id):
         if backup.id == id:
             return backup

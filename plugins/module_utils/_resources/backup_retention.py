@@ -35,8 +35,6 @@ from .shared.time_zones import zone_named
 
 @dataclass(frozen=True, kw_only=True)
 class BackupRetentionOptions(ManyServicesOptions):
-    """The options of module backup_retention."""
-
     kind: Literal["backups", "snapshots"] = "backups"
     pattern: str = required(selects=True)
     keep_last: int | None = option(None, selects=True)
@@ -122,7 +120,6 @@ class Thinning:
         )
 
     def decide(self) -> list[Decision]:
-        """Return the decision on each copy that there is now."""
         copies = read_copies(self.task.account, self.kind, self.service.id)
         return plan_retention(as_restore_points(copies), self.policy, self.task.platform_now())
 
@@ -185,7 +182,6 @@ class Thinning:
 
 
 def decisions_as_result(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
-    """Return decisions for the result."""
     return [
         {
             "id": decision.copy.id,

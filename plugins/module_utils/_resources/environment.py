@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -37,8 +37,6 @@ OF_THE_CALL = (AccessDenied, NotFoundResponse, Locked)
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentOptions(OnAppOptions, StateDirOptions):
-    """The options of module environment."""
-
     variables: dict[str, Any] | None = option(None, selects=True)
     secret_variables: dict[str, Any] | None = option(None, no_log=False, selects=True, secret=True)
     clear: bool = False
@@ -47,8 +45,6 @@ class EnvironmentOptions(OnAppOptions, StateDirOptions):
 
 
 class EnvironmentResource(Resource[EnvironmentOptions]):
-    """The environment of an application, by its slug."""
-
     result_key = "environment"
 
     def plan(self, task: Task[EnvironmentOptions]) -> Plan:
@@ -85,10 +81,7 @@ def keep_others_waiting(task: Task[EnvironmentOptions], record: Record[Prints]) 
 
 
 def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return the plain and the secret variables. An empty environment requires ``clear``.
-
-    Otherwise an empty variable of the play would remove the whole environment.
-    """
+    """Return the plain and the secret variables. An empty variable of the play clears no environment."""
     variables, secret = options.variables, options.secret_variables
     named = {"variables": variables, "secret_variables": secret}
     if options.clear:
@@ -175,12 +168,12 @@ def write_environment(
             raise
         names = ", ".join(sorted(map(repr, aliases_used(environment))))
         hint = f"; each alias that is referred to ({names}) must be a neighbor in its project"
-        explained = refused(app, f"{error.message}{hint if names else ''}", **error.details)
+        told = f"{what} was refused: {error.message}{hint if names else ''}"
         if not isinstance(error, OF_THE_CALL):
             raise EffectUnverified(
-                f"{explained.message}. The platform may have replaced it all the same, and the application "
-                "may not start with it; the next run writes it again",
-                **explained.details,
+                f"{told}. The platform may have replaced it all the same, and the application may not start "
+                "with it; the next run writes it again",
+                **error.details,
             ) from None
         take_back()
         if before is not None:
@@ -188,7 +181,7 @@ def write_environment(
                 last.restore(before)
         if isinstance(error, TokenRejected):
             raise
-        raise explained from None
+        raise Invalid(told, **error.details) from None
     try:
         last.keep(environment)
     except Invalid as error:
@@ -200,13 +193,9 @@ def diff(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return both sides of the diff, by name. Earlier values are unknown."""
     names = last.differences(environment)
-    before: dict[str, str] = {}
-    after: dict[str, str] = {}
-    for name in sorted({*environment, *last.prints}):
-        if name in environment:
-            after[name] = HIDDEN if name in secret else environment[name]
-        if name in last.prints:
-            before[name] = ANOTHER if name in (*names["changed"], *names["removed"]) else after[name]
+    differ = {*names["changed"], *names["removed"]}
+    after = {name: HIDDEN if name in secret else environment[name] for name in sorted(environment)}
+    before = {name: ANOTHER if name in differ else after[name] for name in sorted(last.prints)}
     return {"variables": before if last.known else NOT_KNOWN}, {"variables": after}
 
 
@@ -219,12 +208,8 @@ def graphs_around(task: Task[EnvironmentOptions], app: App) -> list[ProjectGraph
     An application that does not exist yet may join any project, unless the task names one.
     """
     account = task.account
-
-    def ids(graph: ProjectGraph) -> Iterator[str | None]:
-        return (node.id for node in graph.nodes or [])
-
     if app.id:
-        found = account.project_of_app(app, account.graph, ids)
+        found = account.project_of_app(app, account.graph, lambda graph: (n.id for n in graph.nodes or []))
         return None if found is None else [found]
     wanted = task.options.project
     try:
@@ -264,21 +249,16 @@ def check_references(
     environment: Mapping[str, str],
     graphs: list[ProjectGraph] | None,
 ) -> tuple[list[str], list[str]]:
-    """Check that references designate neighbors. Return those that only the platform can check, and aliases.
+    """Check that references designate neighbors.
 
-    The latter are those of no neighbor: in check mode, the play may create one that is missing. Without
-    ``graphs``, only the platform can check anything.
+    Return those that only the platform can check, and the aliases of neighbors that the play may create.
     """
     used = list(references(environment))
     known = {alias for graph in graphs or () for id, alias in aliases_of(graph).items() if id != app.id}
     unknown = [each for each in used if each[1] not in known]
     for name, alias, field in unknown if graphs is not None else ():
         complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
-        task.expect_created(refused(app, complaint + near_miss(alias, known)), alias)
+        refused = f"the environment of application {app.slug!r} was refused: {complaint}"
+        task.expect_created(Invalid(refused + near_miss(alias, known)), alias)
     unchecked = sorted({f"${{{alias}.{field}}}" for _variable, alias, field in unknown})
     return unchecked, sorted({alias for _name, alias, _f in unknown}) if graphs is not None else []
-
-
-def refused(app: App, complaint: str, **details: Any) -> Invalid:
-    """Return the error for an environment that this collection or the platform refuses."""
-    return Invalid(f"the environment of application {app.slug!r} was refused: {complaint}", **details)

@@ -35,8 +35,6 @@ from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotOptions(RestorePointOptions):
-    """The options of module snapshot."""
-
     state: Literal["present", "rolled_back", "absent"] = "present"
     discard_newer: bool = False
 
@@ -48,7 +46,6 @@ class SnapshotResource(RestorePointResource[SnapshotOptions]):
     restored_state = "rolled_back"
 
     def planners(self) -> Mapping[str, PlanOne]:
-        """Return how to plan for each state."""
         return {"present": plan_present, "rolled_back": plan_rolled_back, "absent": plan_absent}
 
 
@@ -56,7 +53,6 @@ SNAPSHOT = SnapshotResource()
 
 
 def snapshot_with_name(task: Task[SnapshotOptions], snapshots: Sequence[Snapshot]) -> Snapshot | None:
-    """Return the snapshot with the task's name."""
     return next(iter(named(task.options.name, snapshots)), None)
 
 
@@ -84,12 +80,10 @@ to_result = partial(result_of, "snapshot")
 
 
 def to_diff(snapshot: Snapshot) -> dict[str, Any]:
-    """Return a snapshot for the diff."""
     return {"snapshot": snapshot.name}
 
 
 def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
-    """Plan a snapshot with this name."""
     before, name = task.account.snapshots(service.id), task.options.name
     if there := snapshot_with_name(task, before):
         return as_it_is(there)
@@ -114,7 +108,6 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
 
 
 def as_it_is(there: Snapshot) -> Plan:
-    """Plan nothing, as there is a snapshot already."""
     return Plan(result=to_result(there), before=to_diff(there), after=to_diff(there))
 
 
@@ -122,7 +115,6 @@ def as_it_is(there: Snapshot) -> Plan:
 
 
 def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
-    """Plan the rollback of a service to the snapshot."""
     check_service_offers(service, "snapshotRollback", "has no rollback to snapshots")
     everything, name = task.account.snapshots(service.id), task.options.name
     snapshot = only_snapshot(task, service, everything, "roll back to")
@@ -188,7 +180,6 @@ def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> Trace
 
 
 def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
-    """Plan the deletion of the snapshot with this name."""
     there = only_snapshot(task, service, task.account.snapshots(service.id), "delete")
     if there is None:
         return Plan(result=to_result(None))

@@ -29,8 +29,6 @@ KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list", 
 
 @dataclass(frozen=True, kw_only=True)
 class OnAppOptions(Options):
-    """The option that names an application."""
-
     slug: str = required(selects=True)
 
 
@@ -53,7 +51,6 @@ def check_tag(tag: str) -> None:
 
 
 def check_digest(digest: str) -> None:
-    """Check the digest of an image."""
     if not DIGEST.fullmatch(digest):
         raise Invalid(
             f"{digest!r} is not a digest; it must be sha256: and 64 hexadecimal digits in lower case, "
@@ -127,7 +124,6 @@ def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str,
 
 
 def check_name(name: Any) -> None:
-    """Check the name of a variable."""
     if not isinstance(name, str) or not VARIABLE_NAME.fullmatch(name):
         raise Invalid(
             f"{name!r} is not a valid variable name: use only ASCII letters, digits and underscores, and do "
@@ -147,7 +143,6 @@ def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]
 
 
 def aliases_used(environment: Mapping[str, str]) -> set[str]:
-    """Return the aliases that an environment refers to."""
     return {alias for _variable, alias, _field in references(environment)}
 
 

@@ -140,7 +140,6 @@ class AppRecords:
         return next((digest for digest in reversed(history.images) if digest != in_service), None)
 
     def record_failure(self, digest: str) -> None:
-        """Record that the deploy of an image failed, until the next one that does not."""
         self._write(History(self.history.images, failed=digest))
 
     def record_in_service(self, in_service: str | None) -> None:
@@ -164,5 +163,4 @@ class AppRecords:
 
 
 def history_of(record: Pending) -> Record[History]:
-    """Return the history beside a record."""
     return Record(HISTORY, f"{record.record.path.removesuffix('.json')}.record_deploy")

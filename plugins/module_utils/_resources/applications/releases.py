@@ -65,7 +65,6 @@ def declaration(slug: str, tag: str, digest: str) -> Change:
 
 
 def pending_scan(tag: str, digest: str | None) -> ScanReport:
-    """Return the scan report of a release that has none yet."""
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
 
 
@@ -106,7 +105,6 @@ def describe_blocking_flaws(report: ScanReport) -> str:
 
 
 def describe_flaw(flaw: Flaw) -> str:
-    """Describe a flaw: its id, package, version, reason and fix version."""
     why = REASONS.get(flaw.reason or "", flaw.reason)
     fix = f"fixed in {flaw.fix_version}" if flaw.fix_version else "no fix is known"
     where = " ".join(filter(None, [flaw.package or "a package that is not named", flaw.version]))

@@ -49,7 +49,6 @@ class Part:
 
     @property
     def path(self) -> str:
-        """Its path in a layout."""
         return f"blobs/{self.digest.replace(':', '/')}"
 
     @classmethod
@@ -73,7 +72,6 @@ class Part:
 
     @classmethod
     def listed(cls, manifest: Mapping[str, Any], key: str) -> list[Part]:
-        """Return the parts that a manifest lists under a key."""
         entries = manifest.get(key) or []
         if not isinstance(entries, list):
             raise Invalid(f"the image is damaged: its {key} are not a list")
@@ -136,7 +134,6 @@ class ImageCopy:
         self._counting = threading.Lock()
 
     def is_there(self) -> bool:
-        """Tell whether the target has the image already."""
         return self.target.digest_of(self.digest) == self.digest
 
     def run(self) -> None:

@@ -121,7 +121,7 @@ class Rollout:
         self.records = AppRecords.of(task, app.id)
         deployed.before, deployed.previous = app.digest, self.records.last_good(app.digest)
         note = {"digest": self.digest, "at": self.since}
-        self.take_back = write_record(task, lambda: self.records.note(DEPLOY, **note))
+        self.forget = write_record(task, lambda: self.records.note(DEPLOY, **note)) or (lambda: None)
         # It replaces the container, so what waits for a start is in effect too (Applications, rule 5).
         self.clear = self.records.clearing()
         self.records.record_in_service(deployed.previous)
@@ -129,26 +129,23 @@ class Rollout:
     def before_each(self) -> None:
         """Begin anew before a call that follows a wait: another run may have deployed meanwhile."""
         if self.sent and not self.lost:
-            if self.take_back is not None:
-                write_record(self.task, self.take_back)
+            write_record(self.task, self.forget)
             self.begin()
         self.sent = True
 
     def run(self) -> bool:
         """Deploy, verify that the image is in service, and update the records.
 
-        Returns false if the image is in service, but it is unknown whether it runs.
-
-        :raises DeployFailed: if the version does not start.
-        :raises EffectUnverified: if both responses were lost, or another version was deployed meanwhile.
+        Returns false if the image is in service, but it is unknown whether it runs. Raises DeployFailed if
+        the version does not start.
         """
         try:
             seen = self.roll_out()
         except HostedError as error:
             if isinstance(error, DeployFailed) and error.began:
                 error.restarted = self.restarted()
-            if self.take_back and not self.may_have_acted(error):
-                write_record(self.task, self.take_back)
+            if not self.may_have_acted(error):
+                write_record(self.task, self.forget)
             raise
         if seen:
             write_record(self.task, self.clear)
@@ -199,11 +196,7 @@ class Rollout:
             ) from error
 
     def call_until_ready(self) -> None:
-        """Call deploy, again once the scan is done.
-
-        If the release was ``undecided``, its verdict may have come just after the refusal, so the call is
-        repeated once.
-        """
+        """Call deploy, again once the scan is done, which may be between a refusal and the look at it."""
         until, tried = time.monotonic() + self.task.options.wait_timeout, not self.undecided
         while True:
             try:
@@ -288,8 +281,7 @@ class Rollout:
     def restarted(self) -> str:
         """Say whether the container was restarted since the deploy began; nothing if it was not.
 
-        If the version does not start, the platform may run the one before again (Applications, rule 5). Only
-        the uptime shows that, and a token for applications may not read it.
+        Only the uptime shows that, and a token for applications may not read it.
         """
         with suppress(HostedError):
             if poll_for(lambda: shows_start_since(self.task.account, self.id, self.begun), SHOWN_SECONDS):
@@ -301,9 +293,8 @@ class Rollout:
     def may_have_acted(self, error: HostedError) -> bool:
         """Tell whether a failed deploy may have touched the node.
 
-        A refusal because of the verdict has not. A version that does not start is also refused, and the
-        platform may go on to show the image before. So after any other refusal, both a restart and the image
-        decide.
+        A version that does not start is also refused, and the platform may go on to show the image before. So
+        after a refusal that is not because of the verdict, both a restart and the image decide.
         """
         if isinstance(error, (Blocked, WaitEnded, Refused, NotSent)):
             return error.effect_unknown
@@ -374,23 +365,30 @@ def put_in_service_meanwhile(task: Task[ReleaseOptions], *own: str | None) -> st
     return None if seen in own else seen
 
 
-def describe_other(seen: str, rolls_back: bool) -> str:
-    """Say that somebody else has put another image in service, so that it was left alone."""
-    return f"{seen} was put in service meanwhile{', so nothing was rolled back' if rolls_back else ''}"
-
-
-def roll_back(
+def take_back(
     task: Task[ReleaseOptions], failed: Deployed, other: str | None, runs: bool
-) -> tuple[str, bool]:
+) -> tuple[str, dict[str, Any]]:
+    """Roll back if that is wanted. Return a sentence on the outcome, and what the details of the error say.
+
+    ``other`` is what somebody else has put in service meanwhile, which is left alone.
+    """
+    outcome, restored = f"{other} was put in service meanwhile" if other else "", False
+    if not failed.rolls_back:
+        return outcome, {}
+    if other:
+        outcome += ", so nothing was rolled back"
+    else:
+        outcome, restored = roll_back(task, failed, runs)
+    return outcome, {"rollback": outcome, "rolled_back": restored}
+
+
+def roll_back(task: Task[ReleaseOptions], failed: Deployed, runs: bool) -> tuple[str, bool]:
     """Roll back to the previous image. Return a sentence on the outcome, and whether it is in service.
 
-    Raises nothing, because the task ends with the failure of the deploy itself. ``other`` is what somebody
-    else has put in service meanwhile, which is left alone. Unless the previous image ``runs`` for certain if
-    it is shown as in service, it is deployed, which costs a restart at most.
+    Raises nothing, because the task ends with the failure of the deploy itself. Unless the previous image
+    ``runs`` for certain if it is shown as in service, it is deployed, which costs a restart at most.
     """
     previous = failed.previous
-    if other is not None:
-        return describe_other(other, rolls_back=True), False
     if previous is None or previous == failed.digest:
         told = "There is no previous version" if previous is None else "The previous version is the same one"
         return f"{told}, so there is nothing to roll back to", False
@@ -481,28 +479,23 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | Non
     good one to roll back to. A run that is killed while it waits leaves that.
     """
     app = task.account.app(task.options.slug)
-    url, records, take_back = check.url_of(app), AppRecords.of(task, app.id), None
+    url, records, forget = check.url_of(app), AppRecords.of(task, app.id), None
     if deployed:
-        take_back = write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest, at=None))
+        forget = write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest, at=None))
     reason = await_healthy(task, check, url)
-    outcome, rollback = "It stays in service", {}
     # If somebody else has put another one in service since, that is left alone, and so are its records.
     other = (
         put_in_service_meanwhile(task, deployed.digest, deployed.previous) if deployed and reason else None
     )
-    if take_back and (reason is None or other):
-        write_record(task, take_back)
+    if forget and (reason is None or other):
+        write_record(task, forget)
     if reason is None:
         return
-    if deployed and deployed.rolls_back:
-        outcome, restored = roll_back(task, deployed, other, runs=True)
-        rollback = {"rollback": outcome, "rolled_back": restored}
-        if other is None:
-            records.record_failure(deployed.digest)
-    elif other:
-        outcome = describe_other(other, rolls_back=False)
+    outcome, rollback = take_back(task, deployed, other, runs=True) if deployed else ("", {})
+    if deployed and rollback and other is None:
+        records.record_failure(deployed.digest)
     raise Unhealthy(
-        f"application {app.slug!r} runs, but is not healthy: {reason}. {outcome}",
+        f"application {app.slug!r} runs, but is not healthy: {reason}. {outcome or 'It stays in service'}",
         health_url=url,
         reason=reason,
         **rollback,

@@ -103,8 +103,6 @@ class NotDumpableError(NoDumpError):
 
 @dataclass(frozen=True)
 class Login:
-    """Where a database is and who opens it."""
-
     host: str
     port: int
     user: str
@@ -297,7 +295,6 @@ ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB,
 
 
 def engine_of(name: str) -> Engine:
-    """Return how an engine is dumped."""
     engine = ENGINES.get(name.lower())
     if engine is None:
         raise NotDumpableError(
@@ -424,7 +421,6 @@ def dump_from(folder: Path, source: Source) -> Path:
 
 
 def write(file: IO[bytes], source: Source) -> None:
-    """Let the dump program write into a file."""
     engine, program = source.engine, source.program
     last: deque[bytes] = deque(maxlen=LAST_LINES)
     bounds, stdout = (PRINTING, subprocess.PIPE) if engine.compress else ("", file)
@@ -478,7 +474,6 @@ def link_plugins(program: Path, folder: Path) -> None:
 
 
 def end_of(words: IO[bytes]) -> bytes:
-    """Return the end of what a program has said."""
     words.seek(max(0, words.seek(0, os.SEEK_END) - PIECE))
     return words.read(PIECE)
 

@@ -53,7 +53,6 @@ def connection_facts(connection: DatabaseConnection, settings: Settings | None) 
 
 
 def connection_url(task: Task[OneServiceOptions]) -> str:
-    """Return the connection URL of the task's database service."""
     url = task.account.database_connection(service_id(task)).url
     if not url:
         raise UnexpectedAnswer(f"{CONNECTION}: the field 'url' is missing from the response")

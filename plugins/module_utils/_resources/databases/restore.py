@@ -111,7 +111,6 @@ class Dump:
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
         return os.fstat(self.file.fileno()).st_size
 
     @classmethod

@@ -116,7 +116,6 @@ class Statement:
 
     @property
     def several(self) -> bool:
-        """Whether something follows a semicolon."""
         texts = [token.text for token in self.tokens if token.kind not in ("space", "comment")]
         while texts and texts[-1] == ";":
             texts.pop()
@@ -138,7 +137,6 @@ class Statement:
 
     @property
     def outer_words(self) -> set[str]:
-        """The words that are not inside parentheses."""
         depth, found = 0, set()
         for token in self.tokens:
             depth += {"(": 1, ")": -1}.get(token.text, 0)
@@ -213,7 +211,6 @@ def replace_value(column: str, written: str, place: str) -> str:
 
 
 def check_names(used: set[str], given: set[str]) -> None:
-    """Refuse a value without its place and a place without its value."""
     if used - given:
         raise Invalid(f"the query names :{sorted(used - given)[0]}, which params lacks")
     if given - used:

@@ -130,7 +130,6 @@ def result_of(
 
 
 def read_copies(account: Account, kind: str, service_id: str) -> Sequence[Backup | Snapshot]:
-    """Return the backups or the snapshots of a service."""
     return account.backups(service_id) if kind == BACKUPS else account.snapshots(service_id)
 
 

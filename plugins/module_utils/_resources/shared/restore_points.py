@@ -19,7 +19,6 @@ IN_MOTION = (BackupStatus.PENDING, BackupStatus.RESTORING)
 
 
 def as_restore_points(copies: Iterable[Backup | Snapshot]) -> list[RestorePoint]:
-    """Return backups or snapshots as copies."""
     return [as_restore_point(copy) for copy in copies]
 
 
@@ -32,7 +31,6 @@ def as_restore_point(copy: Backup | Snapshot) -> RestorePoint:
 
 
 def any_in_motion(backups: Iterable[Backup]) -> bool:
-    """Tell whether one of these backups is being made or restored."""
     return any(backup.status in IN_MOTION for backup in backups)
 
 
