@@ -248,9 +248,8 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
         )
     if task.composition.part and options.project not in (None, project.id, project.name):
         raise Invalid(
-            f"application {app.slug!r} is in project {project.name!r}, and was not changed. A slug is unique "
-            "on the account: give this project's application another one, or move that one here first, with "
-            f"hosted.services.service, id: {app.id} and new_project"
+            f"application {app.slug!r} is in project {project.name!r}, and was not changed. Choose another "
+            f"slug, or move it here first, with hosted.services.service, id: {app.id} and new_project"
         )
     if app.slug not in task.foreseen:  # otherwise an earlier task of the play is to change it
         warn_of_differences(task, app.slug, project, service, size)

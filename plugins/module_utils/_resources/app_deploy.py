@@ -160,8 +160,7 @@ def warn_of_verdict(task: Task[AppDeployOptions], report: ScanReport) -> None:
     if report.scan_status == ScanStatus.BLOCKED and task.check_mode:
         task.warn(
             f"release {tag!r} of application {task.options.slug!r} is blocked: "
-            f"{describe_blocking_flaws(report)}. The platform refuses to deploy it, unless its team has "
-            "lifted the verdict on this version"
+            f"{describe_blocking_flaws(report)}. A deploy is refused, unless its team has lifted the verdict"
         )
 
 

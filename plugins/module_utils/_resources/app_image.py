@@ -70,9 +70,8 @@ class AppImageResource(Resource[AppImageOptions]):
         # platform makes another one an error.
         if app.platform and not options.platform and not same_platform(image.platform, app.platform):
             task.warn(
-                f"the image is for {image.platform}, and the one that application {app.slug!r} runs is for "
-                f"{app.platform}. On a node of that architecture the new one would start and die without a "
-                "message. Set platform to the architecture of the node to be sure"
+                f"the image is for {image.platform}, and application {app.slug!r} runs {app.platform}. On a "
+                "node of that architecture it would die without a message. Set platform to that of the node"
             )
         return Push(task, app, layout, image).plan()
 

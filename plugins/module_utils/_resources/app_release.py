@@ -150,9 +150,8 @@ def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
     limits = [name for name in SEVERITIES if name in options.fail_on]
     if report.scan_status == ScanStatus.FAILED and limits and not found:
         task.warn(
-            f"the analysis of release {options.tag!r} of application {options.slug!r} did not complete, so "
-            f"whether it has flaws of severity {', '.join(limits)} is not known. Add failed to fail_on to "
-            "refuse such a release"
+            f"the analysis of release {options.tag!r} did not complete, so whether it has flaws of severity "
+            f"{', '.join(limits)} is not known. Add failed to fail_on to refuse such a release"
         )
     if not found:
         return

@@ -123,9 +123,8 @@ def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
         if was_complete(backup):
             sign = f"was completed on {backup.completed_at}" if backup.completed_at else "has a size"
             task.warn(
-                f"backup {backup.name!r} ({backup.id}) of {label(service)} is FAILED, but {sign}, so it may "
-                "hold data, for example if only its restore failed. It stays beside the new one; if you do "
-                "not need it, delete it by its id"
+                f"backup {backup.name!r} ({backup.id}) of {label(service)} is FAILED, but {sign}: maybe "
+                "only a restore failed. It stays beside the new one; delete it by its id if it is not needed"
             )
     failed = [backup for backup in there if not was_complete(backup)]
     return plan_making(task, service, failed, everything)

@@ -95,8 +95,7 @@ def plan_read(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -
     if result.truncated and not task.options.allow_truncated:
         raise Invalid(
             f"the query has more rows than the {len(result.rows or [])} that the platform returns at once. "
-            "Set all_rows: true to read them all, put LIMIT and OFFSET into the query, or set "
-            "allow_truncated: true"
+            "Set all_rows: true, put LIMIT and OFFSET into the query, or set allow_truncated: true"
         )
     path, result = task.options.csv_dest, redact_values(result, statement)
     table, text = as_table(result), as_csv(result)

@@ -133,8 +133,7 @@ def plan_replacement(
         named = "state_dir" if task.options.state_dir else "HOSTED_SERVICES_HOME"
         task.warn(
             f"this controller has no record of the environment of application {app.slug!r}, so it is written "
-            f"even if nothing differs. Keep the folder that {named} names between runs, as a cache of a CI "
-            "job does"
+            f"even if nothing differs. Keep the folder that {named} names between runs"
         )
     what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
     if not last.known:

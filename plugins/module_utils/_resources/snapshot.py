@@ -59,17 +59,13 @@ def snapshot_with_name(task: Task[SnapshotOptions], snapshots: Sequence[Snapshot
 def only_snapshot(
     task: Task[SnapshotOptions], service: Service, snapshots: Sequence[Snapshot], what: str
 ) -> Snapshot | None:
-    """Return the snapshot with the task's name, for a call that addresses it by that name.
-
-    :raises Ambiguous: if several have it; ``what`` says what the platform would do.
-    """
+    """Return the snapshot with the task's name, for a call that names it. ``what`` is what that does."""
     same = named(task.options.name, snapshots)
     if len(same) > 1:
         made = " and ".join(snapshot.created_at or "an unknown date" for snapshot in same)
         raise Ambiguous(
-            f"{label(service)} has {len(same)} snapshots named {task.options.name!r}, of {made}. The "
-            f"platform knows them by name only, so which one it would {what} is not known; nothing was done. "
-            "Tell them apart on the platform: delete or rename there all but one",
+            f"{label(service)} has {len(same)} snapshots named {task.options.name!r}, of {made}, and "
+            f"which one it would {what} is not known; nothing was done. Delete or rename all but one there",
             ids=[snapshot.id for snapshot in same if snapshot.id],
         )
     return same[0] if same else None
@@ -152,9 +148,8 @@ def check_newer(
     newer = [name for name, moment in moments.items() if taken and moment and moment > taken]
     if newer and not task.options.discard_newer:
         raise Invalid(
-            f"on {label(service)}, {', '.join(map(repr, newer))} were taken after {snapshot.name!r}. The "
-            "platform does not say what a rollback does to them: it may delete them. Set discard_newer: true "
-            "to go ahead",
+            f"on {label(service)}, {', '.join(map(repr, newer))} were taken after {snapshot.name!r}. A "
+            "rollback may delete them. Set discard_newer: true to go ahead",
             newer=newer,
         )
 

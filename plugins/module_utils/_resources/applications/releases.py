@@ -87,8 +87,7 @@ def check_verdict(slug: str, report: ScanReport) -> None:
     if report.scan_status == ScanStatus.BLOCKED:
         raise Blocked(
             f"release {report.tag!r} of application {slug!r} is blocked: {describe_blocking_flaws(report)}. "
-            "Nothing was deployed. Push a corrected image, or ask the platform's team to lift the verdict on "
-            "this version",
+            "Nothing was deployed. Push a corrected image, or ask the platform's team to lift the verdict",
             scan=scan_view(report),
             blocking=plain(blocking(report)),
         )

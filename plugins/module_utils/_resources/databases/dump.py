@@ -330,9 +330,8 @@ def reach(connection: Mapping[str, Any]) -> tuple[str, int]:
             continue
         return str(host), int(port)
     raise NotDumpableError(
-        f"this machine cannot reach the database ({'; '.join(reasons) or 'it has no address'}). Its internal "
-        "name is known only inside the project's network: run this on a service of that project, or open the "
-        "database to the Internet (public: true)"
+        f"this machine cannot reach the database ({'; '.join(reasons) or 'it has no address'}), which is "
+        "known only inside the project's network. Run this on a service there, or set public: true"
     )
 
 

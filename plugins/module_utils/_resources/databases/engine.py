@@ -21,9 +21,8 @@ def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
     """Check that the tunnel supports the engine (Database tunnel)."""
     if inventory.supported is False:
         raise Invalid(
-            f"the tunnel cannot open the engine {inventory.engine!r} of service {service!r}: neither rows "
-            "nor queries are possible. A neighbor in its project can connect to it; "
-            "hosted.services.database_info with return_secrets returns the connection",
+            f"the tunnel cannot open the engine {inventory.engine!r} of service {service!r}. A neighbor in "
+            "its project can; hosted.services.database_info with return_secrets returns the connection",
             engine=inventory.engine,
         )
 

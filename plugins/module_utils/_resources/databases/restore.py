@@ -198,9 +198,8 @@ def find_target(connection: Mapping[str, object], source: Source) -> Source:
     if mine == other:
         raise NoDumpError(
             f"from this machine, both databases are {mine[2]!r} at {mine[0]}:{mine[1]}, so the one to "
-            "restore into cannot be told from the one that was dumped; nothing was restored. An internal "
-            "name leads to whichever database is in this machine's own project: open the other one to the "
-            "Internet (public: true), or run this elsewhere"
+            "restore into cannot be told from the one that was dumped. An internal name leads to the one of "
+            "this machine's project: open the other one (public: true), or run this elsewhere"
         )
     return target
 

@@ -168,9 +168,8 @@ class Statement:
             )
         if self.ambiguous:
             raise Invalid(
-                "where the quotes or comments of this query end depends on the server's settings, so params "
-                "cannot be put into it safely. Put text that holds a backslash before a quote into params, "
-                "and remove quotes and comments that do not end"
+                "where the quotes or comments of this query end depends on the server's settings. Put text "
+                "that holds a backslash before a quote into params, and end all quotes and comments"
             )
         used = {token.text[1:] for token in self.tokens if token.kind == "place"}
         check_names(used, set(params))

@@ -21,7 +21,7 @@ from unicodedata import category
 from ..._api import routes as r
 from ..._api.errors import HostedError
 from ..._api.models import Backup, Service, Snapshot
-from ..._api.text import first_of
+from ..._api.text import counted, first_of
 from ..._api.values import BackupStatus, ServiceStatus
 from ..services.many_services import (
     ManyServicesOptions,
@@ -163,10 +163,8 @@ def vanished(
     if gone:
         named = [f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone]
         task.warn(
-            f"after {what}, {len(gone)} {kind}{'s' if len(gone) > 1 else ''} of {label(service)} "
-            f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {first_of(named, MAX_NAMED_COPIES)}. "
-            "This task did not delete them: the platform may have deleted them to make room, or another run "
-            "may have"
+            f"after {what}, {counted(len(gone), kind)} of {label(service)} {'are' if gone[1:] else 'is'} no "
+            f"longer on its list: {first_of(named, MAX_NAMED_COPIES)}. This task did not delete them"
         )
     return gone
 
@@ -217,8 +215,7 @@ def bring_back(
     if not began:
         task.warn(
             f"the start of {change.what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is "
-            "assumed to be done, but that is not certain. Check the files of the service before you use it; "
-            "raise quiet_time if the platform begins later than that"
+            "assumed to be done. Check the files of the service before you use it, or raise quiet_time"
         )
     # An old failure is no sign, so where the newest event of before is not known, nothing is.
     gained = None if first is None else events_since(task, service, first)
@@ -307,26 +304,17 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
                 return Plan(result=blank)
             found = read_copies(own.account, self.kind, service.id)
             fitting = [(copy, as_restore_point(copy)) for copy in found if fits(copy.name, pattern)]
-            return Plan(
-                result={
-                    self.kind: [one.as_dict() for one, __ in fitting],
-                    **freshness(fitting, limit, fresh_until(service, own.client.clock.now())),
-                }
-            )
+            until = own.client.clock.now()
+            if service.status == ServiceStatus.SUSPENDED and service.dates:  # it does not change any more
+                until = min(until, parse_moment(service.dates.suspended_at) or until)
+            copies = {self.kind: [one.as_dict() for one, __ in fitting]}
+            return Plan(result={**copies, **freshness(fitting, limit, until)})
 
         blank: dict[str, Any] = {self.kind: [], "newest": None, "age_hours": None, "freshness": None}
         plan = plan_many(task, Operation(self.kind, self.kind, read, blank, though_gone=limit is None))
         now = (task.platform_now() if limit else None) or task.client.clock.now()
         task.effects.facts["at"] = f"{now:%Y-%m-%dT%H:%M:%SZ}"
         return plan
-
-
-def fresh_until(service: Service, now: datetime) -> datetime:
-    """Return up to when copies of a service age: what is suspended does not change."""
-    suspended = None
-    if service.status == ServiceStatus.SUSPENDED and service.dates is not None:
-        suspended = parse_moment(service.dates.suspended_at)
-    return min(now, suspended or now)
 
 
 def freshness(

@@ -59,7 +59,11 @@ class Span:
     text: str = ""
 
     def before(self, moment: datetime, zone: tzinfo) -> datetime:
+        """Return the moment this long before another one, in the calendar of a time zone.
 
+        A day that a month lacks becomes a day of the next month. If the clock changed at that time, the
+        earlier of the two moments counts, so that more is kept.
+        """
         local = moment.astimezone(zone)
         months = (local.year - self.years) * 12 + local.month - 1 - self.months
         first = local.replace(year=months // 12, month=months % 12 + 1, day=1, tzinfo=None)
