@@ -29,8 +29,6 @@ NOT_SHOWN = {
 
 @dataclass(frozen=True, kw_only=True)
 class AccountInfoOptions(Options):
-    """Which parts of the account's money to read."""
-
     include: list[Literal["overview", "wallet", "transactions", "daily_spend", "invoices", "statements"]] = (
         option(["wallet"])
     )

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -21,7 +20,7 @@ from .services.options import CommitmentOptions, Size
 from .services.order import ORDERING
 from .services.settings import check_max_monthly, describe_size
 from .shared.account import Account
-from .shared.change import Change, Outcome, apply
+from .shared.change import Change, Listed, Outcome, apply
 from .shared.money import NO_PRICE, Commitment, Cost, format_amount, format_price, rate_from
 from .shared.names import likely_meant
 from .shared.options import WaitOptions, names_given, option
@@ -33,8 +32,6 @@ from .shared.waiting import QUIET_SECONDS, wait_until
 
 @dataclass(frozen=True, kw_only=True)
 class AppOptions(OnAppOptions, CommitmentOptions, WaitOptions):
-    """The options of module app."""
-
     host: str | None = option(None, selects=True)
     project: str | None = option(None, selects=True)
     dimensions: Size | None = None
@@ -42,8 +39,6 @@ class AppOptions(OnAppOptions, CommitmentOptions, WaitOptions):
 
 
 class AppResource(Resource[AppOptions]):
-    """An application, by its slug."""
-
     result_key = "app"
 
     def plan(self, task: Task[AppOptions]) -> Plan:
@@ -66,7 +61,6 @@ APP = AppResource()
 
 
 def as_it_is(app: App) -> Plan:
-    """Return the plan for an application that needs no change."""
     managed = {"slug": app.slug}
     return Plan(result=app.as_dict(), before=managed, after=managed)
 
@@ -74,15 +68,10 @@ def as_it_is(app: App) -> Plan:
 # --- Creation ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class WithSlug:
-    """The list has an application with this slug, which is unique."""
-
-    slug: str
-
-    def found(self, account: Account) -> list[App]:
-        app = account.app_if_any(self.slug)
-        return [app] if app else []
+def with_slug(account: Account, slug: str) -> list[App]:
+    """Return the application with a slug, which is unique."""
+    app = account.app_if_any(slug)
+    return [app] if app else []
 
 
 def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) -> Plan:
@@ -90,16 +79,16 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
 
     Node and size are those of the quote: otherwise the platform would choose again, and may have no capacity
     left on the quoted node.
-
-    :raises NoSuchItem: if the node or the project does not exist.
-    :raises Invalid: if it costs more than ``max_monthly``, or the platform has no price for it.
     """
     options, what = task.options, f"application {slug!r}"
     host, project = select_host(task.account, options.host), requested_project(task)
     quote = task.client.quote_app(host, size)
     cost = replace(cost_of_app_quote(quote), service=slug)
     check_max_monthly(task, cost.after, what)
-    warn_of_similar_slug(task, slug)
+    if task.check_mode and not task.composition.copies:
+        meant = likely_meant(slug, (app.slug for app in task.account.apps()))
+        if meant is not None:
+            task.warn(f"there is no application {slug!r}, so one would be created; did you mean {meant!r}?")
     told = quote.dimensions
     whole = told is not None and None not in told.as_size().values()
     priced = size or (told if whole else None)
@@ -110,9 +99,8 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
         "dimensions": priced.as_body() if priced else None,
     }
     adds = Commitment("creation", what, cost.after, name=slug, project=project, project_name=options.project)
-    create = Change(
-        what=what, route=r.APP_CREATE, body=body, shown=WithSlug(slug), unique=True, commitment=adds
-    )
+    made = Listed(with_slug, (slug,))
+    create = Change(what=what, route=r.APP_CREATE, body=body, shown=made, unique=True, commitment=adds)
     expected = App.model_construct(id=None, name=slug, slug=slug, status=ServiceStatus.ACTIVE)
     plan = Plan(result=expected.as_dict(), after=to_diff(task, quote, cost), cost=cost)
     price = format_price(task, cost.after)
@@ -129,10 +117,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
 
 
 def make(task: Task[AppOptions], create: Change, plan: Plan, size: Dimensions | None) -> object:
-    """Create the application, unless another run was faster: then the plan becomes that for its one.
-
-    :raises Invalid: if what another run created does not match the options, or the slug may be taken.
-    """
+    """Create the application, unless another run was faster: then the plan becomes that for its one."""
     slug = task.options.slug
     with one_at_a_time(f"{ORDERING}{slug}", f"creating {create.what}"):
         there = create.shown.found(task.account)
@@ -171,10 +156,9 @@ def explain_refusal(task: Task[AppOptions], error: Refused) -> Refused | Invalid
 
 
 def await_app(task: Task[AppOptions]) -> App:
-    """Return an application once it is created, or counts as created.
+    """Return an application once it is created.
 
-    The duration of PROVISIONING is not documented. It may last until the first deploy, so an application
-    without one is waited for briefly only; the deploy waits if necessary.
+    PROVISIONING may last until the first deploy, so an application without one is waited for briefly only.
     """
     slug, until = task.options.slug, time.monotonic() + min(QUIET_SECONDS, task.options.wait_timeout)
     why = "hosted.services.service_info with include: [details] shows why"
@@ -189,21 +173,20 @@ def await_app(task: Task[AppOptions]) -> App:
         awaits_deploy = app.digest is None and time.monotonic() >= until
         return app.status != ServiceStatus.PROVISIONING or awaits_deploy
 
-    def describe(app: App) -> str:
-        return f"its status is {app.status}"
-
-    return wait_until(task, lambda: task.account.app(slug), done, describe, f"application {slug!r}")
+    return wait_until(
+        task,
+        lambda: task.account.app(slug),
+        done,
+        lambda app: f"its status is {app.status}",
+        f"application {slug!r}",
+    )
 
 
 # --- What is asked for, and what is there -------------------------------------------------------------
 
 
 def requested_project(task: Task[AppOptions]) -> str | None:
-    """Return the id of the requested project; ``None`` leaves the choice to the platform.
-
-    :raises NoSuchItem: if it does not exist and no earlier task of the play creates it.
-    :raises Ambiguous: if several have the name.
-    """
+    """Return the id of the requested project; ``None`` leaves the choice to the platform."""
     wanted = task.options.project
     if not wanted:
         return None
@@ -228,7 +211,6 @@ def requested_size(given: Size | None) -> Dimensions | None:
 
 
 def cost_of_app_quote(quote: AppQuote) -> Cost:
-    """Return the effect of a quote on the monthly price."""
     monthly = rate_from(quote.monthly_millicents)
     detail = describe_size(quote.dimensions.as_dict()) if quote.dimensions else None
     line = {"label": quote.host_label or quote.host_id, "detail": detail, "monthly": format_amount(monthly)}
@@ -236,7 +218,6 @@ def cost_of_app_quote(quote: AppQuote) -> Cost:
 
 
 def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, Any]:
-    """Return the diff of an application that does not exist yet."""
     facts = {
         "slug": task.options.slug,
         "host": quote.host_label or quote.host_id or task.options.host,
@@ -247,20 +228,11 @@ def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, An
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def warn_of_similar_slug(task: Task, slug: str) -> None:
-    """Warn in check mode of the application whose slug is probably meant."""
-    if task.check_mode and not task.composition.copies:
-        meant = likely_meant(slug, (app.slug for app in task.account.apps()))
-        if meant is not None:
-            task.warn(f"there is no application {slug!r}, so one would be created; did you mean {meant!r}?")
-
-
 def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) -> None:
     """Warn of an existing application that differs from the options, which hosted.services.service changes.
 
-    The application routes do not show its size, node, project and price, and cannot change them. A token
-    that may not read them compares nothing. Nothing changes the node, and what a larger plan takes for its
-    own must be in its project.
+    A token that may not read its page compares nothing. Nothing changes the node, and what a larger plan
+    takes for its own must be in its project.
     """
     options = task.options
     given = {"host": options.host, "project": options.project, "size": size, "price": options.max_monthly}
@@ -276,28 +248,32 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
         )
     if task.composition.part and options.project not in (None, project.id, project.name):
         raise Invalid(
-            f"application {app.slug!r} is in project {project.name!r}, and was not changed. A slug is unique "
-            "on the account: give this project's application another one, or move that one here first, with "
-            f"hosted.services.service, id: {app.id} and new_project"
+            f"application {app.slug!r} is in project {project.name!r}, and was not changed. Choose another "
+            f"slug, or move it here first, with hosted.services.service, id: {app.id} and new_project"
         )
     if app.slug not in task.foreseen:  # otherwise an earlier task of the play is to change it
-        for told, remedy in differences(task, project, service, size):
-            task.warn(
-                f"application {app.slug!r} {told}, and was not changed: hosted.services.service with "
-                f"{remedy} changes it"
-            )
+        warn_of_differences(task, app.slug, project, service, size)
 
 
-def differences(
-    task: Task[AppOptions], project: ProjectDetail, service: ServiceSummary, size: Dimensions | None
-) -> Iterator[tuple[str, str]]:
-    """Yield how an application differs from the options, and what changes it."""
+def warn_of_differences(
+    task: Task[AppOptions],
+    slug: str,
+    project: ProjectDetail,
+    service: ServiceSummary,
+    size: Dimensions | None,
+) -> None:
+    """Warn of what differs from the options, with what changes it."""
+
+    def warn(told: str, remedy: str) -> None:
+        changes = f"hosted.services.service with {remedy} changes it"
+        task.warn(f"application {slug!r} {told}, and was not changed: {changes}")
+
     wanted, now, most = task.options.project, service.dimensions, task.options.max_monthly
     if wanted not in (None, project.id, project.name):
-        yield f"is in project {project.name!r}, not {wanted!r}", "new_project"
+        warn(f"is in project {project.name!r}, not {wanted!r}", "new_project")
     if size is not None and now is not None and now.as_size() != size.as_size():
-        yield f"has {describe_size(now.as_dict())}, not {describe_size(size.as_dict())}", "dimensions"
+        warn(f"has {describe_size(now.as_dict())}, not {describe_size(size.as_dict())}", "dimensions")
     monthly = rate_from(service.monthly_millicents)
     if most is not None and monthly is not None and monthly > most:
         over = f"over max_monthly {format_price(task, most)}"
-        yield f"costs {format_price(task, monthly)} a month, {over}", "dimensions"
+        warn(f"costs {format_price(task, monthly)} a month, {over}", "dimensions")

@@ -17,7 +17,6 @@ from .._api.errors import HostedError
 from .._api.models import App, ScanReport
 from .._api.text import first_of, printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
-from .applications.health import HealthCheck, health_steps
 from .applications.lookup import resolve_app
 from .applications.records import AppRecords
 from .applications.releases import (
@@ -30,12 +29,13 @@ from .applications.releases import (
 from .applications.rollout import (
     Deployed,
     DeployFailed,
+    HealthCheck,
     Rollout,
     carried_out,
-    describe_other,
+    health_steps,
     in_service_now,
     put_in_service_meanwhile,
-    roll_back,
+    take_back,
 )
 from .shared.change import under_way
 from .shared.money import Cost, rate_from
@@ -53,8 +53,6 @@ PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 @dataclass(frozen=True, kw_only=True)
 class AppDeployOptions(ReleaseOptions, StateDirOptions):
-    """The options of module app_deploy."""
-
     rollback: bool = False
     force: bool = False
     log_lines: int = 20
@@ -67,7 +65,6 @@ class AppDeployResource(Resource[AppDeployOptions]):
     result_key = "deployment"
 
     def plan(self, task: Task[AppDeployOptions]) -> Plan:
-        """Plan a deploy if the tag's image is not in service, or must be deployed again."""
         check_log_lines(task.options.log_lines)
         if task.options.health_check is not None:
             task.options.health_check.check()
@@ -84,13 +81,16 @@ def plan_release(
 ) -> Plan:
     """Plan a deploy of the release if that is needed.
 
-    :param waits: whether to wait for its verdict. After that, everything is read again: another run may have
-        deployed meanwhile, or have moved the tag.
-    :param prepared: puts what is done right before the deploy into its plan, if there is one of a release
-        that is not blocked.
+    If it ``waits`` for the verdict, everything is read again after that: another run may have deployed
+    meanwhile, or have moved the tag. ``prepared`` puts what is done right before the deploy into its plan.
     """
     tag, app = task.options.tag, resolve_app(task)
-    check_deployable(app)
+    may_be_first = app.status == ServiceStatus.PROVISIONING and app.digest is None
+    if app.status in ServiceStatus.ALL and app.status != ServiceStatus.ACTIVE and not may_be_first:
+        raise Invalid(
+            f"application {app.slug!r} is {app.status}; only one that is {ServiceStatus.ACTIVE} can be "
+            "deployed. hosted.services.service with state: started resumes one that is suspended"
+        )
     report = check_found(task, app, task.account.release(app.slug, tag) if app.id else None)
     reasons = AppRecords.of(task, app.id).reasons()
     if app.digest == report.digest and not task.options.force:
@@ -128,25 +128,8 @@ def plan_nothing(
     return Plan(result=result, steps=steps, before=managed, after=managed)
 
 
-# --- What is asked for ------------------------------------------------------------------------------
-
-
-def check_deployable(app: App) -> None:
-    """Check that the status of an application allows a deploy. Unknown statuses are left to the platform."""
-    may_be_first = app.status == ServiceStatus.PROVISIONING and app.digest is None
-    if app.status in ServiceStatus.ALL and app.status != ServiceStatus.ACTIVE and not may_be_first:
-        raise Invalid(
-            f"application {app.slug!r} is {app.status}; only one that is {ServiceStatus.ACTIVE} can be "
-            "deployed. hosted.services.service with state: started resumes one that is suspended"
-        )
-
-
 def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | None) -> ScanReport:
-    """Return the scan report of the release to deploy, from that of the tag, if it is declared.
-
-    In check mode, it is what an earlier task of the play planned to declare; a release with a given digest
-    is assumed to be declared by one.
-    """
+    """Return the scan report of the release to deploy; in check mode, the play may be to declare it."""
     tag, slug = task.options.tag, task.options.slug
     digest = task.options.digest or task.foreseen.get(f"{slug}:{tag}")
     if report is not None and digest in (None, report.digest):
@@ -169,31 +152,26 @@ def check_found(task: Task[AppDeployOptions], app: App, report: ScanReport | Non
 
 
 def warn_of_verdict(task: Task[AppDeployOptions], report: ScanReport) -> None:
-    """Warn of a missing verdict, or one that forbids the deploy.
-
-    The platform enforces the latter: its team may have lifted it without a change in the report.
-    """
+    """Warn of a missing verdict, or one that forbids the deploy, unless the platform's team has lifted it."""
     tag = task.options.tag
     if report.scan_status == ScanStatus.FAILED:
         task.warn(f"the analysis of release {tag!r} did not complete; it is deployed without a verdict")
     if report.scan_status == ScanStatus.BLOCKED and task.check_mode:
         task.warn(
             f"release {tag!r} of application {task.options.slug!r} is blocked: "
-            f"{describe_blocking_flaws(report)}. The platform refuses to deploy it, unless its team has "
-            "lifted the verdict on this version"
+            f"{describe_blocking_flaws(report)}. A deploy is refused, unless its team has lifted the verdict"
         )
 
 
 def plan_deployment(
     task: Task[AppDeployOptions], app: App, report: ScanReport, reasons: Sequence[str]
 ) -> Plan:
-    """Plan a deploy. ``reasons`` say why an image in service must be deployed again.
-
-    Only check mode reads the price: a real run uses application routes only.
-    """
+    """Plan a deploy. ``reasons`` say why an image in service must be deployed again."""
     options, digest, before = task.options, str(report.digest), app.digest
-    price = monthly_price(task, app) if task.check_mode and app.id else None
-    monthly = {"monthly": PRICE_NOT_OPEN if price is None else price} if task.check_mode and app.id else {}
+    price, monthly = None, {}
+    if task.check_mode and app.id:  # a real run uses application routes only
+        price = monthly_price(task, app)
+        monthly = {"monthly": PRICE_NOT_OPEN if price is None else price}
     expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
     result = to_result(task, app, expected, report)
     result["app"]["digest"] = digest
@@ -260,9 +238,8 @@ def explain_failure(
 ) -> None:
     """Roll back if that is wanted, and put all that is known of a failed deploy into its error.
 
-    Nothing is rolled back over another deploy that the platform is at, or that somebody else made meanwhile.
-
-    :param other: what somebody else has put in service meanwhile, if that is certain.
+    Nothing is rolled back over another deploy that the platform is at, or ``other``, what somebody else has
+    put in service meanwhile.
     """
     busy = error.may_be_busy and under_way(task.account, str(app.id))
     lines, reason = list[str](), error.message
@@ -272,18 +249,14 @@ def explain_failure(
         task.warn(f"the log of application {app.slug!r} cannot be read: {unread.message}")
     now = in_service_now(task, failed.before)
     touched = error.began and (now != failed.before or now == failed.digest or bool(error.restarted))
-    details = {**error.details, "reason": reason, "logs": lines}
-    if failed.rolls_back and (other or not busy):
-        outcome, restored = roll_back(task, failed, other, runs=not error.restarted)
-        details |= {"rollback": outcome, "rolled_back": restored}
-    elif other:
-        outcome = describe_other(other, rolls_back=False)
-    else:
-        outcome = describe_service(error, failed, now)
-    error.details = {**details, "changed": touched or task.effects.writes > 0}
+    outcome, rollback = "", dict[str, Any]()
+    if other or not busy:
+        outcome, rollback = take_back(task, failed, other, runs=not error.restarted)
+    known = {"reason": reason, "logs": lines, "changed": touched or task.effects.writes > 0}
+    error.details = {**error.details, **known, **rollback}
     sentences = [
         f"the deploy of release {task.options.tag!r} of application {app.slug!r} failed: {reason}",
-        outcome,
+        outcome or describe_service(error, failed, now),
         *([f"The log ends with: {' | '.join(lines[-3:])}"] if lines else []),
     ]
     told = ". ".join(sentence.rstrip(".") for sentence in sentences)
@@ -303,7 +276,6 @@ def describe_service(error: DeployFailed, failed: Deployed, now: str | None) -> 
 
 
 def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:
-    """Return the release, its scan, and the application with its previous image."""
     records = AppRecords.of(task, before.id)
     return {
         "slug": now.slug,

@@ -20,16 +20,12 @@ from .shared.plan import Plan, Resource, Task
 
 @dataclass(frozen=True, kw_only=True)
 class AppInfoOptions(StateDirOptions):
-    """The options of module app_info."""
-
     slug: str | None = option(None, selects=True)
     include: list[Literal["releases", "logs", "nodes", "projects"]] = option([])
     log_lines: int = 100
 
 
 class AppInfoResource(Resource[AppInfoOptions]):
-    """One application or all of them."""
-
     result_key = "apps"
 
     def plan(self, task: Task[AppInfoOptions]) -> Plan:

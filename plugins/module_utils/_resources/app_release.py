@@ -30,11 +30,11 @@ from .shared.options import option, required
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
 
+PUSHES = "hosted.services.app_image pushes one and returns its digest"
+
 
 @dataclass(frozen=True, kw_only=True)
 class AppReleaseOptions(ReleaseOptions):
-    """The options of module app_release."""
-
     digest: str = required(selects=True)
     pushed: bool = False
     fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] = option(
@@ -43,8 +43,6 @@ class AppReleaseOptions(ReleaseOptions):
 
 
 class AppReleaseResource(Resource[AppReleaseOptions]):
-    """A release, by the application's slug and the tag."""
-
     result_key = "release"
 
     def plan(self, task: Task[AppReleaseOptions]) -> Plan:
@@ -77,7 +75,6 @@ def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
 
 
 def to_result(task: Task[AppReleaseOptions], report: ScanReport) -> dict[str, Any]:
-    """Return the release with its scan, as the task does."""
     return {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
 
 
@@ -87,8 +84,8 @@ def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
     Else check mode assumes that an earlier task of the play pushes it, and a run leaves that to the platform,
     as it does where the registry cannot be reached.
     """
-    digest = task.options.digest
-    if not task.options.pushed and not (app.id and task.check_mode):
+    digest, pushed = task.options.digest, task.options.pushed
+    if not pushed and not (app.id and task.check_mode):
         return
     try:
         repository = open_repository(task, app.slug)
@@ -99,18 +96,16 @@ def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
     except HostedError as error:
         task.progress(f"whether {digest} was pushed cannot be looked up here: {error.message}")
         return
-    refusal += (
-        f": {repository.name} holds no image {digest}. hosted.services.app_image pushes one and returns its "
-        "digest"
-    )
+    refusal += f": {repository.name} holds no image {digest}. {PUSHES}"
     if not app.id:
         refusal += (
             f". There is no application {app.slug!r} yet either: correct the slug, or create it and push the "
             "image first"
         )
-    if task.options.pushed:
-        raise NoSuchItem(refusal)
-    task.expect_created(NoSuchItem(refusal), digest)
+    missing = NoSuchItem(refusal)
+    if pushed:
+        raise missing
+    task.expect_created(missing, digest)
 
 
 def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, declare: Change) -> Plan:
@@ -135,10 +130,7 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, 
 
 
 def make(task: Task[AppReleaseOptions], declare: Change) -> None:
-    """Declare the release.
-
-    :raises Invalid: if the platform refuses it, with what to check. A refused token stays a refusal.
-    """
+    """Declare the release. A refusal says what to check."""
     try:
         apply(task, declare)
     except TokenRejected:
@@ -146,7 +138,7 @@ def make(task: Task[AppReleaseOptions], declare: Change) -> None:
     except Refused as error:
         raise Invalid(
             f"{declare.what} was not declared: {error.message}. Was the image {task.options.digest} pushed "
-            "to this application's repository? hosted.services.app_image pushes one and returns its digest",
+            f"to this application's repository? {PUSHES}",
             **error.details,
         ) from None
 
@@ -158,9 +150,8 @@ def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
     limits = [name for name in SEVERITIES if name in options.fail_on]
     if report.scan_status == ScanStatus.FAILED and limits and not found:
         task.warn(
-            f"the analysis of release {options.tag!r} of application {options.slug!r} did not complete, so "
-            f"whether it has flaws of severity {', '.join(limits)} is not known. Add failed to fail_on to "
-            "refuse such a release"
+            f"the analysis of release {options.tag!r} did not complete, so whether it has flaws of severity "
+            f"{', '.join(limits)} is not known. Add failed to fail_on to refuse such a release"
         )
     if not found:
         return
@@ -179,10 +170,7 @@ def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
 
 
 def objections(report: ScanReport, fail_on: list[Any]) -> Iterator[str]:
-    """Yield what in a report the user does not want: verdicts, and severities that were found.
-
-    A limit for a severity is not kept where a report with flaws does not count them.
-    """
+    """Yield what in a report the user does not want: verdicts, and severities that it has or leaves out."""
     if report.scan_status.lower() in fail_on:
         yield f"its verdict is {report.scan_status}"
     counts = (report.scan_verdict and report.scan_verdict.counts) or {}

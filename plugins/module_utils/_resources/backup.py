@@ -5,22 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from .._api import routes as r
+from .._api.errors import HostedError
 from .._api.models import Backup, Service
 from .._api.text import composed
 from .._api.values import BackupStatus
 from .restore_points.resources import (
     RestorePointOptions,
     RestorePointResource,
-    RestoreTrace,
+    Trace,
     bring_back,
     deletion,
     named,
+    plan_bringing_back,
     quiet_seconds,
     result_of,
     vanished,
@@ -35,15 +37,12 @@ from .shared.store import one_at_a_time, state_key
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import wait_until
 
-ReadBackups = Callable[[Account, str], list[Backup]]
 AFTER_MAKING = "Running this again makes another one"
 AFTER_RESTORE = "Check the files of the service before you use it, and restore another backup if need be"
 
 
 @dataclass(frozen=True, kw_only=True)
 class BackupOptions(RestorePointOptions):
-    """The options of module backup."""
-
     state: Literal["present", "restored", "absent"] = "present"
 
 
@@ -54,7 +53,6 @@ class BackupResource(RestorePointResource[BackupOptions]):
     restored_state = "restored"
 
     def planners(self) -> Mapping[str, PlanOne]:
-        """Return how to plan for each state."""
         return {"present": plan_present, "restored": plan_restored, "absent": plan_absent}
 
 
@@ -83,7 +81,6 @@ to_result = partial(result_of, "backup")
 
 
 def newest_backup(backups: Sequence[Backup]) -> Backup | None:
-    """Return the backup that was begun last."""
     return max(backups, key=lambda backup: (backup.created_at or "", backup.id), default=None)
 
 
@@ -122,121 +119,89 @@ def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
     good = complete or pending
     if good is not None:
         return as_it_is(good)
-    return plan_making(task, service, replaceable(task, service, there), everything)
-
-
-def replaceable(task: Task[BackupOptions], service: Service, failed: Sequence[Backup]) -> list[Backup]:
-    """Return the FAILED backups whose making failed. Warn of the others, which may hold data."""
-    for backup in failed:
+    for backup in there:
         if was_complete(backup):
             sign = f"was completed on {backup.completed_at}" if backup.completed_at else "has a size"
             task.warn(
-                f"backup {backup.name!r} ({backup.id}) of {label(service)} is FAILED, but {sign}, so it may "
-                "hold data, for example if only its restore failed. It stays beside the new one; if you do "
-                "not need it, delete it by its id"
+                f"backup {backup.name!r} ({backup.id}) of {label(service)} is FAILED, but {sign}: maybe "
+                "only a restore failed. It stays beside the new one; delete it by its id if it is not needed"
             )
-    return [backup for backup in failed if not was_complete(backup)]
+    failed = [backup for backup in there if not was_complete(backup)]
+    return plan_making(task, service, failed, everything)
 
 
 def plan_making(
-    task: Task[BackupOptions], service: Service, there: Sequence[Backup], everything: Sequence[Backup]
+    task: Task[BackupOptions], service: Service, failed: Sequence[Backup], everything: Sequence[Backup]
 ) -> Plan:
-    """Plan a new backup. It replaces ``there``, those with its name whose making failed."""
+    """Plan a new backup, in place of those with its name whose making ``failed``."""
     name = task.options.name
 
     def make() -> object:
         turn = f"backup {name}:{state_key(task.options.base_url, service.id)}"
         doing = f"making backup {name!r} of {label(service)}"
         with one_at_a_time(turn, doing, task.options.wait_timeout) as waited:
-            other = find_concurrent_backup(task, service, name, everything) if waited else None
-            made, gone = (other, []) if other else make_backup(task, service, everything, there)
-        result = to_result(made, gone=gone)  # as the list told it at the end of the wait
-        if other is None:
-            plan.reread = lambda: result
-            return None
+            now = task.account.backups(service.id) if waited else []
+            others = [each for each in named(name, now) if each.status != BackupStatus.FAILED]
+            if not others:
+                made = make_backup(task, service, everything)
+                left = [backup for backup in everything if backup not in failed]
+                now = task.account.backups(service.id)
+                what = f"the making of backup {name!r} of {label(service)}"
+                result = to_result(made, gone=vanished(task, "backup", service, what, before=left, now=now))
+                plan.reread = lambda: result
+                return None
+            other = others[0]
+            task.warn(f"another task made backup {name!r} of {label(service)} at the same time; it is used")
+            if task.options.wait:
+                other = wait_for_backup(task, service, other.id)
         # Those whose making failed, if there were any, were deleted by this task all the same.
-        before = to_diff(there or [other])
-        plan.become(Plan(result=result, reread=lambda: result, before=before, after=to_diff([other])))
+        before, after = to_diff(failed or [other]), to_diff([other])
+        plan.become(Plan(result=to_result(other), before=before, after=after))
         return NOTHING_DONE
 
     plan = Plan(
         result=to_result(expected_backup(name)),
         steps=[
-            *(delete_step(task, service, failed, any_in_motion(everything)) for failed in there),
+            *(delete_step(task, service, each, any_in_motion(everything)) for each in failed),
             Step(f"back up {label(service)} as {name!r}", make),
         ],
-        before=to_diff(there),
+        before=to_diff(failed),
         after={name: BackupStatus.COMPLETED},
     )
     return plan
 
 
-def find_concurrent_backup(
-    task: Task[BackupOptions], service: Service, name: str, before: Sequence[Backup]
-) -> Backup | None:
-    """Return the backup with this name that another task made since the plan, if any."""
-    known = {backup.id for backup in before}
-    fresh = [backup for backup in task.account.backups(service.id) if backup.id not in known]
-    there = [backup for backup in named(name, fresh) if backup.status != BackupStatus.FAILED]
-    if not there:
-        return None
-    task.warn(f"another task made backup {name!r} of {label(service)} at the same time; it is used")
-    found = there[0]
-    return wait_for_backup(task, service, found.id) if task.options.wait else found
-
-
 def expected_backup(name: str) -> Backup:
-    """Return a backup as expected once it is complete."""
     return Backup.model_construct(id=None, name=name, status=BackupStatus.COMPLETED)
 
 
-def make_backup(
-    task: Task[BackupOptions], service: Service, before: Sequence[Backup], deleted: Sequence[Backup]
-) -> tuple[Backup, list[Backup]]:
-    """Start a backup, once, and wait until it is complete.
-
-    Return it as listed, and those that disappeared with it. ``before`` are the earlier backups; this task has
-    ``deleted`` some of them.
-    """
+def make_backup(task: Task[BackupOptions], service: Service, before: Sequence[Backup]) -> Backup:
+    """Start a backup, once, and wait until it is complete. ``before`` are the earlier ones."""
     name = task.options.name
-    listed = list[Backup]()
-
-    def read(account: Account, id: str) -> list[Backup]:
-        listed[:] = account.backups(id)
-        return listed
-
     make = Change(
         what=f"backup {name!r} of {label(service)}",
         route=r.BACKUP_CREATE,
         ids={"id": service.id},
         body={"name": composed(name)},
-        shown=Listed(read, (service.id,), name=name, known=ids_of(before)),
+        shown=Listed(Account.backups, (service.id,), name=name, known=ids_of(before)),
         at=service.id,
     )
     found = apply(task, make).found
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
-    mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
-    if task.options.wait and not is_complete(mine, service):
-        mine = wait_for_backup(task, service, mine.id, read=read)
-    left = [backup for backup in before if backup not in deleted]
-    return mine, vanished(task, "backup", service, f"the making of {make.what}", before=left, now=listed)
+    mine: Backup = min(found, key=lambda backup: (backup.created_at or "", backup.id))
+    if not task.options.wait or is_complete(mine, service):
+        return mine
+    return wait_for_backup(task, service, mine.id)
 
 
 def wait_for_backup(
-    task: Task[BackupOptions],
-    service: Service,
-    id: str,
-    advice: str = AFTER_MAKING,
-    read: ReadBackups = Account.backups,
+    task: Task[BackupOptions], service: Service, id: str, advice: str = AFTER_MAKING
 ) -> Backup:
-    """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed.
-
-    :raises WaitEnded: if it failed or disappeared, or after ``wait_timeout``.
-    """
+    """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed."""
     return wait_until(
         task,
-        lambda: read_backup(task, service, id, read),
+        lambda: read_backup(task, service, id),
         lambda backup: is_complete(backup, service, advice),
         lambda backup: f"backup {backup.name!r} of {label(service)} is {backup.status}",
         f"backup {id} of {label(service)}",
@@ -244,7 +209,6 @@ def wait_for_backup(
 
 
 def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
-    """Tell whether a backup is complete."""
     if backup.status == BackupStatus.FAILED:
         raise WaitEnded(
             f"backup {backup.name!r} of {label(service)} ended as FAILED; the platform does not say why. "
@@ -254,11 +218,8 @@ def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) ->
     return backup.status == BackupStatus.COMPLETED
 
 
-def read_backup(
-    task: Task[BackupOptions], service: Service, id: str, read: ReadBackups = Account.backups
-) -> Backup:
-    """Return the current state of a backup."""
-    for backup in read(task.account, service.id):
+def read_backup(task: Task[BackupOptions], service: Service, id: str) -> Backup:
+    for backup in task.account.backups(service.id):
         if backup.id == id:
             return backup
     raise WaitEnded(f"backup {id} of {label(service)} is no longer on the platform's list")
@@ -269,61 +230,45 @@ def read_backup(
 
 def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan the restore of a backup. If one is in progress already, wait for it."""
-    everything = task.account.backups(service.id)
-    there = find_targets(task, everything)
+    there = find_targets(task, task.account.backups(service.id))
     running = next((backup for backup in there if backup.status == BackupStatus.RESTORING), None)
     if running is not None:
         task.warn(f"backup {running.name!r} of {label(service)} was being restored already; nothing was sent")
+        as_it_is, id = Plan(result=to_result(running)), running.id
         if not task.options.wait or task.check_mode:
-            return Plan(result=to_result(running))
-        id = running.id
+            return as_it_is
         return after_waiting(
             f"wait until {label(service)} is restored",
             lambda: wait_for_backup(task, service, id, AFTER_RESTORE),
             lambda now: Plan(result=to_result(now)),
-            until=Plan(result=to_result(running)),
+            until=as_it_is,
         )
     backup = find_restorable(task, service, there)
     overwrites = (
         f"the restore replaces all files of {label(service)} with those of backup {backup.name!r} of "
         f"{backup.created_at or 'unknown date'}"
     )
-    if not task.options.confirm:
-        raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
-
-    traces: list[RestoreTrace | None] = []
-    return Plan(
-        result=to_result(backup, overwrites),
-        steps=[
-            Step(
-                f"restore {label(service)} from backup {backup.name!r}",
-                lambda: traces.append(restore_backup(task, service, backup)),
-            )
-        ],
-        reread=lambda: to_result(read_backup(task, service, backup.id), overwrites, next(iter(traces), None)),
-        before={"files": "as they are now"},
-        after={"files": f"as in backup {backup.name!r} of {backup.created_at or 'this play'}"},
+    plan = plan_bringing_back(
+        task,
+        f"restore {label(service)} from backup {backup.name!r}",
+        overwrites,
+        run=lambda: restore_backup(task, service, backup),
+        result=lambda trace: to_result(read_backup(task, service, backup.id), overwrites, trace),
+        expected=to_result(backup, overwrites),
     )
+    plan.before = {"files": "as they are now"}
+    plan.after = {"files": f"as in backup {backup.name!r} of {backup.created_at or 'this play'}"}
+    return plan
 
 
-@dataclass(frozen=True)
-class NotComplete:
-    """A backup is in another status than COMPLETED, as one is that is being restored."""
-
-    service_id: str
-    backup_id: str
-
-    def found(self, account: Account) -> bool:
-        """Tell whether it is."""
-        backups = account.backups(self.service_id)
-        return any(b.id == self.backup_id and b.status != BackupStatus.COMPLETED for b in backups)
+def not_complete(account: Account, service_id: str, id: str) -> list[Backup]:
+    """Return a backup if it is in another status than COMPLETED, as one is that is being restored."""
+    found = account.backups(service_id)
+    return [each for each in found if each.id == id and each.status != BackupStatus.COMPLETED]
 
 
-def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> RestoreTrace | None:
-    """Restore a backup, once, and wait for the end.
-
-    :raises WaitEnded: if it failed, or has not ended after ``wait_timeout``.
-    """
+def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> Trace | None:
+    """Restore a backup, once, and wait for the end."""
 
     def read_status() -> str:
         now = read_backup(task, service, backup.id)
@@ -334,7 +279,7 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
         what=f"the restore of {label(service)} from backup {backup.name!r}",
         route=r.BACKUP_RESTORE,
         ids={"id": service.id, "backup_id": backup.id},
-        shown=NotComplete(service.id, backup.id),
+        shown=Listed(not_complete, (service.id, backup.id)),
         at=service.id,
         tries=1,  # what the service wrote after a quick one would be lost to a second
         quiet=quiet_seconds(task),
@@ -343,27 +288,25 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
 
 
 def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence[Backup]) -> Backup:
-    """Return the backup to restore: the only one with its name, and complete.
-
-    In check mode, a missing one is assumed to be made by an earlier task of the play.
-    """
+    """Return the backup to restore, the only complete one; in check mode, the play may be to make it."""
     name = task.options.name
-    if not there:
-        task.expect_created(NoSuchItem(f"{label(service)} has no backup of id or name {name!r}"), name)
-        return expected_backup(name)
     good = [backup for backup in there if backup.status == BackupStatus.COMPLETED]
-    if not good:
-        statuses = ", ".join(sorted({backup.status for backup in there}))
-        refusal = f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"
-        task.expect_created(Invalid(refusal), name)
-        return expected_backup(name)
     if len(good) > 1:
         ids = [backup.id for backup in good]
         raise Ambiguous(
             f"{label(service)} has {len(good)} backups named {name!r}: {', '.join(ids)}. Name one by its id",
             ids=ids,
         )
-    return good[0]
+    if good:
+        return good[0]
+    error: HostedError = NoSuchItem(f"{label(service)} has no backup of id or name {name!r}")
+    if there:
+        statuses = ", ".join(sorted({backup.status for backup in there}))
+        error = Invalid(
+            f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"
+        )
+    task.expect_created(error, name)
+    return expected_backup(name)
 
 
 # --- Absent -----------------------------------------------------------------------------------------
@@ -391,21 +334,13 @@ def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, bus
     """Return the step that deletes a backup once it is not in progress. ``busy`` tells whether any one is."""
     gone = deletion(BACKUPS, service, backup.id, backup.name, at=service.id, busy=busy)
 
-    def settled(now: Backup | None) -> bool:
-        return now is None or now.status not in IN_MOTION
-
-    def look() -> Backup | None:
-        return next((b for b in task.account.backups(service.id) if b.id == backup.id), None)
+    def status() -> str | None:
+        return next((b.status for b in task.account.backups(service.id) if b.id == backup.id), None)
 
     def delete() -> None:
         if backup.status in IN_MOTION:
-            wait_until(
-                task,
-                look,
-                settled,
-                lambda now: f"it is {now.status if now else 'gone'}",
-                f"{gone.what} to be done",
-            )
+            what = f"{gone.what} to be done"
+            wait_until(task, status, lambda now: now not in IN_MOTION, lambda now: f"it is {now}", what)
         apply(task, gone)
 
     return Step(f"delete backup {backup.name!r} ({backup.id}, {backup.status}) of {label(service)}", delete)

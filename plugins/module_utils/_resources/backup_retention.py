@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from .._api.models import Service
 from .._api.text import counted
-from .restore_points.off_site import plan_off_site
+from .._api.values import BackupStatus
 from .restore_points.resources import deletion, read_copies
 from .services.many_services import ManyServicesOptions, Operation, plan_many
 from .shared.change import apply, await_removal
@@ -20,7 +20,7 @@ from .shared.identify import label
 from .shared.names import fits
 from .shared.options import option, required
 from .shared.plan import NOTHING_DONE, Plan, Resource, Step, Task
-from .shared.restore_points import BACKUPS, as_restore_points
+from .shared.restore_points import BACKUPS, as_restore_points, moment_in
 from .shared.retention import (
     Decision,
     Policy,
@@ -35,8 +35,6 @@ from .shared.time_zones import zone_named
 
 @dataclass(frozen=True, kw_only=True)
 class BackupRetentionOptions(ManyServicesOptions):
-    """The options of module backup_retention."""
-
     kind: Literal["backups", "snapshots"] = "backups"
     pattern: str = required(selects=True)
     keep_last: int | None = option(None, selects=True)
@@ -113,42 +111,40 @@ class Thinning:
     """The deletions on one service: the decisions, which a new listing may correct, and what was deleted."""
 
     def __init__(self, task: Task[BackupRetentionOptions], service: Service, policy: Policy) -> None:
-        self.task = task
-        self.service = service
-        self.policy = policy
+        self.task, self.service, self.policy = task, service, policy
+        self.kind = task.options.kind
         self.deleted: set[str] = set()
         self.decisions = self.decide()
         self.off_site = plan_off_site(
             task.options.off_site_copies or (), self.decisions, policy, task.platform_now()
         )
 
-    def read(self) -> list[RestorePoint]:
-        """Return the copies that there are now."""
-        return as_restore_points(read_copies(self.task.account, self.task.options.kind, self.service.id))
-
     def decide(self) -> list[Decision]:
-        """Return the decision on each copy that there is now."""
-        return plan_retention(self.read(), self.policy, self.task.platform_now())
+        copies = read_copies(self.task.account, self.kind, self.service.id)
+        return plan_retention(as_restore_points(copies), self.policy, self.task.platform_now())
 
     def plan(self) -> Plan:
         """Return the plan, which steps that find nothing left to do correct."""
-        doomed = [decision for decision in reversed(self.decisions) if not decision.keep]
         plan = Plan(result=None, reread=self.await_list)
-        plan.steps = [self.step(decision, plan) for decision in doomed]
+        plan.steps = [self.step(each, plan) for each in reversed(self.decisions) if not each.keep]
         self.describe(plan)
         return plan
 
     def describe(self, plan: Plan) -> None:
         """Let the result and the diff of the plan say what the decisions are."""
-        kind, managed = self.task.options.kind, [each for each in self.decisions if each.managed]
+        managed = [each for each in self.decisions if each.managed]
         plan.result = self.as_result()
-        plan.before = {kind: [decision.copy.name for decision in managed]}
-        plan.after = {kind: [decision.copy.name for decision in managed if decision.keep]}
+        plan.before = {self.kind: [decision.copy.name for decision in managed]}
+        plan.after = {self.kind: [decision.copy.name for decision in managed if decision.keep]}
 
     def await_list(self) -> dict[str, Any]:
         """Wait until the list has lost what was deleted, and return the result."""
-        what = f"{counted(len(self.deleted), self.task.options.kind[:-1])} of {label(self.service)}"
-        await_removal(self.task, lambda: not self.deleted.isdisjoint({c.id for c in self.read()}), what)
+
+        def there() -> bool:
+            return any(each.copy.id in self.deleted for each in self.decide())
+
+        what = f"{counted(len(self.deleted), self.kind[:-1])} of {label(self.service)}"
+        await_removal(self.task, there, what)
         return self.as_result()
 
     def as_result(self) -> dict[str, Any]:
@@ -163,41 +159,29 @@ class Thinning:
 
     def step(self, decision: Decision, plan: Plan) -> Step:
         """Return the step that deletes one copy, unless a new listing says that it is gone or stays."""
-        copy, kind = decision.copy, self.task.options.kind
+        copy, label_of = decision.copy, label(self.service)
 
         def delete() -> object:
-            if self.delete(decision):
+            decisions = self.decide()
+            now = next((each for each in decisions if each.copy.id == copy.id), None)
+            if now is not None and not now.keep:
+                apply(self.task, deletion(self.kind, self.service, copy.id, copy.name), wait=False)
+                self.deleted.add(copy.id)
                 return None
+            there = {each.copy.id for each in decisions} | self.deleted
+            self.decisions = [each for each in self.decisions if each.copy.id in there]  # others deleted them
+            if now is not None:
+                reasons = "; ".join(now.reasons)
+                self.task.warn(f"{copy.name!r} of {label_of} was to be deleted, but now stays: {reasons}")
+                decision.keep, decision.reasons = True, now.reasons
             self.describe(plan)
             return NOTHING_DONE
 
         made = timestamp(copy.created_at)
-        return Step(f"delete {kind[:-1]} {copy.name!r} of {label(self.service)}, made {made}", delete)
-
-    def delete(self, decision: Decision) -> bool:
-        """Delete a copy, or correct the decision on it. Return whether it was deleted."""
-        copy, kind = decision.copy, self.task.options.kind
-        decisions = self.decide()
-        now = next((d for d in decisions if d.copy.id == copy.id), None)
-        if now is None or now.keep:
-            there = {d.copy.id for d in decisions} | self.deleted
-            self.decisions = [d for d in self.decisions if d.copy.id in there]  # others deleted the rest
-        if now is None:
-            return False
-        if now.keep:
-            reasons = "; ".join(now.reasons)
-            self.task.warn(
-                f"{copy.name!r} of {label(self.service)} was to be deleted, but now stays: {reasons}"
-            )
-            decision.keep, decision.reasons = True, now.reasons
-            return False
-        apply(self.task, deletion(kind, self.service, copy.id, copy.name), wait=False)
-        self.deleted.add(copy.id)
-        return True
+        return Step(f"delete {self.kind[:-1]} {copy.name!r} of {label_of}, made {made}", delete)
 
 
 def decisions_as_result(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
-    """Return decisions for the result."""
     return [
         {
             "id": decision.copy.id,
@@ -215,3 +199,34 @@ def decisions_as_result(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
 def timestamp(when: datetime | None) -> str | None:
     """Format a time as the platform does: UTC with milliseconds; ``None`` for ``None``."""
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z" if when else None
+
+
+# --- Off-site copies ----------------------------------------------------------------------------------
+# A night whose copying failed leaves a gap among the copies, so the policy looks at them as well as at the
+# backups. A copy goes only if neither decision keeps it.
+
+
+def plan_off_site(
+    names: Iterable[str], backups: Sequence[Decision], policy: Policy, now: datetime | None
+) -> list[Decision]:
+    """Decide on the off-site copies with these names, by the policy and the decisions on all backups."""
+    named = [RestorePoint(name, name, BackupStatus.COMPLETED, moment_in(name)) for name in names]
+    copies = plan_retention(named, policy, now)
+    for copy in copies:
+        if not copy.keep and (reason := reason_of_backup(copy.copy.name, backups)):
+            copy.keep, copy.reasons = True, [reason]
+    return copies
+
+
+def reason_of_backup(name: str, backups: Sequence[Decision]) -> str | None:
+    """Return why a copy stays for the sake of its backup; ``None`` if that goes, or is gone.
+
+    Several backups may have one name. Only good ones are copied, so the copy of one that has failed since is
+    better than it.
+    """
+    same = [each for each in backups if each.copy.name == name]
+    if any(each.keep for each in same):
+        return "its backup stays"
+    if any(each.copy.status == BackupStatus.FAILED for each in same):
+        return "its backup has failed since it was copied"
+    return None

@@ -23,11 +23,9 @@ from .app import APP
 from .app_deploy import APP_DEPLOY, LAST_GOOD, AppDeployOptions, plan_release
 from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
-from .applications.environment_rules import redirected
-from .applications.health import HealthCheck, health_steps
-from .applications.lookup import OnAppOptions
+from .applications.lookup import OnAppOptions, redirected
 from .applications.records import AppRecords
-from .applications.rollout import Deployed
+from .applications.rollout import Deployed, HealthCheck, health_steps
 from .blueprints.contents import ENVIRONMENTS, VARIABLES, Contents, read_contents
 from .blueprints.document import Entry, SourceOptions
 from .blueprints.hiding import OnBlueprint

@@ -18,8 +18,7 @@ from typing import Any, ClassVar
 from .._api.errors import HostedError
 from .._api.models import Service
 from .._api.values import ServiceStatus
-from .applications.image_copy import ImageCopy
-from .applications.repository import open_repository
+from .applications.repository import ImageCopy, open_repository
 from .blueprint import Assembly, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Document, Entry

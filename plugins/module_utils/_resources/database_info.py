@@ -22,8 +22,6 @@ ROWS_PER_PAGE = 50
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseInfoOptions(OnServiceOptions):
-    """Which database, and what to read of it."""
-
     table: str | None = option(None, selects=True)
     schema: str | None = option(None, selects=True)
     page: int = 0
@@ -37,7 +35,6 @@ class DatabaseInfoResource(Resource[DatabaseInfoOptions]):
     result_key = "database"
 
     def plan(self, task: Task[DatabaseInfoOptions]) -> Plan:
-        """Read; there is nothing to do."""
         options = task.options
         if options.page < 0:
             raise Invalid(f"page is {options.page}; pages are counted from 0")

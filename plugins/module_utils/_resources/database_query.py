@@ -40,8 +40,6 @@ class DatabaseQueryOptions(OnServiceOptions):
 
 
 class DatabaseQueryResource(Resource[DatabaseQueryOptions]):
-    """One statement."""
-
     result_key = "result"
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("all_rows", "allow_truncated")]}
 
@@ -59,7 +57,7 @@ class DatabaseQueryResource(Resource[DatabaseQueryOptions]):
         if asked.is_read:
             return plan_read(task, id, statement)
         check_write(task, asked)
-        return WriteStatement(task, id, statement).plan(asked)
+        return plan_write(task, id, asked, statement)
 
 
 DATABASE_QUERY = DatabaseQueryResource()
@@ -68,13 +66,11 @@ DATABASE_QUERY = DatabaseQueryResource()
 def check_write(task: Task[DatabaseQueryOptions], asked: Statement) -> None:
     """Refuse what is not surely a read, unless the user agreed to it."""
     if task.options.read_only:
-        why = (
-            "where its quotes or comments end depends on the server's settings"
-            if asked.ambiguous
-            else "it has several statements"
-            if asked.several
-            else f"it begins with {asked.verb} or holds a word that writes"
-        )
+        why = f"it begins with {asked.verb} or holds a word that writes"
+        if asked.ambiguous:
+            why = "where its quotes or comments end depends on the server's settings"
+        elif asked.several:
+            why = "it has several statements"
         raise Invalid(
             f"this statement is not certain to be a plain read: {why}. Nothing was sent. Set read_only: "
             "false to run it anyway"
@@ -99,13 +95,10 @@ def plan_read(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -
     if result.truncated and not task.options.allow_truncated:
         raise Invalid(
             f"the query has more rows than the {len(result.rows or [])} that the platform returns at once. "
-            "Set all_rows: true to read them all, put LIMIT and OFFSET into the query, or set "
-            "allow_truncated: true"
+            "Set all_rows: true, put LIMIT and OFFSET into the query, or set allow_truncated: true"
         )
-    path = task.options.csv_dest
-    result = redact_values(result, statement)
-    table = as_table(result)
-    text = as_csv(result)
+    path, result = task.options.csv_dest, redact_values(result, statement)
+    table, text = as_table(result), as_csv(result)
     if path is None or content_of(path) == text:
         return Plan(result=table)
     return Plan(
@@ -117,13 +110,9 @@ def plan_read(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -
 
 
 def read_all_pages(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -> QueryResult:
-    """Return all rows of a read, page by page, as one result.
-
-    :raises Invalid: when there is more than one page and no order: pages of such a query need not fit.
-    """
-    whole = run_read(task, id, statement.page(MAX_ROWS, 0))
+    """Return all rows of a read, page by page, as one result. Without an order, they may not fit."""
+    last = whole = run_read(task, id, statement.page(MAX_ROWS, 0))
     rows = list(whole.rows or [])
-    last = whole
     while last.truncated or len(last.rows or []) >= MAX_ROWS:
         if not last.rows:
             raise UnexpectedAnswer(f"the page from row {len(rows)} on is truncated and empty; stopped")
@@ -176,66 +165,46 @@ def redact_values(result: QueryResult, statement: Statement) -> QueryResult:
 # --- Writes -----------------------------------------------------------------------------------------
 
 
-class WriteStatement:
-    """A statement that may write: sent once, and what came of it."""
+def plan_write(task: Task[DatabaseQueryOptions], id: str, asked: Statement, statement: Statement) -> Plan:
+    """Plan a statement that may write. The plan has it as the user wrote it, without the values."""
+    found: list[QueryResult] = []
 
-    def __init__(self, task: Task[DatabaseQueryOptions], id: str, statement: Statement) -> None:
-        self.task = task
-        self.id = id
-        self.statement = statement
-        self.result: QueryResult | None = None
+    def run() -> None:
+        found.append(redact_values(write_once(task, id, statement), statement))
 
-    def plan(self, asked: Statement) -> Plan:
-        """Return the plan; in it is the statement as the user wrote it, without the values."""
-        steps = [Step(f"run the {asked.verb} statement", self.run)]
-        path = self.task.options.csv_dest
-        if path is not None:
-            steps.append(Step(f"write what it returns to {path}", lambda: self.save(path)))
-        return Plan(
-            result=None,
-            steps=steps,
-            reread=lambda: as_table(self.result) if self.result else None,
-            after={"query": asked.text},
-        )
-
-    def run(self) -> None:
-        """Send the statement.
-
-        :raises EffectUnverified: when no whole answer came back. It is never sent again.
-        """
-        try:
-            self.result = redact_values(
-                run_statement(self.task, self.id, self.statement.text), self.statement
-            )
-        except (CallOutcomeUnknown, UnexpectedAnswer) as error:
-            raise unknown_outcome(error) from error
-        except Refused as error:
-            if error.effect_unknown:
-                raise unknown_outcome(error) from error
-            if self.statement.several:
-                error.append(
-                    ". The query has several statements: those before it may have been carried out. Check "
-                    "the data before you run it again"
-                )
-            raise
-        # Only a lone statement that counts its rows can say that nothing was changed.
-        lone = self.statement.verb in CHANGES and not (self.statement.several or self.statement.ambiguous)
-        self.task.effects.nothing_changed = lone and self.result.row_count == 0
-        if self.result.truncated:
-            self.task.warn("the statement was carried out, but the platform did not return all of its rows")
-
-    def save(self, path: str) -> None:
-        """Write what the statement returned as CSV."""
-        if self.result is not None:
-            write_whole(path, as_csv(self.result))
-
-
-def unknown_outcome(cause: HostedError) -> EffectUnverified:
-    """Return the error for a statement of which nobody can say whether it was carried out."""
-    return EffectUnverified(
-        f"whether the statement was carried out is unknown: {cause.message}. It was not sent again; check "
-        "the data before you run it again"
+    steps, path = [Step(f"run the {asked.verb} statement", run)], task.options.csv_dest
+    if path is not None:
+        steps.append(Step(f"write what it returns to {path}", lambda: write_whole(path, as_csv(found[0]))))
+    return Plan(
+        result=None,
+        steps=steps,
+        reread=lambda: as_table(found[0]) if found else None,
+        after={"query": asked.text},
     )
+
+
+def write_once(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -> QueryResult:
+    """Send a statement that may write. It is never sent again."""
+    try:
+        result = run_statement(task, id, statement.text)
+    except (Refused, CallOutcomeUnknown, UnexpectedAnswer) as error:
+        if not isinstance(error, Refused) or error.effect_unknown:
+            raise EffectUnverified(
+                f"whether the statement was carried out is unknown: {error.message}. It was not sent again; "
+                "check the data before you run it again"
+            ) from error
+        if statement.several:
+            error.append(
+                ". The query has several statements: those before it may have been carried out. Check the "
+                "data before you run it again"
+            )
+        raise
+    # Only a lone statement that counts its rows can say that nothing was changed.
+    lone = statement.verb in CHANGES and not (statement.several or statement.ambiguous)
+    task.effects.nothing_changed = lone and result.row_count == 0
+    if result.truncated:
+        task.warn("the statement was carried out, but the platform did not return all of its rows")
+    return result
 
 
 # --- CSV --------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,7 @@ from .._api import routes as r
 from .._api.errors import AccessDenied, Locked, NotFoundResponse, Refused, TokenRejected
 from .._api.models import App, ProjectGraph
 from .._api.text import HIDDEN
-from .applications.environment_rules import aliases_used, merged, redirected, references
-from .applications.lookup import OnAppOptions, resolve_app
+from .applications.lookup import OnAppOptions, aliases_used, merged, redirected, references, resolve_app
 from .applications.records import AppRecords
 from .shared.change import Change, Unseen, apply
 from .shared.identify import aliases_of, near_miss
@@ -38,8 +37,6 @@ OF_THE_CALL = (AccessDenied, NotFoundResponse, Locked)
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentOptions(OnAppOptions, StateDirOptions):
-    """The options of module environment."""
-
     variables: dict[str, Any] | None = option(None, selects=True)
     secret_variables: dict[str, Any] | None = option(None, no_log=False, selects=True, secret=True)
     clear: bool = False
@@ -48,8 +45,6 @@ class EnvironmentOptions(OnAppOptions, StateDirOptions):
 
 
 class EnvironmentResource(Resource[EnvironmentOptions]):
-    """The environment of an application, by its slug."""
-
     result_key = "environment"
 
     def plan(self, task: Task[EnvironmentOptions]) -> Plan:
@@ -63,7 +58,7 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
             environment = led(task, app, environment, graphs[0])
         record = record_of(options, app.slug)
         if not task.check_mode:
-            task.closing.enter_context(in_turn(record, app.slug, options.timeout))
+            keep_others_waiting(task, record)
         last = Fingerprints.at(record, app.id)
         return plan_replacement(task, app, environment, last, graphs)
 
@@ -71,31 +66,22 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
 ENVIRONMENT = EnvironmentResource()
 
 
-@contextmanager
-def in_turn(record: Record[Prints], slug: str, seconds: float) -> Iterator[None]:
-    """Keep other runs from changing the environment of an application.
-
-    :raises Invalid: if the folder is not writable, or another run holds the lock for ``seconds``.
-    """
+def keep_others_waiting(task: Task[EnvironmentOptions], record: Record[Prints]) -> None:
+    """Keep other runs from changing the environment of the application until the task ends."""
     folder = os.path.dirname(record.path)
-    with ExitStack() as held:
-        try:
-            held.enter_context(record.held(seconds))
-        except TimeoutError:
-            raise Invalid(
-                f"another run is still changing the environment of {slug!r} (lock in {folder!r}); run this "
-                "again when it has ended"
-            ) from None
-        except OSError as error:
-            raise Invalid(f"state_dir {folder!r} cannot be used: {error.strerror or error}") from None
-        yield
+    try:
+        task.closing.enter_context(record.held(task.options.timeout))
+    except TimeoutError:
+        raise Invalid(
+            f"another run is still changing the environment of {task.options.slug!r} (lock in {folder!r}); "
+            "run this again when it has ended"
+        ) from None
+    except OSError as error:
+        raise Invalid(f"state_dir {folder!r} cannot be used: {error.strerror or error}") from None
 
 
 def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return the plain and the secret variables. An empty environment requires ``clear``.
-
-    Otherwise an empty variable of the play would remove the whole environment.
-    """
+    """Return the plain and the secret variables. An empty variable of the play clears no environment."""
     variables, secret = options.variables, options.secret_variables
     named = {"variables": variables, "secret_variables": secret}
     if options.clear:
@@ -147,24 +133,18 @@ def plan_replacement(
         named = "state_dir" if task.options.state_dir else "HOSTED_SERVICES_HOME"
         task.warn(
             f"this controller has no record of the environment of application {app.slug!r}, so it is written "
-            f"even if nothing differs. Keep the folder that {named} names between runs, as a cache of a CI "
-            "job does"
+            f"even if nothing differs. Keep the folder that {named} names between runs"
         )
-    write = Step(describe_changes(app, names, last), lambda: write_environment(task, app, environment, last))
-    told = {TO_CHECK: unchecked} if unchecked else {}
-    return Plan(result=result, steps=[write], before=before, after={**after, **told})
-
-
-def describe_changes(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str:
-    """Describe the changes in one sentence."""
     what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
-    if not last.known and app.digest is None:
-        return f"set the environment of application {app.slug!r}"
     if not last.known:
         what = "what it was before is not known"
-    return (
-        f"replace the environment of application {app.slug!r}: {what or 'nothing differs, but force is set'}"
-    )
+    summary = f"replace the environment of application {app.slug!r}: "
+    summary += what or "nothing differs, but force is set"
+    if not last.known and app.digest is None:
+        summary = f"set the environment of application {app.slug!r}"
+    write = Step(summary, lambda: write_environment(task, app, environment, last))
+    told = {TO_CHECK: unchecked} if unchecked else {}
+    return Plan(result=result, steps=[write], before=before, after={**after, **told})
 
 
 def write_environment(
@@ -174,9 +154,6 @@ def write_environment(
 
     First records that it is pending until the next deploy. The specification shows neither the status for an
     environment that breaks a rule nor that for an application that does not start with it.
-
-    :raises Invalid: with the platform's reason, if it refuses the call.
-    :raises EffectUnverified: if it may have replaced it all the same.
     """
     what, body = f"the environment of application {app.slug!r}", {"environment": dict(environment)}
     write = Change(what=what, route=r.APP_ENVIRONMENT, ids={"slug": app.slug}, body=body, shown=Unseen())
@@ -190,12 +167,12 @@ def write_environment(
             raise
         names = ", ".join(sorted(map(repr, aliases_used(environment))))
         hint = f"; each alias that is referred to ({names}) must be a neighbor in its project"
-        explained = refused(app, f"{error.message}{hint if names else ''}", **error.details)
+        told = f"{what} was refused: {error.message}{hint if names else ''}"
         if not isinstance(error, OF_THE_CALL):
             raise EffectUnverified(
-                f"{explained.message}. The platform may have replaced it all the same, and the application "
-                "may not start with it; the next run writes it again",
-                **explained.details,
+                f"{told}. The platform may have replaced it all the same, and the application may not start "
+                "with it; the next run writes it again",
+                **error.details,
             ) from None
         take_back()
         if before is not None:
@@ -203,7 +180,7 @@ def write_environment(
                 last.restore(before)
         if isinstance(error, TokenRejected):
             raise
-        raise explained from None
+        raise Invalid(told, **error.details) from None
     try:
         last.keep(environment)
     except Invalid as error:
@@ -215,13 +192,9 @@ def diff(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return both sides of the diff, by name. Earlier values are unknown."""
     names = last.differences(environment)
-    before: dict[str, str] = {}
-    after: dict[str, str] = {}
-    for name in sorted({*environment, *last.prints}):
-        if name in environment:
-            after[name] = HIDDEN if name in secret else environment[name]
-        if name in last.prints:
-            before[name] = ANOTHER if name in (*names["changed"], *names["removed"]) else after[name]
+    differ = {*names["changed"], *names["removed"]}
+    after = {name: HIDDEN if name in secret else environment[name] for name in sorted(environment)}
+    before = {name: ANOTHER if name in differ else after[name] for name in sorted(last.prints)}
     return {"variables": before if last.known else NOT_KNOWN}, {"variables": after}
 
 
@@ -234,12 +207,8 @@ def graphs_around(task: Task[EnvironmentOptions], app: App) -> list[ProjectGraph
     An application that does not exist yet may join any project, unless the task names one.
     """
     account = task.account
-
-    def ids(graph: ProjectGraph) -> Iterator[str | None]:
-        return (node.id for node in graph.nodes or [])
-
     if app.id:
-        found = account.project_of_app(app, account.graph, ids)
+        found = account.project_of_app(app, account.graph, lambda graph: (n.id for n in graph.nodes or []))
         return None if found is None else [found]
     wanted = task.options.project
     try:
@@ -280,21 +249,16 @@ def check_references(
     environment: Mapping[str, str],
     graphs: list[ProjectGraph] | None,
 ) -> tuple[list[str], list[str]]:
-    """Check that references designate neighbors. Return those that only the platform can check, and aliases.
+    """Check that references designate neighbors.
 
-    The latter are those of no neighbor: in check mode, the play may create one that is missing. Without
-    ``graphs``, only the platform can check anything.
+    Return those that only the platform can check, and the aliases of neighbors that the play may create.
     """
     used = list(references(environment))
     known = {alias for graph in graphs or () for id, alias in aliases_of(graph).items() if id != app.id}
     unknown = [each for each in used if each[1] not in known]
     for name, alias, field in unknown if graphs is not None else ():
         complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
-        task.expect_created(refused(app, complaint + near_miss(alias, known)), alias)
+        refused = f"the environment of application {app.slug!r} was refused: {complaint}"
+        task.expect_created(Invalid(refused + near_miss(alias, known)), alias)
     unchecked = sorted({f"${{{alias}.{field}}}" for _variable, alias, field in unknown})
     return unchecked, sorted({alias for _name, alias, _f in unknown}) if graphs is not None else []
-
-
-def refused(app: App, complaint: str, **details: Any) -> Invalid:
-    """Return the error for an environment that this collection or the platform refuses."""
-    return Invalid(f"the environment of application {app.slug!r} was refused: {complaint}", **details)

@@ -30,8 +30,6 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectOptions(Options):
-    """The options of module project."""
-
     name: str | None = option(None, selects=True)
     id: str | None = option(None, selects=True)
     new_name: str | None = option(None, selects=True)
@@ -40,8 +38,6 @@ class ProjectOptions(Options):
 
 
 class ProjectResource(Resource[ProjectOptions]):
-    """A project, by name or by id."""
-
     result_key = "project"
     rules: ClassVar[dict[str, Any]] = {"required_one_of": [("name", "id")]}
 
@@ -54,10 +50,8 @@ class ProjectResource(Resource[ProjectOptions]):
         name, new_name = task.options.name, task.options.new_name
         wanted = new_name or name or (current.name if current else "")
         if len(wanted) > MAX_PROJECT_NAME:
-            raise Invalid(
-                f"the project name {wanted!r} has {len(wanted)} characters; at most {MAX_PROJECT_NAME} are "
-                "allowed"
-            )
+            most = f"at most {MAX_PROJECT_NAME} are allowed"
+            raise Invalid(f"the project name {wanted!r} has {len(wanted)} characters; {most}")
         if current is not None:
             others = [project for project in projects if project is not current]
             return plan_rename(task, current, wanted, project_with_name(others, wanted))
@@ -78,30 +72,24 @@ PROJECT = ProjectResource()
 
 def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project | None:
     """Return the selected project. With ``new_name``, one that already has it is selected, too."""
+    present = options.state == "present"
     if options.id:
         current = next((project for project in projects if project.id == options.id), None)
-        check_name_of_id(current, options)
-        if current is None and options.state == "present":
+        if current is None and present:
             hint = near_miss(options.id, (), (project.id for project in projects))
             raise NoSuchItem(f"there is no project of id {options.id!r}{hint}")
+        named = (options.name, options.new_name if present else None)  # renamed now, or earlier
+        renames = present and options.new_name is None
+        if current and options.name and not renames and not any(same_name(n, current.name) for n in named):
+            raise Invalid(
+                f"the id is that of project {current.name!r} ({current.id}), but the task says name "
+                f"{options.name!r}; nothing was done. Correct the id or the name, or leave the name out"
+            )
         return current
-    if options.state == "absent":
+    if not present:
         return project_with_name(projects, str(options.name))
     wanted = filter(None, (options.name, options.new_name))
     return next((found for name in wanted if (found := project_with_name(projects, name))), None)
-
-
-def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
-    """Refuse an id whose project has another name than the task says, unless it is to be given that."""
-    name, new_name, present = options.name, options.new_name, options.state == "present"
-    if current is None or name is None or same_name(name, current.name):
-        return
-    if present and (new_name is None or same_name(new_name, current.name)):  # renamed now, or earlier
-        return
-    raise Invalid(
-        f"the id is that of project {current.name!r} ({current.id}), but the task says name {name!r}; "
-        "nothing was done. Correct the id or the name, or leave the name out"
-    )
 
 
 def expected_project(name: str) -> dict[str, Any]:
@@ -110,27 +98,19 @@ def expected_project(name: str) -> dict[str, Any]:
 
 
 def plan_creation(task: Task[ProjectOptions], name: str, known: Iterable[Project]) -> Plan:
-    """Plan a new project."""
     plan = Plan(result=expected_project(name), after={"name": name})
     made = Listed(Account.projects, name=name, known=ids_of(known))
-    create = Change(
-        what=f"project {name!r}",
-        route=r.PROJECT_CREATE,
-        body={"name": composed(name)},
-        shown=made,
-        unique=True,
-    )
+    what, body = f"project {name!r}", {"name": composed(name)}
+    create = Change(what=what, route=r.PROJECT_CREATE, body=body, shown=made, unique=True)
     plan.steps = [creation(f"create project {name!r}", task, create, plan, as_it_is)]
     return plan
 
 
 def as_it_is(project: Project) -> Plan:
-    """Plan nothing."""
     return Plan(result=project.as_dict(), before={"name": project.name}, after={"name": project.name})
 
 
 def plan_rename(task: Task[ProjectOptions], current: Project, name: str, taken: Project | None) -> Plan:
-    """Plan the rename of a project, if needed."""
     if same_name(current.name, name):
         return as_it_is(current)
     task.guard.names.add((current.id, name))
@@ -142,9 +122,8 @@ def plan_rename(task: Task[ProjectOptions], current: Project, name: str, taken: 
         shown=Listed(Account.projects, id=current.id, name=name),
     )
     rename = step_of(f"rename project {current.name!r} to {name!r}", task, renamed)
-    expected = {**current.as_dict(), "name": name}
     return Plan(
-        result=expected,
+        result={**current.as_dict(), "name": name},
         steps=[rename] if taken is None else [make_way(task, taken), rename],
         before={"name": current.name},
         after={"name": name},
@@ -170,10 +149,7 @@ def make_way(task: Task[ProjectOptions], taken: Project) -> Step:
 
 
 def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> None:
-    """Warn of services whose alias is taken in the project that they will join.
-
-    That is the default project, which is assumed to be the oldest.
-    """
+    """Warn of services whose alias is taken in the default project, which they will join."""
     others = [project for project in task.account.projects() if project.id != current.id]
     homes = [project for project in others if project.id in oldest_projects([*others, current])]
     if len(homes) == 1:
@@ -201,17 +177,14 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
             resource_count=count,
         )
     if count:
-        task.warn(
-            f"deleting project {current.name!r} lets its {counted(count, 'service')} join the default project"
-        )
+        told = f"lets its {counted(count, 'service')} join the default project"
+        task.warn(f"deleting project {current.name!r} {told}")
         warn_of_alias_conflicts(task, current)
-
     if task.check_mode and current.id in oldest_projects(task.account.projects()):
         task.warn(
             f"project {current.name!r} is the oldest of the account, so it is the default project, and the "
             "platform refuses to delete that one"
         )
-
     return Plan(
         result=None,
         steps=[step_of(f"delete project {current.name!r}", task, deletion(current))],
@@ -220,7 +193,6 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
 
 
 def deletion(project: Project) -> Change:
-    """Return the change that deletes a project."""
     return Change(
         what=f"project {project.name!r}",
         route=r.PROJECT_DELETE,

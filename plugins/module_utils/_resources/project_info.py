@@ -17,19 +17,14 @@ from .shared.plan import Plan, Resource, Task
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectInfoOptions(Options):
-    """Which projects to read, and what of them."""
-
     project: str | None = option(None, selects=True)
     include: list[Literal["services", "spend", "graph"]] = option([])
 
 
 class ProjectInfoResource(Resource[ProjectInfoOptions]):
-    """One project or all of them."""
-
     result_key = "projects"
 
     def plan(self, task: Task[ProjectInfoOptions]) -> Plan:
-        """Read; there is nothing to do."""
         wanted = task.options.project
         projects = [task.account.project_to_come(wanted)] if wanted else task.account.projects()
         parts = task.options.include

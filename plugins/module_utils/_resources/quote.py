@@ -21,20 +21,15 @@ from .shared.task_errors import Invalid
 
 @dataclass(frozen=True, kw_only=True)
 class QuoteOptions(OrderOptions, MaxMonthlyOptions):
-    """What is asked for the price of."""
-
     kind: Literal["service", "application"] = "service"
     project: str | None = option(None, selects=True)
 
 
 class QuoteResource(Resource[QuoteOptions]):
-    """The price of an order, or of an application."""
-
     result_key = "quote"
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("dimensions", "preset")]}
 
     def plan(self, task: Task[QuoteOptions]) -> Plan:
-        """Read; there is nothing to do."""
         kind = task.options.kind
         quote, cost = quote_application(task) if kind == "application" else quote_service(task)
         check_max_monthly(task, cost.after, f"this {kind}")
@@ -45,7 +40,6 @@ QUOTE = QuoteResource()
 
 
 def quote_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
-    """Return the quote of an order, and what it costs."""
     missing = missing_options(task.options)
     if missing:
         raise Invalid(f"to quote a service, also set {missing}")

@@ -16,10 +16,11 @@ from .._api.text import composed
 from .restore_points.resources import (
     RestorePointOptions,
     RestorePointResource,
-    RestoreTrace,
+    Trace,
     bring_back,
     deletion,
     named,
+    plan_bringing_back,
     result_of,
     vanished,
 )
@@ -27,15 +28,13 @@ from .services.many_services import PlanOne
 from .shared.account import Account
 from .shared.change import Change, Listed, Unseen, creation, step_of
 from .shared.identify import check_service_offers, label
-from .shared.plan import Plan, Step, Task
+from .shared.plan import Plan, Task
 from .shared.restore_points import SNAPSHOTS, parse_moment
 from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem
 
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotOptions(RestorePointOptions):
-    """The options of module snapshot."""
-
     state: Literal["present", "rolled_back", "absent"] = "present"
     discard_newer: bool = False
 
@@ -47,7 +46,6 @@ class SnapshotResource(RestorePointResource[SnapshotOptions]):
     restored_state = "rolled_back"
 
     def planners(self) -> Mapping[str, PlanOne]:
-        """Return how to plan for each state."""
         return {"present": plan_present, "rolled_back": plan_rolled_back, "absent": plan_absent}
 
 
@@ -55,24 +53,19 @@ SNAPSHOT = SnapshotResource()
 
 
 def snapshot_with_name(task: Task[SnapshotOptions], snapshots: Sequence[Snapshot]) -> Snapshot | None:
-    """Return the snapshot with the task's name."""
     return next(iter(named(task.options.name, snapshots)), None)
 
 
 def only_snapshot(
     task: Task[SnapshotOptions], service: Service, snapshots: Sequence[Snapshot], what: str
 ) -> Snapshot | None:
-    """Return the snapshot with the task's name, for a call that addresses it by that name.
-
-    :raises Ambiguous: if several have it; ``what`` says what the platform would do.
-    """
+    """Return the snapshot with the task's name, for a call that names it. ``what`` is what that does."""
     same = named(task.options.name, snapshots)
     if len(same) > 1:
         made = " and ".join(snapshot.created_at or "an unknown date" for snapshot in same)
         raise Ambiguous(
-            f"{label(service)} has {len(same)} snapshots named {task.options.name!r}, of {made}. The "
-            f"platform knows them by name only, so which one it would {what} is not known; nothing was done. "
-            "Tell them apart on the platform: delete or rename there all but one",
+            f"{label(service)} has {len(same)} snapshots named {task.options.name!r}, of {made}, and "
+            f"which one it would {what} is not known; nothing was done. Delete or rename all but one there",
             ids=[snapshot.id for snapshot in same if snapshot.id],
         )
     return same[0] if same else None
@@ -83,12 +76,10 @@ to_result = partial(result_of, "snapshot")
 
 
 def to_diff(snapshot: Snapshot) -> dict[str, Any]:
-    """Return a snapshot for the diff."""
     return {"snapshot": snapshot.name}
 
 
 def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
-    """Plan a snapshot with this name."""
     before, name = task.account.snapshots(service.id), task.options.name
     if there := snapshot_with_name(task, before):
         return as_it_is(there)
@@ -113,7 +104,6 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
 
 
 def as_it_is(there: Snapshot) -> Plan:
-    """Plan nothing, as there is a snapshot already."""
     return Plan(result=to_result(there), before=to_diff(there), after=to_diff(there))
 
 
@@ -121,46 +111,32 @@ def as_it_is(there: Snapshot) -> Plan:
 
 
 def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
-    """Plan the rollback of a service to the snapshot."""
     check_service_offers(service, "snapshotRollback", "has no rollback to snapshots")
     everything, name = task.account.snapshots(service.id), task.options.name
-    snapshot = find_usable(task, service, everything)
+    snapshot = only_snapshot(task, service, everything, "roll back to")
+    if snapshot is None:  # in check mode, the play may be to take it
+        task.expect_created(NoSuchItem(f"{label(service)} has no snapshot named {name!r}"), name)
+        snapshot = Snapshot.model_construct(name=name)
     since = snapshot.created_at or "an unknown date"
     overwrites = f"all changes on {label(service)} since {since} are lost with the rollback to {name!r}"
-    if not task.options.confirm:
-        raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
-    check_newer(task, service, snapshot, everything)
-    traces: list[RestoreTrace | None] = []
 
-    def reread() -> dict[str, Any]:
+    def result(trace: Trace | None) -> dict[str, Any]:
         now = task.account.snapshots(service.id)
         gone = vanished(task, "snapshot", service, f"the rollback to {name!r}", before=everything, now=now)
-        return to_result(snapshot_with_name(task, now), overwrites, next(iter(traces), None), gone)
+        return to_result(snapshot_with_name(task, now), overwrites, trace, gone)
 
-    return Plan(
-        result=to_result(snapshot, overwrites),
-        steps=[
-            Step(
-                f"roll {label(service)} back to snapshot {name!r}",
-                lambda: traces.append(roll_back(task, service, snapshot.name)),
-            )
-        ],
-        reread=reread,
-        before={"disk": "as it is now"},
-        after={"disk": f"as in snapshot {name!r} of {since}"},
+    plan = plan_bringing_back(
+        task,
+        f"roll {label(service)} back to snapshot {name!r}",
+        overwrites,
+        run=lambda: roll_back(task, service, snapshot.name),
+        result=result,
+        expected=to_result(snapshot, overwrites),
     )
-
-
-def find_usable(task: Task[SnapshotOptions], service: Service, everything: Sequence[Snapshot]) -> Snapshot:
-    """Return the snapshot to roll back to: the only one with its name.
-
-    In check mode, a missing one is assumed to be taken by an earlier task of the play.
-    """
-    name = task.options.name
-    snapshot = only_snapshot(task, service, everything, "roll back to")
-    if snapshot is None:
-        task.expect_created(NoSuchItem(f"{label(service)} has no snapshot named {name!r}"), name)
-    return snapshot or Snapshot.model_construct(name=name)
+    check_newer(task, service, snapshot, everything)
+    plan.before = {"disk": "as it is now"}
+    plan.after = {"disk": f"as in snapshot {name!r} of {since}"}
+    return plan
 
 
 def check_newer(
@@ -172,14 +148,13 @@ def check_newer(
     newer = [name for name, moment in moments.items() if taken and moment and moment > taken]
     if newer and not task.options.discard_newer:
         raise Invalid(
-            f"on {label(service)}, {', '.join(map(repr, newer))} were taken after {snapshot.name!r}. The "
-            "platform does not say what a rollback does to them: it may delete them. Set discard_newer: true "
-            "to go ahead",
+            f"on {label(service)}, {', '.join(map(repr, newer))} were taken after {snapshot.name!r}. A "
+            "rollback may delete them. Set discard_newer: true to go ahead",
             newer=newer,
         )
 
 
-def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> RestoreTrace | None:
+def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> Trace | None:
     """Roll back, once, and wait until nothing changes: snapshots have no status."""
     rollback = Change(
         what=f"the rollback of {label(service)} to snapshot {name!r}",
@@ -200,7 +175,6 @@ def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> Resto
 
 
 def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
-    """Plan the deletion of the snapshot with this name."""
     there = only_snapshot(task, service, task.account.snapshots(service.id), "delete")
     if there is None:
         return Plan(result=to_result(None))

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from ..shared.options import Options
 from ..shared.pending import AT_DEPLOY, DEPLOY, ENVIRONMENT, Kinds, Pending
@@ -21,6 +20,7 @@ from ..shared.plan import Task
 from ..shared.store import Kind, Record
 from ..shared.task_errors import Invalid
 
+T = TypeVar("T")
 MAX_IMAGES = 50
 REASONS = {
     ENVIRONMENT: "its environment was written at {since} and is not in effect yet",
@@ -48,8 +48,8 @@ HISTORY = Kind("pending", History, "the history of an application", hint=True)
 class AppRecords:
     """The records of one application, in ``state_dir`` if it is set, and always in Ansible's home.
 
-    Both are written, because ``state_dir`` may be set for one task and not for the next. If Ansible's home
-    is not writable, ``state_dir`` is enough.
+    Both are written, because ``state_dir`` may be set for one task and not for the next. Only the first of
+    them has to be readable and writable.
     """
 
     pending: Sequence[Pending]
@@ -64,38 +64,34 @@ class AppRecords:
         both = dict.fromkeys((Pending.of(task, id), Pending.of(task, id, own_folder=True)))
         return cls([*both], lambda: task.client.clock.now().timestamp())
 
+    def _of_each(self, use: Callable[[Pending], T]) -> list[T]:
+        done: list[T] = []
+        for record in self.pending:
+            with suppress(Invalid) if done else nullcontext():
+                done.append(use(record))
+        return done
+
     # --- Pending changes ------------------------------------------------------------------------------
 
     def outstanding(self) -> Kinds:
         """Return the changes that take effect only with the next deploy, by kind."""
         found: Kinds = {}
-        for record in reversed(self.pending):
-            with suppress(Invalid) if record is not self.pending[0] else nullcontext():
-                found.update(record.outstanding())
+        for kinds in reversed(self._of_each(Pending.outstanding)):
+            found.update(kinds)
         return {kind: entry for kind, entry in found.items() if kind in AT_DEPLOY}
 
-    def note(self, kind: str, **details: Any) -> Callable[[], None]:
-        """Record a change before it is made. Without a time, ``at``, nothing tells whether it took effect.
+    def note(self, kind: str, **details: Any) -> Callable[[], object]:
+        """Record a change before it is made; return what takes that back.
 
-        Return what takes that back if the change was not made. What another run recorded since stays. The
-        first record must be writable.
+        Without a time, ``at``, nothing tells whether it took effect.
         """
-        noted: list[Callable[[], None]] = []
-        for record in self.pending:
-            try:
-                noted.append(record.note(kind, **{"at": self.now(), **details}))
-            except Invalid:
-                if not noted:
-                    raise
-        return partial(call_each, noted)
+        noted = self._of_each(lambda record: record.note(kind, **{"at": self.now(), **details}))
+        return lambda: [take_back() for take_back in noted]
 
-    def clearing(self, kinds: Iterable[str] | None = None) -> Callable[[], None]:
+    def clearing(self, kinds: Iterable[str] | None = None) -> Callable[[], object]:
         """Return what clears the changes that are outstanding now, of these kinds or all, once in effect."""
-        found = []
-        for record in self.pending:
-            with suppress(Invalid) if record is not self.pending[0] else nullcontext():
-                found.append(record.clearing(kinds))
-        return partial(call_each, found)
+        found = self._of_each(lambda record: record.clearing(kinds))
+        return lambda: [clear() for clear in found]
 
     def reasons(self) -> list[str]:
         """Return the reasons to deploy the image in service again, as phrases."""
@@ -144,7 +140,6 @@ class AppRecords:
         return next((digest for digest in reversed(history.images) if digest != in_service), None)
 
     def record_failure(self, digest: str) -> None:
-        """Record that the deploy of an image failed, until the next one that does not."""
         self._write(History(self.history.images, failed=digest))
 
     def record_in_service(self, in_service: str | None) -> None:
@@ -162,18 +157,10 @@ class AppRecords:
         self._write(History(images[-MAX_IMAGES:], left=left))
 
     def _write(self, history: History) -> None:
-        """Keep the history beside each record. If that is not possible, the next task knows less."""
         for record in self.pending:
-            with suppress(Invalid):
+            with suppress(Invalid):  # the next task knows less
                 history_of(record).write(replace(history, id=record.id))
 
 
-def call_each(calls: Sequence[Callable[[], None]]) -> None:
-    """Make these calls in turn."""
-    for call in calls:
-        call()
-
-
 def history_of(record: Pending) -> Record[History]:
-    """Return the history beside a record."""
     return Record(HISTORY, f"{record.record.path.removesuffix('.json')}.record_deploy")

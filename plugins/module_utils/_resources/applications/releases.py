@@ -65,15 +65,11 @@ def declaration(slug: str, tag: str, digest: str) -> Change:
 
 
 def pending_scan(tag: str, digest: str | None) -> ScanReport:
-    """Return the scan report of a release that has none yet."""
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
 
 
 def await_verdict(task: Task[ReleaseOptions], report: ScanReport, seconds: float | None = None) -> ScanReport:
-    """Wait until a release has a verdict, for so many seconds or ``wait_timeout``; return its scan report.
-
-    :raises WaitEnded: if there is no verdict by then.
-    """
+    """Wait until a release has a verdict, for so many seconds or ``wait_timeout``; return its scan report."""
     seconds = max(task.options.wait_timeout if seconds is None else seconds, 1.0)
     until = time.monotonic() + seconds
     release = Release(tag=str(report.tag), digest=str(report.digest))
@@ -91,8 +87,7 @@ def check_verdict(slug: str, report: ScanReport) -> None:
     if report.scan_status == ScanStatus.BLOCKED:
         raise Blocked(
             f"release {report.tag!r} of application {slug!r} is blocked: {describe_blocking_flaws(report)}. "
-            "Nothing was deployed. Push a corrected image, or ask the platform's team to lift the verdict on "
-            "this version",
+            "Nothing was deployed. Push a corrected image, or ask the platform's team to lift the verdict",
             scan=scan_view(report),
             blocking=plain(blocking(report)),
         )
@@ -109,7 +104,6 @@ def describe_blocking_flaws(report: ScanReport) -> str:
 
 
 def describe_flaw(flaw: Flaw) -> str:
-    """Describe a flaw: its id, package, version, reason and fix version."""
     why = REASONS.get(flaw.reason or "", flaw.reason)
     fix = f"fixed in {flaw.fix_version}" if flaw.fix_version else "no fix is known"
     where = " ".join(filter(None, [flaw.package or "a package that is not named", flaw.version]))

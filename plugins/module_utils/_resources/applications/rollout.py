@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deploys a release and verifies it; rolls back to the previous image.
+"""Deploys a release, verifies it and checks that it responds; rolls back to the previous image.
 
 A deploy is recorded on the controller before it is sent, and the record is removed once the deploy is
 confirmed. Only the record shows an unconfirmed deploy: the list of applications may show an image as in
@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ..._api import routes as r
@@ -31,13 +31,15 @@ from ..._api.errors import (
     Unprocessable,
 )
 from ..._api.models import App
+from ..._api.probes import probe_url, problem_of_url
 from ..._api.values import ContainerState, ScanStatus
 from ..services.view import read_state, shows_start_since
 from ..shared.change import Change, Unseen, apply, send
+from ..shared.options import option
 from ..shared.pending import AT_DEPLOY, DEPLOY
-from ..shared.plan import Task
+from ..shared.plan import Step, Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
-from ..shared.waiting import QUIET_SECONDS, poll_for
+from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
 from .records import AppRecords
 from .releases import Blocked, ReleaseOptions, await_verdict, check_verdict, declaration
 
@@ -46,20 +48,24 @@ CERTAIN_SECONDS = 2.0
 """How much later than a call a start has to show to be after it: dates and uptimes are whole seconds."""
 SHOWN_SECONDS = 3.0
 """For how long metrics may show a container as it was before it was restarted."""
+ADDRESS = "{address}"
+"""What stands for the application's own address in a URL."""
+REQUEST_SECONDS = 10.0
+"""How long one request may take. An application that hangs is requested again."""
+MAX_SECONDS = 24 * 60 * 60.0
 
 
 class DeployFailed(HostedError):
-    """The deploy failed: the version does not start, or the platform gave another reason.
-
-    ``refused`` is true if the platform refused the call, so that it may not have touched the node; ``began``
-    is false if it certainly has not. ``restarted`` says whether the container was restarted; it is empty if
-    it was not. ``may_be_busy`` is true if the reason may be another deploy that the platform is at.
-    """
+    """The deploy failed: the version does not start, or the platform gave another reason."""
 
     refused = False
+    """Whether the platform refused the call, so that it may not have touched the node."""
     began = True
+    """False if it certainly has not."""
     restarted = ""
+    """Whether the container was restarted, as a phrase; empty if it was not."""
     may_be_busy = False
+    """Whether the reason may be another deploy that the platform is at."""
 
     @classmethod
     def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
@@ -115,7 +121,7 @@ class Rollout:
         self.records = AppRecords.of(task, app.id)
         deployed.before, deployed.previous = app.digest, self.records.last_good(app.digest)
         note = {"digest": self.digest, "at": self.since}
-        self.take_back = write_record(task, lambda: self.records.note(DEPLOY, **note))
+        self.forget = write_record(task, lambda: self.records.note(DEPLOY, **note)) or (lambda: None)
         # It replaces the container, so what waits for a start is in effect too (Applications, rule 5).
         self.clear = self.records.clearing()
         self.records.record_in_service(deployed.previous)
@@ -123,27 +129,23 @@ class Rollout:
     def before_each(self) -> None:
         """Begin anew before a call that follows a wait: another run may have deployed meanwhile."""
         if self.sent and not self.lost:
-            if self.take_back is not None:
-                write_record(self.task, self.take_back)
+            write_record(self.task, self.forget)
             self.begin()
         self.sent = True
 
     def run(self) -> bool:
         """Deploy, verify that the image is in service, and update the records.
 
-        :return: false if the image is in service, but it is unknown whether it runs.
-        :raises Blocked: if its verdict forbids the deploy.
-        :raises DeployFailed: if the version does not start.
-        :raises EffectUnverified: if both responses were lost, or another version was deployed meanwhile.
-        :raises WaitEnded: if its scan is still running after ``wait_timeout``.
+        Returns false if the image is in service, but it is unknown whether it runs. Raises DeployFailed if
+        the version does not start.
         """
         try:
             seen = self.roll_out()
         except HostedError as error:
             if isinstance(error, DeployFailed) and error.began:
                 error.restarted = self.restarted()
-            if self.take_back and not self.may_have_acted(error):
-                write_record(self.task, self.take_back)
+            if not self.may_have_acted(error):
+                write_record(self.task, self.forget)
             raise
         if seen:
             write_record(self.task, self.clear)
@@ -175,10 +177,7 @@ class Rollout:
     # --- The call -------------------------------------------------------------------------------------
 
     def call(self) -> None:
-        """Call deploy, again while the platform refuses it for the moment.
-
-        Nothing is known while the platform may still be at an attempt whose response was lost.
-        """
+        """Call deploy. Nothing is known while the platform may be at an attempt whose response was lost."""
         try:
             self.call_until_ready()
         except HostedError as error:
@@ -197,11 +196,7 @@ class Rollout:
             ) from error
 
     def call_until_ready(self) -> None:
-        """Call deploy, again once the scan is done.
-
-        If the release was ``undecided``, its verdict may have come just after the refusal, so the call is
-        repeated once.
-        """
+        """Call deploy, again once the scan is done, which may be between a refusal and the look at it."""
         until, tried = time.monotonic() + self.task.options.wait_timeout, not self.undecided
         while True:
             try:
@@ -249,7 +244,13 @@ class Rollout:
         alone tells whether the deploy happened. After a 5xx, it does not: a version that does not start may
         be shown as in service. Then the response to another call decides, unless what runs shows a failure.
         """
-        seen = self.in_service_after(error)
+        doubt = f"whether release {self.tag!r} was deployed is unknown: {error.message}; "
+        try:
+            seen = self.in_service(0.0 if isinstance(error, ServerFailure) else QUIET_SECONDS / 2)
+        except HostedError as failed:
+            raise EffectUnverified(
+                f"{doubt}what is in service cannot be read: {failed.message}. The next run deploys it again"
+            ) from failed
         if seen == self.digest and started_after(self.task, self.id, self.since):
             return True
         if isinstance(error, ServerFailure):
@@ -259,7 +260,7 @@ class Rollout:
                 raise DeployFailed.after(error) from error
         elif self.lost:
             shown = "shown as" if seen == self.digest else "not"
-            raise self.unknown(error, f"{self.digest} is {shown} in service") from error
+            raise EffectUnverified(f"{doubt}{self.digest} is {shown} in service") from error
         elif seen == self.digest != self.deployed.before:
             self.task.warn(
                 f"the response to the deploy of release {self.tag!r} was lost ({error.message}); its image "
@@ -268,26 +269,9 @@ class Rollout:
             return False
         return None
 
-    def in_service_after(self, error: CallOutcomeUnknown) -> str | None:
-        """Return the image in service after a call without a clear response."""
-        try:
-            return self.in_service(0.0 if isinstance(error, ServerFailure) else QUIET_SECONDS / 2)
-        except HostedError as failed:
-            told = f"what is in service cannot be read: {failed.message}. The next run deploys it again"
-            raise self.unknown(error, told) from failed
-
-    def unknown(self, error: HostedError, seen: str) -> EffectUnverified:
-        """Return the error for a deploy of which nothing shows whether it was carried out."""
-        return EffectUnverified(
-            f"whether release {self.tag!r} was deployed is unknown: {error.message}; {seen}"
-        )
-
     def failed_to_start(self, seen: str | None) -> bool:
-        """Tell whether what runs shows a failure: nothing does, or what did before was started again.
-
-        A token for applications may not read that.
-        """
-        with suppress(HostedError):
+        """Tell whether what runs shows a failure: nothing does, or what did before was started again."""
+        with suppress(HostedError):  # a token for applications may not read that
             state = read_state(self.task, self.id)
             if state == ContainerState.RUNNING:
                 return seen != self.digest and shows_start_since(self.task.account, self.id, self.begun)
@@ -297,8 +281,7 @@ class Rollout:
     def restarted(self) -> str:
         """Say whether the container was restarted since the deploy began; nothing if it was not.
 
-        If the version does not start, the platform may run the one before again (Applications, rule 5). Only
-        the uptime shows that, and a token for applications may not read it.
+        Only the uptime shows that, and a token for applications may not read it.
         """
         with suppress(HostedError):
             if poll_for(lambda: shows_start_since(self.task.account, self.id, self.begun), SHOWN_SECONDS):
@@ -310,9 +293,8 @@ class Rollout:
     def may_have_acted(self, error: HostedError) -> bool:
         """Tell whether a failed deploy may have touched the node.
 
-        A refusal because of the verdict has not. A version that does not start is also refused, and the
-        platform may go on to show the image before. So after any other refusal, both a restart and the image
-        decide.
+        A version that does not start is also refused, and the platform may go on to show the image before. So
+        after a refusal that is not because of the verdict, both a restart and the image decide.
         """
         if isinstance(error, (Blocked, WaitEnded, Refused, NotSent)):
             return error.effect_unknown
@@ -341,11 +323,8 @@ def running_for(task: Task[Any], id: str) -> int | None:
 
 
 def started_after(task: Task[Any], id: str, sent: float) -> bool:
-    """Tell whether the container of an application runs, and certainly was started after a call was sent.
-
-    A token for applications may not read that.
-    """
-    with suppress(HostedError):
+    """Tell whether the container of an application runs, and certainly was started after a call was sent."""
+    with suppress(HostedError):  # a token for applications may not read that
         uptime, now = running_for(task, id), task.client.clock.shown()
         if now is not None and uptime is not None:
             return now.timestamp() - uptime >= sent + CERTAIN_SECONDS
@@ -379,36 +358,40 @@ def in_service_now(task: Task[ReleaseOptions], otherwise: str | None) -> str | N
 def put_in_service_meanwhile(task: Task[ReleaseOptions], *own: str | None) -> str | None:
     """Return the image in service if somebody else has put it there; ``None`` if that is not certain.
 
-    Whoever deployed it knows better what to run than a rollback would.
-
-    :param own: the images that this task may have put in service, or found there.
+    Whoever deployed it knows better what to run than a rollback would. ``own`` are the images that this task
+    may have put in service, or found there.
     """
     seen = in_service_now(task, None)
     return None if seen in own else seen
 
 
-def describe_other(seen: str, rolls_back: bool) -> str:
-    """Say that somebody else has put another image in service, so that it was left alone."""
-    return f"{seen} was put in service meanwhile{', so nothing was rolled back' if rolls_back else ''}"
-
-
-def roll_back(
+def take_back(
     task: Task[ReleaseOptions], failed: Deployed, other: str | None, runs: bool
-) -> tuple[str, bool]:
+) -> tuple[str, dict[str, Any]]:
+    """Roll back if that is wanted. Return a sentence on the outcome, and what the details of the error say.
+
+    ``other`` is what somebody else has put in service meanwhile, which is left alone.
+    """
+    outcome, restored = f"{other} was put in service meanwhile" if other else "", False
+    if not failed.rolls_back:
+        return outcome, {}
+    if other:
+        outcome += ", so nothing was rolled back"
+    else:
+        outcome, restored = roll_back(task, failed, runs)
+    return outcome, {"rollback": outcome, "rolled_back": restored}
+
+
+def roll_back(task: Task[ReleaseOptions], failed: Deployed, runs: bool) -> tuple[str, bool]:
     """Roll back to the previous image. Return a sentence on the outcome, and whether it is in service.
 
-    Raises nothing, because the task ends with the failure of the deploy itself.
-
-    :param other: what somebody else has put in service meanwhile, which is left alone.
-    :param runs: whether the previous image runs if the platform shows it as in service. If that is not
-        certain, it is deployed, which costs a restart at most.
+    Raises nothing, because the task ends with the failure of the deploy itself. Unless the previous image
+    ``runs`` for certain if it is shown as in service, it is deployed, which costs a restart at most.
     """
     previous = failed.previous
-    if other is not None:
-        return describe_other(other, rolls_back=True), False
     if previous is None or previous == failed.digest:
-        told = "There is no previous version" if previous is None else "The previous version is the same one,"
-        return f"{told}{'' if previous is None else ' so there is nothing'} to roll back to", False
+        told = "There is no previous version" if previous is None else "The previous version is the same one"
+        return f"{told}, so there is nothing to roll back to", False
     try:
         if runs and task.account.app(task.options.slug).digest == previous:
             return f"The previous version, {previous}, is in service", True
@@ -433,3 +416,110 @@ def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
     tag = f"rollback-{digest.rpartition(':')[2][:12]}"
     apply(task, declaration(slug, tag, digest))
     return tag
+
+
+# --- Health -------------------------------------------------------------------------------------------
+# The platform waits until the container stands up (Applications, rule 5). Whether the application in it
+# works, only a request to it tells: after its deploy, and in each run that changes nothing.
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthCheck:
+    """What to request of an application, and which responses are healthy ones."""
+
+    url: str
+    status: list[int] = option([200])
+    timeout: float = 60.0
+    interval: float = 2.0
+    validate_certs: bool = True
+
+    def check(self) -> None:
+        """Check the values, before anything is called."""
+        wrong = problem_of_url(self.url.replace(ADDRESS, "address.example:1"))
+        if wrong is not None:
+            shown = "url" if "@" in self.url else f"url {self.url!r}"
+            raise Invalid(f"{shown} of health_check {wrong}")
+        if not self.status or not all(100 <= status <= 599 for status in self.status):
+            raise Invalid(f"status {self.status} of health_check must list HTTP statuses, from 100 to 599")
+        for name, seconds in {"timeout": self.timeout, "interval": self.interval}.items():
+            if not 0 < seconds <= MAX_SECONDS:
+                raise Invalid(
+                    f"{name} of health_check is {seconds:g}; it must be more than 0 and at most "
+                    f"{MAX_SECONDS:g} seconds"
+                )
+
+    def url_of(self, app: App) -> str:
+        """Return the URL to request, with the address of the application where that belongs."""
+        if ADDRESS in self.url and not app.address:
+            raise Invalid(
+                f"application {app.slug!r} has no address for url {self.url!r} of health_check. Open it to "
+                "the Internet (public: true), or write another URL"
+            )
+        return self.url.replace(ADDRESS, app.address or "")
+
+
+class Unhealthy(HostedError):
+    """A release runs, and does not respond as its health check expects."""
+
+
+def health_steps(
+    task: Task[Any], check: HealthCheck | None, slug: str, deployed: Deployed | None = None
+) -> list[Step]:
+    """Return the step that checks an application, and what this run ``deployed``; none without a check."""
+    if check is None:
+        return []
+    summary = f"check that application {slug!r} responds at {check.url}"
+    return [Step(summary, lambda: ensure_healthy(task, check, deployed), changes=False)]
+
+
+def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | None) -> None:
+    """Wait until an application responds; if it does not in time, roll back if that is wanted, and fail.
+
+    Meanwhile a release that was deployed is recorded as not seen to succeed, so that nobody takes it for a
+    good one to roll back to. A run that is killed while it waits leaves that.
+    """
+    app = task.account.app(task.options.slug)
+    url, records, forget = check.url_of(app), AppRecords.of(task, app.id), None
+    if deployed:
+        forget = write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest, at=None))
+    reason = await_healthy(task, check, url)
+    # If somebody else has put another one in service since, that is left alone, and so are its records.
+    other = (
+        put_in_service_meanwhile(task, deployed.digest, deployed.previous) if deployed and reason else None
+    )
+    if forget and (reason is None or other):
+        write_record(task, forget)
+    if reason is None:
+        return
+    outcome, rollback = take_back(task, deployed, other, runs=True) if deployed else ("", {})
+    if deployed and rollback and other is None:
+        records.record_failure(deployed.digest)
+    raise Unhealthy(
+        f"application {app.slug!r} runs, but is not healthy: {reason}. {outcome or 'It stays in service'}",
+        health_url=url,
+        reason=reason,
+        **rollback,
+    )
+
+
+def await_healthy(task: Task[Any], check: HealthCheck, url: str) -> str | None:
+    """Request a URL until the response is a healthy one. Return what is wrong if it never is.
+
+    Waits for as long as the check says, whatever the task's own options for waiting are.
+    """
+    if not check.validate_certs and url.startswith("https:"):
+        task.warn("validate_certs of health_check is off: the certificate of the application was not checked")
+    verify: bool | str = (task.options.ca_path or True) if check.validate_certs else False
+    options = replace(task.options, wait_timeout=check.timeout, wait_interval=check.interval)
+    problem: str | None = None
+
+    def request() -> str | None:
+        nonlocal problem
+        problem = probe_url(url, check.status, REQUEST_SECONDS, verify)
+        return problem
+
+    try:
+        wait_until(replace(task, options=options), request, lambda seen: seen is None, str, "its health")
+    except WaitEnded:
+        return f"{problem}, for {check.timeout:g} seconds"
+    return None

@@ -19,8 +19,7 @@ from typing import Any
 
 from ..._api.libraries import ValidationError
 from ..._api.text import describe_type
-from ..applications.environment_rules import merged, references
-from ..applications.lookup import check_slug
+from ..applications.lookup import check_slug, merged, references
 from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
 from ..shared.identify import near_miss

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
 
 from ..._api.errors import HostedError
-from ..applications.environment_rules import REFERENCE
+from ..applications.lookup import REFERENCE
 from ..shared.plan import Resource
 from .document import Document, Path, SourceOptions
 

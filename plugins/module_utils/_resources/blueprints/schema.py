@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal
 
 from ..._api.errors import HostedError
 from ..._api.libraries import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-from ..applications.environment_rules import check_name
-from ..applications.health import HealthCheck
-from ..applications.lookup import check_digest, check_tag
+from ..applications.lookup import check_digest, check_name, check_tag
+from ..applications.rollout import HealthCheck
 from ..shared.budget import read_budget
 from ..shared.money import read_amount
 from ..shared.names import check_selector

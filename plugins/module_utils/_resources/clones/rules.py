@@ -16,8 +16,7 @@ from typing import Any
 
 from ..._api.models import App
 from ..._api.text import composed, counted
-from ..applications.environment_rules import redirected, references
-from ..applications.lookup import check_slug
+from ..applications.lookup import check_slug, redirected, references
 from ..blueprints.contents import Contents
 from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member, described_entries

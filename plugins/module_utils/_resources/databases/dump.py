@@ -41,17 +41,17 @@ LONGEST_LOGIN = 1000
 """How many bytes a name or password may have. The engines' programs cut lines of 4,096 bytes into several."""
 CONTROL = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 
-#: Who owns a view, trigger, routine or event of MariaDB and MySQL, which only an administrator may restore.
-#: The clause stands at the beginning of these statements alone.
 NAME = rb"(?:`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\")"
 DEFINER = rb"DEFINER=" + NAME + rb"(?:@" + NAME + rb")? ?"
+"""Who owns a view, trigger, routine or event of MariaDB and MySQL. Only an administrator may restore that."""
 OWNED = re.compile(rb"((?:/\*!\d+ )?CREATE(?: OR REPLACE)?(?:\*/ /\*!\d+)? )" + DEFINER)
+BODY = re.compile(rb"DELIMITER (?!;\s*$)\S+\s*$")
+"""What comes before a trigger, routine or event, and before the settings of an event."""
+BODY_ENDS = re.compile(rb"DELIMITER ;\s*$")
+SETTING = re.compile(rb"/\*!\d+ SET ")
 VIEW = re.compile(rb"/\*!50001 CREATE ALGORITHM=\w+ \*/\s*$")
 OWNED_VIEW = re.compile(rb"(/\*!50013 )" + DEFINER)
 """The line that follows that of a view."""
-QUOTED = rb"`(?:[^`\n]|``)*`"
-ROWS = re.compile(rb"INSERT INTO " + QUOTED + rb"(?: \(" + QUOTED + rb"(?:, " + QUOTED + rb")*\))? VALUES\b")
-"""What rows begin with, in whose values every line break is written as an escape."""
 COMPLETED = b"-- Dump completed"
 """What the programs of MariaDB and MySQL end a dump with."""
 ARCHIVE = b"PGDMP"
@@ -103,8 +103,6 @@ class NotDumpableError(NoDumpError):
 
 @dataclass(frozen=True)
 class Login:
-    """Where a database is and who opens it."""
-
     host: str
     port: int
     user: str
@@ -114,32 +112,26 @@ class Login:
 
 @dataclass(frozen=True)
 class Engine:
-    """How the databases of an engine are dumped.
-
-    `programs` are by preference, and so are the `clients` that restore. `secret` writes the file that holds
-    the password, `command` the arguments after the program's path, and `environment` what they leave out. The
-    program writes to standard output, which is compressed here where the program does not do it, without the
-    lines and clauses that `lines` leaves out.
-    """
+    """How the databases of an engine are dumped and restored."""
 
     programs: tuple[str, ...]
     clients: tuple[str, ...]
+    """What dumps and what restores, by preference."""
     package: str
     file: str
     compress: bool
+    """Whether what the program writes is compressed here."""
     secret: Callable[[Login], str]
+    """Writes the file that holds the password."""
     command: Callable[[str, Login, str], list[str]]
+    client: Callable[[str, Login, str], list[str]]
+    """The arguments after a program's path; ``environment`` is what they leave out."""
     environment: Callable[[Login, str], dict[str, str]]
     lines: Callable[[Iterable[bytes]], Iterator[bytes]] = iter
+    """Leaves lines and clauses out of a dump."""
 
 
 # --- Engines ----------------------------------------------------------------------------------------
-
-
-def pgpass(login: Login) -> str:
-    """Write PostgreSQL's password file: one line for whatever is asked for."""
-    password = login.password.replace("\\", "\\\\").replace(":", "\\:")
-    return f"*:*:*:*:{password}\n"
 
 
 def pg_environment(login: Login, secret: str) -> dict[str, str]:
@@ -183,7 +175,7 @@ def mysql_login(program: str, login: Login, secret: str) -> list[str]:
 def kept_options(program: str) -> list[str]:
     """Return what the user's option files tell a program of MariaDB and MySQL of how to connect.
 
-    :raises NoDumpError: if they cannot be read: without them, it might not encrypt.
+    Without them, it might not encrypt.
     """
     done = subprocess.run(  # noqa: S603 - the engine's own program
         [program, "--print-defaults"], stdin=subprocess.DEVNULL, capture_output=True, check=False
@@ -196,6 +188,26 @@ def kept_options(program: str) -> list[str]:
 
 
 def mysql_command(program: str, login: Login, secret: str) -> list[str]:
+    """Read statements from standard input, and write rows without headings.
+
+    In binary mode no command but DELIMITER and that of the character set is known, and no byte is changed.
+    """
+    return [
+        *mysql_login(program, login, secret),
+        "--binary-mode",
+        "--local-infile=0",  # a server or a dump that asks for a file of this machine gets none
+        "--comments",  # those in a trigger or a routine belong to it
+        f"--connect-timeout={CONNECT_SECONDS}",
+        "--batch",
+        "--quick",  # rows are printed as they come, however many they are
+        "--raw",
+        "--skip-column-names",
+        "--",
+        login.database,
+    ]
+
+
+def mysqldump_command(program: str, login: Login, secret: str) -> list[str]:
     """Dump in one transaction, with all that belongs to the database."""
     return [
         *mysql_login(program, login, secret),
@@ -217,83 +229,30 @@ def mysql_command(program: str, login: Login, secret: str) -> list[str]:
 def without_owners(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines of a dump without owners: what is restored belongs to whoever restores it.
 
-    What looks like an owner in a text, a comment or a name is left as it is.
+    Only the line after that of a view names one, and the first statement of a body: what looks alike in a
+    body, a text or a name stays.
     """
-    place = Place()
-    in_rows = in_view = False
+    owned, in_body = None, False
     for line in lines:
-        if in_rows or (place.at_start and ROWS.match(line)):
-            in_rows = not line.endswith(b";\n")
-            yield line
-            continue
-        owned = OWNED if place.at_start else OWNED_VIEW
-        found = owned.match(line) if place.at_start or in_view else None
-        in_view = place.at_start and VIEW.match(line) is not None
-        place.read(line)
-        yield found[1] + line[found.end() :] if found else line
-
-
-class Place:
-    """Where in a dump of MariaDB or MySQL its reader is, which only who reads the quotes before it knows."""
-
-    COMMAND = re.compile(rb"DELIMITER (\S+)\s*$")
-    MODE = re.compile(rb"/\*!\d+ SET sql_mode\s*= (.*)")
-    _within = b""
-    """What ends the text, name or comment that has begun."""
-    _begun = False
-    """Whether anything of a statement was read."""
-    _delimiter = b";"
-    _mode = b""
-
-    @property
-    def at_start(self) -> bool:
-        """Whether the next line may begin a statement."""
-        return not (self._begun or self._within)
-
-    def read(self, line: bytes) -> None:
-        """Go on to the end of a line."""
-        if self.at_start and (command := self.COMMAND.match(line)):
-            self._delimiter = command[1]
-            return
-        if self.at_start and (mode := self.MODE.match(line)):
-            self._mode = mode[1]
-        position = 0
-        while position < len(line):
-            position = self._leave(line, position) if self._within else self._enter(line, position)
-
-    def _leave(self, line: bytes, position: int) -> int:
-        """Return where a text, name or comment ends; a backslash hides a quote of a text."""
-        hides = self._within == b"'" or (self._within == b'"' and b"ANSI_QUOTES" not in self._mode)
-        escape = rb"\\.|" if hides and b"NO_BACKSLASH_ESCAPES" not in self._mode else b""
-        for found in re.compile(escape + re.escape(self._within), re.DOTALL).finditer(line, position):
-            if found[0] == self._within:
-                self._within = b""
-                return found.end()
-        return len(line)
-
-    def _enter(self, line: bytes, position: int) -> int:
-        """Return where the next text, name, comment or statement begins."""
-        pattern = rb"['\"`#]|--(?=\s)|/\*(?!M?!)|" + re.escape(self._delimiter)
-        found = re.compile(pattern).search(line, position)
-        end = found.start() if found else len(line)
-        self._begun = self._begun or bool(line[position:end].strip())
-        if found is None:
-            return len(line)
-        if found[0] == self._delimiter:
-            self._begun = False
-        elif found[0] in (b"#", b"--"):
-            self._within = b"\n"
-        elif found[0] == b"/*":
-            self._within = b"*/"
-        else:
-            self._begun, self._within = True, found[0]
-        return found.end()
+        if in_body and BODY_ENDS.match(line):
+            owned, in_body = None, False
+        elif not in_body and BODY.match(line):
+            owned, in_body = OWNED, True
+        elif not in_body and VIEW.match(line):
+            owned = OWNED_VIEW
+        elif owned and not SETTING.match(line):
+            found, owned = owned.match(line), None
+            if found:
+                yield found[1] + line[found.end() :]
+                continue
+        yield line
 
 
 def for_mysql(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines of a dump as MySQL's own client reads them, whichever program made it."""
-    kept = (line for number, line in enumerate(lines) if number or not line.startswith(SANDBOX_MODE))
-    return without_owners(kept)
+    for number, line in enumerate(without_owners(lines)):
+        if number or not line.startswith(SANDBOX_MODE):
+            yield line
 
 
 POSTGRESQL = Engine(
@@ -302,8 +261,11 @@ POSTGRESQL = Engine(
     package="postgresql-client",
     file="database.dump",
     compress=False,  # the custom format is compressed
-    secret=pgpass,
+    secret=lambda login: "*:*:*:*:" + login.password.replace("\\", "\\\\").replace(":", "\\:") + "\n",
     command=lambda program, login, secret: ["--no-password", "--format=custom"],
+    client=lambda program, login, secret: [
+        *("--no-psqlrc", "--no-password", "--quiet", "--set=ON_ERROR_STOP=1", "--tuples-only", "--no-align")
+    ],
     environment=pg_environment,
 )
 MARIADB = Engine(
@@ -313,7 +275,8 @@ MARIADB = Engine(
     file="database.sql.gz",
     compress=True,
     secret=lambda login: f"[client]\npassword={quoted(login.password)}\n",
-    command=mysql_command,
+    command=mysqldump_command,
+    client=mysql_command,
     # No such file can be there: MySQL's programs read that of saved logins in any case.
     environment=lambda login, secret: {"MYSQL_TEST_LOGIN_FILE": f"{os.devnull}/none"},
     lines=without_owners,
@@ -332,7 +295,6 @@ ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB,
 
 
 def engine_of(name: str) -> Engine:
-    """Return how an engine is dumped."""
     engine = ENGINES.get(name.lower())
     if engine is None:
         raise NotDumpableError(
@@ -368,9 +330,8 @@ def reach(connection: Mapping[str, Any]) -> tuple[str, int]:
             continue
         return str(host), int(port)
     raise NotDumpableError(
-        f"this machine cannot reach the database ({'; '.join(reasons) or 'it has no address'}). Its internal "
-        "name is known only inside the project's network: run this on a service of that project, or open the "
-        "database to the Internet (public: true)"
+        f"this machine cannot reach the database ({'; '.join(reasons) or 'it has no address'}), which is "
+        "known only inside the project's network. Run this on a service there, or set public: true"
     )
 
 
@@ -393,10 +354,7 @@ def find_source(connection: Mapping[str, Any]) -> Source:
 
 
 def login_text(connection: Mapping[str, Any], name: str) -> str:
-    """Return a text of a login, which must stay one value wherever it is written.
-
-    :raises NotDumpableError: if it cannot. The message does not show it, as it may be the password.
-    """
+    """Return a text of a login, which must stay one value wherever it is written."""
     text = str(connection.get(name) or "")
     if CONTROL.search(text) or len(text.encode()) > LONGEST_LOGIN:
         raise NotDumpableError(
@@ -462,7 +420,6 @@ def dump_from(folder: Path, source: Source) -> Path:
 
 
 def write(file: IO[bytes], source: Source) -> None:
-    """Let the dump program write into a file."""
     engine, program = source.engine, source.program
     last: deque[bytes] = deque(maxlen=LAST_LINES)
     bounds, stdout = (PRINTING, subprocess.PIPE) if engine.compress else ("", file)
@@ -477,11 +434,7 @@ def write(file: IO[bytes], source: Source) -> None:
 
 @contextmanager
 def running(
-    database: Source,
-    program: str,
-    command: Callable[[str, Login, str], list[str]],
-    bounds: str,
-    **streams: Any,
+    database: Source, program: str, arguments: Callable[[str, Login, str], list[str]], bounds: str, **io: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a program of a database's engine, which opens the database, within bounds that a shell sets."""
     engine, login = database.engine, database.login
@@ -494,11 +447,11 @@ def running(
         secret = f"/proc/self/fd/{descriptor}"
         surrounding = {**surroundings(), **engine.environment(login, secret), "MARIADB_PLUGIN_DIR": plugins}
         with subprocess.Popen(  # noqa: S603 - the engine's own program
-            ["/bin/sh", "-c", f'{bounds}exec "$@"', "sh", program, *command(program, login, secret)],
+            ["/bin/sh", "-c", f'{bounds}exec "$@"', "sh", program, *arguments(program, login, secret)],
             env=surrounding,
             pass_fds=[descriptor],
             stderr=words,
-            **streams,
+            **io,
         ) as process:
             yield process
         if process.returncode:
@@ -520,7 +473,6 @@ def link_plugins(program: Path, folder: Path) -> None:
 
 
 def end_of(words: IO[bytes]) -> bytes:
-    """Return the end of what a program has said."""
     words.seek(max(0, words.seek(0, os.SEEK_END) - PIECE))
     return words.read(PIECE)
 
@@ -535,10 +487,7 @@ def pieces(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
 
 
 def check_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes], program: str) -> None:
-    """Refuse what is no dump, or not all of one, although the program said that all went well.
-
-    A wrapper that swallows an exit code leaves such a file, and nobody finds out before the restore.
-    """
+    """Refuse what is no whole dump although the program said that all went well, as some wrappers do."""
     if not is_whole(file, engine, last):
         sign = f"line {COMPLETED.decode()!r}" if engine.compress else f"{ARCHIVE.decode()} at its beginning"
         raise NoDumpError(
@@ -561,9 +510,7 @@ def is_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes]) -> bool:
 def content_digest(dump: Path, engine: Engine, *, elsewhere: bool = True) -> str:
     """Read a dump to its end; return a checksum of what it says, whenever it was made.
 
-    :param elsewhere: whether it is the same for another database with the same content. Otherwise owners and
-        rights count, and what its server and program say of themselves.
-    :raises NoDumpError: if it is not whole.
+    If not ``elsewhere``, owners and rights count, and what its server and program say of themselves.
     """
     summing = hashlib.sha256()
     try:

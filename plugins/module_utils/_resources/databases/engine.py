@@ -21,20 +21,14 @@ def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
     """Check that the tunnel supports the engine (Database tunnel)."""
     if inventory.supported is False:
         raise Invalid(
-            f"the tunnel cannot open the engine {inventory.engine!r} of service {service!r}: neither rows "
-            "nor queries are possible. A neighbor in its project can connect to it; "
-            "hosted.services.database_info with return_secrets returns the connection",
+            f"the tunnel cannot open the engine {inventory.engine!r} of service {service!r}. A neighbor in "
+            "its project can; hosted.services.database_info with return_secrets returns the connection",
             engine=inventory.engine,
         )
 
 
 def find_connection(account: Account, service: Service) -> DatabaseConnection | None:
-    """Return how to connect to a database; ``None`` for a service that is none.
-
-    The platform refuses it for a service that is none; the specification does not show with which status.
-
-    :raises Invalid: if the product is a database all the same.
-    """
+    """Return how to connect to a database; ``None`` for a service that is none, for which it is refused."""
     try:
         return account.database_connection(service.id)
     except TokenRejected:
@@ -58,7 +52,6 @@ def connection_facts(connection: DatabaseConnection, settings: Settings | None) 
 
 
 def connection_url(task: Task[OneServiceOptions]) -> str:
-    """Return the connection URL of the task's database service."""
     url = task.account.database_connection(service_id(task)).url
     if not url:
         raise UnexpectedAnswer(f"{CONNECTION}: the field 'url' is missing from the response")

@@ -28,20 +28,17 @@ from typing import IO, cast
 
 from ..._sftp.errors import TransferFailed
 from .dump import (
-    CONNECT_SECONDS,
     LAST_LINES,
     MARIADB,
     POSTGRESQL,
     PRINTING,
     Engine,
-    Login,
     NoDumpError,
     Source,
     content_digest,
     find_program,
     find_source,
     is_whole,
-    mysql_login,
     restorable,
     running,
     statements,
@@ -114,16 +111,12 @@ class Dump:
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
         return os.fstat(self.file.fileno()).st_size
 
     @classmethod
     @contextmanager
     def of(cls, database: Source) -> Iterator[Dump]:
-        """Dump a database into a file of mode 0600 that has no name.
-
-        :raises NoDumpError: if there is no whole dump.
-        """
+        """Dump a database into a file of mode 0600 that has no name."""
         engine = database.engine
         with tempfile.TemporaryFile() as file:
             write(file, database)
@@ -152,10 +145,7 @@ class Dump:
             return there.digest == self.digest
 
     def restore(self, database: Source) -> None:
-        """Replace all that is in a database by what the dump says.
-
-        :raises NoDumpError: with what the client said; PostgreSQL then has what it had.
-        """
+        """Replace all that is in a database by what the dump says. PostgreSQL does so in whole or not."""
         lines = restorable(self.path, self.engine)
         if database.engine is POSTGRESQL:
             # The dump ends the transaction. psql's own would be committed at the end of its input, also if
@@ -180,32 +170,6 @@ def as_failure(what: str = "", advice: str = "") -> Iterator[None]:
 # --- Clients --------------------------------------------------------------------------------------------
 
 
-def psql_command(program: str, login: Login, secret: str) -> list[str]:
-    """Read statements from standard input, write rows without headings, and end at the first error."""
-    options = ["--no-psqlrc", "--no-password", "--quiet", "--set=ON_ERROR_STOP=1"]
-    return [*options, "--tuples-only", "--no-align"]
-
-
-def mysql_command(program: str, login: Login, secret: str) -> list[str]:
-    """Read statements from standard input, and write rows without headings.
-
-    In binary mode no command but DELIMITER and that of the character set is known, and no byte is changed.
-    """
-    return [
-        *mysql_login(program, login, secret),
-        "--binary-mode",
-        "--local-infile=0",  # a server or a dump that asks for a file of this machine gets none
-        "--comments",  # those in a trigger or a routine belong to it
-        f"--connect-timeout={CONNECT_SECONDS}",
-        "--batch",
-        "--quick",  # rows are printed as they come, however many they are
-        "--raw",
-        "--skip-column-names",
-        "--",
-        login.database,
-    ]
-
-
 def check_client(engine: Engine) -> None:
     """Check that what dumps and restores databases of an engine is installed."""
     find_program(engine, engine.programs)
@@ -223,10 +187,7 @@ def check_client(engine: Engine) -> None:
 
 
 def find_target(connection: Mapping[str, object], source: Source) -> Source:
-    """Return the database to restore into, which is another one than ``source``.
-
-    :raises NoDumpError: if it cannot be told from it, or not be reached.
-    """
+    """Return the database to restore into, which is another one than ``source``."""
     target = find_source(connection)
     if target.engine is not source.engine:
         raise NoDumpError(
@@ -237,9 +198,8 @@ def find_target(connection: Mapping[str, object], source: Source) -> Source:
     if mine == other:
         raise NoDumpError(
             f"from this machine, both databases are {mine[2]!r} at {mine[0]}:{mine[1]}, so the one to "
-            "restore into cannot be told from the one that was dumped; nothing was restored. An internal "
-            "name leads to whichever database is in this machine's own project: open the other one to the "
-            "Internet (public: true), or run this elsewhere"
+            "restore into cannot be told from the one that was dumped. An internal name leads to the one of "
+            "this machine's project: open the other one (public: true), or run this elsewhere"
         )
     return target
 
@@ -267,12 +227,7 @@ SELECT CONCAT('SELECT COUNT(*) FROM `', REPLACE(TABLE_NAME, '`', '``'), '`;')
 
 
 def check_login(target: Source) -> None:
-    """Log in to a database, and run a statement.
-
-    What accepts the connection may be a proxy, or an engine that is still starting.
-
-    :raises NoDumpError: with what the client said.
-    """
+    """Run a statement: what accepts the connection may be a proxy, or an engine that is still starting."""
     run_client(target, [b"SELECT 1;\n"])
 
 
@@ -290,17 +245,15 @@ def run_client(target: Source, statements: Iterable[bytes]) -> bytes:
     """Let the engine's client run statements; return what it printed.
 
     From its first line on, psql ends at a command, as nobody knows the key.
-
-    :raises NoDumpError: with what it said if it failed.
     """
-    engine = target.engine
-    program, command, first, bounds = find_program(engine, engine.clients), mysql_command, b"", PRINTING
+    engine, bounds = target.engine, PRINTING
+    program = find_program(engine, engine.clients)
     if engine is POSTGRESQL:
-        command, first = psql_command, RESTRICTING + b" %b\n" % secrets.token_hex(32).encode()
+        statements = chain([RESTRICTING + b" %b\n" % secrets.token_hex(32).encode()], statements)
         bounds += f"ulimit -d {PSQL_MEMORY // 1024}; "
     with tempfile.TemporaryFile() as rows:
-        with running(target, program, command, bounds, stdin=subprocess.PIPE, stdout=rows) as process:
-            feed(process, chain([first], statements))
+        with running(target, program, engine.client, bounds, stdin=subprocess.PIPE, stdout=rows) as process:
+            feed(process, statements)
         rows.seek(0)
         return rows.read()
 

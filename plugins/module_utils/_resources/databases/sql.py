@@ -116,7 +116,6 @@ class Statement:
 
     @property
     def several(self) -> bool:
-        """Whether something follows a semicolon."""
         texts = [token.text for token in self.tokens if token.kind not in ("space", "comment")]
         while texts and texts[-1] == ";":
             texts.pop()
@@ -138,7 +137,6 @@ class Statement:
 
     @property
     def outer_words(self) -> set[str]:
-        """The words that are not inside parentheses."""
         depth, found = 0, set()
         for token in self.tokens:
             depth += {"(": 1, ")": -1}.get(token.text, 0)
@@ -159,11 +157,7 @@ class Statement:
         return "".join(token.text for token in tokens) + f"\nLIMIT {limit} OFFSET {offset}"
 
     def filled(self, params: Mapping[str, Any]) -> Statement:
-        """Return the statement with each ``:name`` outside quotes and comments replaced by its value.
-
-        :raises Invalid: for an engine without known rules, a text that can be read in two ways, a value that
-            cannot be written, and names that do not fit each other.
-        """
+        """Return the statement with each ``:name`` outside quotes and comments replaced by its value."""
         if not params:
             return self
         if self.dialect is None:
@@ -174,9 +168,8 @@ class Statement:
             )
         if self.ambiguous:
             raise Invalid(
-                "where the quotes or comments of this query end depends on the server's settings, so params "
-                "cannot be put into it safely. Put text that holds a backslash before a quote into params, "
-                "and remove quotes and comments that do not end"
+                "where the quotes or comments of this query end depends on the server's settings. Put text "
+                "that holds a backslash before a quote into params, and end all quotes and comments"
             )
         used = {token.text[1:] for token in self.tokens if token.kind == "place"}
         check_names(used, set(params))
@@ -217,7 +210,6 @@ def replace_value(column: str, written: str, place: str) -> str:
 
 
 def check_names(used: set[str], given: set[str]) -> None:
-    """Refuse a value without its place and a place without its value."""
     if used - given:
         raise Invalid(f"the query names :{sorted(used - given)[0]}, which params lacks")
     if given - used:
@@ -232,10 +224,7 @@ CONSTANTS = {None: "NULL", True: "TRUE", False: "FALSE"}
 
 
 def literal(value: Any, name: str, write: Callable[[str], str]) -> str:
-    """Return a value as SQL; ``write`` does it for text. A list becomes what stands between ``IN ( )``.
-
-    :raises Invalid: for a value that SQL has no literal for. The message names the parameter, not its value.
-    """
+    """Return a value as SQL; ``write`` does it for text. A list becomes what stands between ``IN ( )``."""
     if isinstance(value, list):
         if not value:
             raise Invalid(f"params.{name} is an empty list, and SQL has no IN () of nothing")

@@ -23,7 +23,7 @@ from ..._api.text import counted, first_of
 from ..clones.source import Wanted
 from ..databases.dump import ENGINES
 from ..last_copies.last_copy import is_last_copy
-from ..restore_points.off_site import moment_in
+from ..shared.restore_points import moment_in
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .target import Span
 

@@ -17,7 +17,7 @@ from typing import Any
 from ..._api.errors import HostedError
 from ..._api.models import ProjectGraph, Service, ServiceSummary, Settings
 from ..._api.values import ServiceStatus
-from ..applications.environment_rules import REFERENCE
+from ..applications.lookup import REFERENCE
 from ..clones.content import POWER
 from ..clones.rules import lacks
 from ..clones.source import Data, check_dictionaries, referring_names

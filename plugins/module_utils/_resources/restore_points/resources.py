@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the modules of backups and of snapshots share: options, names, results, and how fresh copies are.
 
-Also how a restore or a rollback is seen to begin and to end, on a platform that may show that late or not at
-all: neither the answers of their routes are shown, nor when a backup becomes RESTORING.
+Also how a restore or a rollback is seen to begin and to end, which the platform may show late or not at all.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from unicodedata import category
 from ..._api import routes as r
 from ..._api.errors import HostedError
 from ..._api.models import Backup, Service, Snapshot
-from ..._api.text import first_of
+from ..._api.text import counted, first_of
 from ..._api.values import BackupStatus, ServiceStatus
 from ..services.many_services import (
     ManyServicesOptions,
@@ -35,14 +34,15 @@ from ..shared.change import Change, Gone, Listed, apply
 from ..shared.identify import label
 from ..shared.names import fits, same_name
 from ..shared.options import Options, WaitOptions, option, required
-from ..shared.plan import Plan, Resource, Task
+from ..shared.plan import Plan, Resource, Step, Task
 from ..shared.restore_points import BACKUPS, as_restore_point, newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import FIRST_PAUSE, wait_until
 
 C = TypeVar("C", Backup, Snapshot)
-T = TypeVar("T")
+Trace = dict[str, Any]
+"""Whether a restore or a rollback was seen to begin, and the types of the events since, the newest first."""
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
 MAX_NAMED_COPIES = 5
 EVENTS_READ = 20
@@ -112,25 +112,24 @@ def result_of(
     one: str,
     copy: Backup | Snapshot | None,
     overwrites: str | None = None,
-    trace: RestoreTrace | None = None,
+    trace: Trace | None = None,
     gone: Sequence[Backup | Snapshot] = (),
 ) -> dict[str, Any]:
     """Return what the result says about a service: its copy, and what bringing that back overwrites.
 
-    ``trace`` is what a restore or a rollback left behind, where it was waited for; ``gone`` are the copies
-    that vanished though the task did not delete them.
+    ``gone`` are the copies that vanished though the task did not delete them.
     """
     return {
         one: copy.as_dict() if copy else None,
         "overwrites": overwrites,
-        "start_seen": trace.start_seen if trace else None,
-        "events": trace.events if trace else None,
+        "start_seen": None,
+        "events": None,
+        **(trace or {}),
         "vanished": [copy.as_dict() for copy in gone],
     }
 
 
 def read_copies(account: Account, kind: str, service_id: str) -> Sequence[Backup | Snapshot]:
-    """Return the backups or the snapshots of a service."""
     return account.backups(service_id) if kind == BACKUPS else account.snapshots(service_id)
 
 
@@ -158,19 +157,14 @@ def named(name: str, copies: Iterable[C]) -> list[C]:
 def vanished(
     task: Task[Options], kind: str, service: Service, what: str, *, before: Iterable[C], now: Iterable[C]
 ) -> list[C]:
-    """Return the copies that disappeared with ``what``, which did not delete them, and warn of them.
-
-    Snapshots are identified by name.
-    """
+    """Return the copies that disappeared with ``what``, which did not delete them, and warn of them."""
     there = {copy.id or copy.name for copy in now}
     gone = [copy for copy in before if (copy.id or copy.name) not in there]
     if gone:
         named = [f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone]
         task.warn(
-            f"after {what}, {len(gone)} {kind}{'s' if len(gone) > 1 else ''} of {label(service)} "
-            f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {first_of(named, MAX_NAMED_COPIES)}. "
-            "This task did not delete them: the platform may have deleted them to make room, or another run "
-            "may have"
+            f"after {what}, {counted(len(gone), kind)} of {label(service)} {'are' if gone[1:] else 'is'} no "
+            f"longer on its list: {first_of(named, MAX_NAMED_COPIES)}. This task did not delete them"
         )
     return gone
 
@@ -178,28 +172,27 @@ def vanished(
 # --- Restores ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Observation:
-    """What one look shows: the status of the backup, and the newest event of the journal.
+def plan_bringing_back(
+    task: Task[RestorePointOptions],
+    summary: str,
+    overwrites: str,
+    *,
+    run: Callable[[], Trace | None],
+    result: Callable[[Trace | None], dict[str, Any]],
+    expected: dict[str, Any],
+) -> Plan:
+    """Plan to bring a service back to a copy, if the user has agreed that this ``overwrites`` what it does.
 
-    An event of ``None`` is one that could not be read, or that nobody needs to know any more. Where the
-    journal is empty, it is an empty string.
+    ``result`` reads the copy again, and returns the result with what was seen.
     """
+    if not task.options.confirm:
+        raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
+    seen: list[Trace | None] = [None]
 
-    status: str | None
-    event: str | None = None
+    def step() -> None:
+        seen[0] = run()
 
-
-@dataclass(frozen=True)
-class RestoreTrace:
-    """What a restore or a rollback left behind, once it was waited for.
-
-    ``events`` are the types of the events that the journal gained, the newest first; ``None`` where it could
-    not be read.
-    """
-
-    start_seen: bool
-    events: list[str] | None
+    return Plan(result=expected, steps=[Step(summary, step)], reread=lambda: result(seen[0]))
 
 
 def bring_back(
@@ -208,47 +201,24 @@ def bring_back(
     change: Change,
     missed: str,
     read_status: Callable[[], str] | None = None,
-) -> RestoreTrace | None:
+) -> Trace | None:
     """Restore or roll back, once. If the task waits, return what was seen once it is over.
 
-    It is over when it was seen to begin and to end, or when nothing changed for the quiet time.
-
-    :param missed: what would have shown the start.
-    :param read_status: reads the status of a COMPLETED backup, and raises if its restore failed. A snapshot
-        has none.
+    ``missed`` is what would have shown the start. ``read_status`` reads the status of a COMPLETED backup, and
+    raises if its restore failed; a snapshot has none.
     """
-    at_rest = BackupStatus.COMPLETED if read_status else None
-    before = last = Observation(at_rest, newest_event(task, service))
+    first = newest_event(task, service)
     apply(task, change, wait=False)
     if not task.options.wait:
         return None
-
-    def look() -> Observation:
-        nonlocal last
-        status = read_status() if read_status else None
-        event = (newest_event(task, service) or last.event) if status == at_rest else None
-        last = Observation(status, event)
-        return last
-
-    quiet = quiet_seconds(task)
-    seen, moved = wait_through(
-        task,
-        look,
-        lambda sight: sight.status != at_rest,
-        lambda sight: f"the backup is {sight.status}" if sight.status else "nothing shows how far it is",
-        change.what,
-        before=before,
-        quiet=quiet,
-    )
-    began = seen if at_rest else moved
+    began = await_end(task, service, change.what, first, read_status)
     if not began:
         task.warn(
-            f"the start of {change.what} was not seen: {missed} for {quiet:g} seconds. It is "
-            "assumed to be done, but that is not certain. Check the files of the service before you use it; "
-            "raise quiet_time if the platform begins later than that"
+            f"the start of {change.what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is "
+            "assumed to be done. Check the files of the service before you use it, or raise quiet_time"
         )
     # An old failure is no sign, so where the newest event of before is not known, nothing is.
-    gained = None if before.event is None else events_since(task, service, before.event)
+    gained = None if first is None else events_since(task, service, first)
     for kind in gained or ():
         if kind.endswith("_FAILED"):  # it may leave everything as it was
             raise WaitEnded(
@@ -256,52 +226,49 @@ def bring_back(
                 "files of the service before you use it",
                 events=gained,
             )
-    return RestoreTrace(began, gained)
+    return {"start_seen": began, "events": gained}
+
+
+def await_end(
+    task: Task[RestorePointOptions],
+    service: Service,
+    what: str,
+    event: str | None,
+    read_status: Callable[[], str] | None,
+) -> bool:
+    """Wait until a restore or a rollback is over. Return whether it was seen to begin.
+
+    The platform may show the beginning late or never. So it is over if its backup was in another status and
+    no longer is, or if neither that nor the newest ``event`` changed for the quiet time.
+    """
+    at_rest, quiet = BackupStatus.COMPLETED if read_status else None, quiet_seconds(task)
+    last, began, moved, still_since = (at_rest, event), False, False, time.monotonic()
+
+    def look() -> tuple[str | None, str | None]:
+        status = read_status() if read_status else None
+        return status, (newest_event(task, service) or last[1]) if status == at_rest else None
+
+    def over(seen: tuple[str | None, str | None]) -> bool:
+        nonlocal last, began, moved, still_since
+        if seen != last:
+            last, moved, still_since = seen, True, time.monotonic()
+        began = began or seen[0] != at_rest
+        return seen[0] == at_rest and (began or time.monotonic() - still_since >= quiet)
+
+    def longest_pause() -> float:
+        left = still_since + quiet - time.monotonic()  # so that the quiet time is not overstayed
+        return task.options.wait_interval if began else max(min(START_PAUSE, left), FIRST_PAUSE)
+
+    def describe(seen: tuple[str | None, str | None]) -> str:
+        return f"the backup is {seen[0]}" if seen[0] else "nothing shows how far it is"
+
+    wait_until(task, look, over, describe, what, longest_pause=longest_pause)
+    return began if read_status else moved
 
 
 def quiet_seconds(task: Task[RestorePointOptions]) -> float:
     """Return the quiet time. A short wait makes it shorter, as a change begins it anew within that wait."""
     return float(min(task.options.quiet_time, task.options.wait_timeout / 2))
-
-
-def wait_through(
-    task: Task[WaitOptions],
-    read: Callable[[], T],
-    under_way: Callable[[T], bool],
-    describe: Callable[[T], str],
-    goal: str,
-    *,
-    before: T,
-    quiet: float,
-) -> tuple[bool, bool]:
-    """Wait for what a call started. Return whether it was seen under way, and whether anything changed.
-
-    The platform may show the beginning late or never. So it counts as over if it was seen ``under_way`` and
-    no longer is, or if nothing changed for ``quiet`` seconds; the caller then warns.
-
-    :param under_way: may raise to end the wait.
-    :param before: what was read before the call.
-    :raises WaitEnded: after ``wait_timeout`` seconds, with what was read last.
-    """
-    last, began, moved, still_since = before, False, False, time.monotonic()
-
-    def over(now: T) -> bool:
-        nonlocal last, began, moved, still_since
-        if now != last:
-            last, moved, still_since = now, True, time.monotonic()
-        if under_way(now):
-            began = True
-            return False
-        return began or time.monotonic() - still_since >= quiet
-
-    def longest_pause() -> float:
-        if began:
-            return float(task.options.wait_interval)
-        left = still_since + quiet - time.monotonic()  # so that the quiet time is not overstayed
-        return max(min(START_PAUSE, left), FIRST_PAUSE)
-
-    wait_until(task, read, over, describe, goal, longest_pause=longest_pause)
-    return began, moved
 
 
 def newest_event(task: Task[Options], service: Service) -> str | None:
@@ -337,12 +304,11 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
                 return Plan(result=blank)
             found = read_copies(own.account, self.kind, service.id)
             fitting = [(copy, as_restore_point(copy)) for copy in found if fits(copy.name, pattern)]
-            return Plan(
-                result={
-                    self.kind: [one.as_dict() for one, __ in fitting],
-                    **freshness(fitting, limit, fresh_until(service, own.client.clock.now())),
-                }
-            )
+            until = own.client.clock.now()
+            if service.status == ServiceStatus.SUSPENDED and service.dates:  # it does not change any more
+                until = min(until, parse_moment(service.dates.suspended_at) or until)
+            copies = {self.kind: [one.as_dict() for one, __ in fitting]}
+            return Plan(result={**copies, **freshness(fitting, limit, until)})
 
         blank: dict[str, Any] = {self.kind: [], "newest": None, "age_hours": None, "freshness": None}
         plan = plan_many(task, Operation(self.kind, self.kind, read, blank, though_gone=limit is None))
@@ -351,24 +317,12 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
         return plan
 
 
-def fresh_until(service: Service, now: datetime) -> datetime:
-    """Return up to when the age of the copies of a service counts: now, or when it was suspended.
-
-    What is suspended does not change, so its newest copy is as good as it was then.
-    """
-    if service.status != ServiceStatus.SUSPENDED or service.dates is None:
-        return now
-    suspended = parse_moment(service.dates.suspended_at)
-    return now if suspended is None else min(now, suspended)
-
-
 def freshness(
     found: Sequence[tuple[Backup | Snapshot, RestorePoint]], limit: Span | None, now: datetime
 ) -> dict[str, Any]:
-    """Return the newest good copy, its age in hours at a moment, and the verdict on it.
+    """Return the newest good copy, its age in hours at a moment, and the verdict on it, if there is a limit.
 
-    ``limit`` is the greatest age that is fresh; without one there is no verdict. A copy from the future, as a
-    clock that goes wrong makes it, has the age 0.
+    A copy from the future, as a clock that goes wrong makes it, has the age 0.
     """
     best = newest_complete(copy for __, copy in found)
     made = best.created_at if best else None

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -13,19 +14,16 @@ from ..._api.values import BackupStatus
 from .retention import RestorePoint
 
 BACKUPS, SNAPSHOTS = "backups", "snapshots"
+NAMED_MOMENT = re.compile(r"\d{8}T\d{6}Z$", re.IGNORECASE | re.ASCII)
 IN_MOTION = (BackupStatus.PENDING, BackupStatus.RESTORING)
 
 
 def as_restore_points(copies: Iterable[Backup | Snapshot]) -> list[RestorePoint]:
-    """Return backups or snapshots as copies."""
     return [as_restore_point(copy) for copy in copies]
 
 
 def as_restore_point(copy: Backup | Snapshot) -> RestorePoint:
-    """Return a backup or a snapshot as a copy.
-
-    The platform knows a snapshot by its name. It has no status: one that is listed is complete.
-    """
+    """Return a backup or a snapshot as a copy. A snapshot is known by its name, and has no status."""
     made = parse_moment(copy.created_at)
     if isinstance(copy, Snapshot):
         return RestorePoint(copy.name, copy.name, BackupStatus.COMPLETED, made)
@@ -33,16 +31,11 @@ def as_restore_point(copy: Backup | Snapshot) -> RestorePoint:
 
 
 def any_in_motion(backups: Iterable[Backup]) -> bool:
-    """Tell whether one of these backups is being made or restored."""
     return any(backup.status in IN_MOTION for backup in backups)
 
 
 def was_complete(backup: Backup) -> bool:
-    """Tell whether a backup may have been complete before: a restore that fails may make it FAILED.
-
-    Whether that takes its date away, and whether one whose making failed has a date or a size, is not shown;
-    then it counts as complete.
-    """
+    """Tell whether a backup may have been complete before: a restore that fails may make it FAILED."""
     return bool(backup.completed_at or backup.size_bytes)
 
 
@@ -58,6 +51,15 @@ def parse_moment(text: str | None) -> datetime | None:
     if not datetime.min.year < moment.year < datetime.max.year:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def moment_in(name: str) -> datetime | None:
+    """Return the moment of its backup, in UTC, at the end of the name of an off-site copy, if it is there."""
+    found = NAMED_MOMENT.search(name)
+    try:
+        return datetime.strptime(found[0].upper(), "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) if found else None
+    except ValueError:
+        return None
 
 
 def newest_complete(copies: Iterable[RestorePoint]) -> RestorePoint | None:

@@ -59,7 +59,7 @@ class Span:
     text: str = ""
 
     def before(self, moment: datetime, zone: tzinfo) -> datetime:
-        """Return the moment this long before ``moment``, in the calendar of ``zone``.
+        """Return the moment this long before another one, in the calendar of a time zone.
 
         A day that a month lacks becomes a day of the next month. If the clock changed at that time, the
         earlier of the two moments counts, so that more is kept.
@@ -97,11 +97,7 @@ class Decision:
 
 
 def read_policy(options: Mapping[str, Any], pattern: str, zone: tzinfo) -> Policy:
-    """Return the policy of the ``keep_*`` options.
-
-    :raises Invalid: if a count is negative, a duration is invalid, nothing would be kept, or the pattern
-        would match every copy, whoever made it.
-    """
+    """Return the policy of the ``keep_*`` options. It must keep something, and not match all there is."""
     counts = {rule: options.get(f"keep_{rule}") or 0 for rule in RULES}
     failed = options.get("keep_failed", Policy.failed)
     for rule, count in {**counts, "failed": failed}.items():
@@ -143,11 +139,9 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
     """Decide on every copy. Returns all of them, newest first; those without a date are last.
 
     Only COMPLETED copies that match the pattern count. Of the FAILED ones, the newest ``policy.failed`` are
-    kept, and those that may hold data as long as the rules would keep them if they were COMPLETED. Others
-    are not managed.
-
-    :param now: the time by the platform. What is dated later stays, and takes the place of no other one, as
-        its date is wrong. Without that time, everything stays.
+    kept, and those that may hold data as long as the rules would keep them if they were COMPLETED.
+    What is dated later than ``now``, by the platform, stays, and takes the place of no other one. Without
+    that time, everything stays.
     """
     decisions = [Decision(copy) for copy in copies]
     # For equal times, the greater id is newer.
@@ -172,10 +166,7 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
 
 
 def spare_once_complete(managed: Sequence[Decision], policy: Policy) -> None:
-    """Keep what failed after it was complete as long as it would be kept if it were complete.
-
-    It takes the place of no good one: nobody knows whether it can be restored.
-    """
+    """Keep what failed after it was complete as long as if it were complete, in the place of no good one."""
     whole = [each for each in managed if each.copy.was_complete or each.copy.status == BackupStatus.COMPLETED]
     for decision, reason in rule_reasons(whole, policy):
         if decision.copy.status == BackupStatus.FAILED:

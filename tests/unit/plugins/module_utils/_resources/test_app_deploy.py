@@ -5,12 +5,7 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
-import shutil
-import subprocess
-import tarfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,20 +16,11 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.models import App
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications import health
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.health import (
-    HealthCheck,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
-    AppRecords,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.rollout import Rollout
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import rollout
 from hosted_sandbox.registry.images import build_image
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, server
@@ -144,13 +130,6 @@ def test_nothing_is_rolled_back_over_a_version_that_was_deployed_meanwhile(
     assert not plain.run(APP_DEPLOY, tag="blocked")["changed"], "it runs, and nothing is noted against it"
 
 
-def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:
-    result = plain.run(APP_DEPLOY, tag="broken")
-    assert result["failed"] and result["changed"] and "rolled_back" not in result
-    assert "The next run deploys it again" in result["msg"]
-    assert plain.in_service == plain.digests["broken"]
-
-
 UNDONE = {"deploy.failed": "the previous version runs again"}
 
 
@@ -185,41 +164,6 @@ def test_a_deploy_that_was_not_seen_to_succeed_is_made_again(platform: Platform)
     assert platform.writes()[sent:] in ([200], [201], [202], [204])
     assert platform.record["container"]["state"] in ("running", "starting")
     assert not platform.run(APP_DEPLOY, tag="v2")["changed"]
-
-
-@pytest.mark.parametrize("status", [403, None])
-def test_a_deploy_forgets_no_other_that_began_meanwhile(plain: Platform, status: int | None) -> None:
-    """The other run may be killed, and then the record alone tells that its deploy may have failed."""
-    original = Rollout.roll_out
-
-    def meanwhile(rollout: Rollout) -> bool:
-        other = plain.task(APP_DEPLOY, tag="v1")
-        AppRecords.of(other, plain.app["id"]).note("deploy", digest=plain.digests["v1"])
-        return original(rollout)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Rollout, "roll_out", meanwhile)
-        if status:
-            plain.sandbox.fault(DEPLOY, "status", status=status)
-        assert bool(plain.run(APP_DEPLOY, tag="v2").get("failed")) == bool(status)
-    plain.sandbox.clear_faults()
-    tag = "v1" if status else "v2"
-    assert plain.run(APP_DEPLOY, tag=tag)["changed"], "it is deployed again"
-    assert tags_deployed(plain) == ["v2", tag]
-    assert not plain.run(APP_DEPLOY, tag=tag)["changed"]
-
-
-def test_a_deploy_that_never_began_hides_no_version_that_failed(plain: Platform) -> None:
-    """Nor the one whose way back failed as well: it is none to go back to."""
-    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
-    plain.sandbox.fault(DEPLOY, "status", status=500, nth=3, count=None)
-    assert "failed too" in plain.run(APP_DEPLOY, tag="broken", rollback=True)["msg"]
-    plain.sandbox.clear_faults()
-    assert plain.run(APP_DEPLOY, tag="blocked")["failed"]
-    sent = len(tags_deployed(plain))
-    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
-    plain.run(APP_DEPLOY, tag="v1", rollback=True)
-    assert tags_deployed(plain)[sent:] == ["v1", "v1", "v2", "v2"]
 
 
 def test_uptime_tells_that_a_refused_deploy_has_touched_nothing(plain: Platform) -> None:
@@ -309,18 +253,6 @@ def test_the_image_before_comes_back_although_its_tag_moved(plain: Platform) -> 
     assert plain.in_service == plain.digests["v1"]
 
 
-def test_a_rollback_that_fails_is_told_too(plain: Platform) -> None:
-    """The previous version may be blocked by now."""
-    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="BLOCKED")
-    result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
-    assert result["failed"] and not result["rolled_back"]
-    assert "failed too" in result["msg"] and "blocked" in result["msg"]
-    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="PASSED")
-    again = plain.run(APP_DEPLOY, tag="broken", rollback=True)
-    assert again["failed"] and again["rolled_back"], "v1 is still known to be the good one"
-    assert plain.in_service == plain.digests["v1"]
-
-
 def test_a_rollback_whose_response_was_lost_was_not_seen_to_run(plain: Platform) -> None:
     plain.sandbox.fault(DEPLOY, "reset", nth=3, when="after")
     result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
@@ -397,21 +329,6 @@ def test_a_hotfix_that_was_deployed_during_the_wait_for_the_verdict_comes_back(
 QUICK = {"timeout": 0.3, "interval": 0.1}
 
 
-def test_the_address_of_the_application_may_be_in_the_url() -> None:
-    check = HealthCheck(url="http://{address}/health")
-    check.check()
-    app = App.model_construct(slug="a", address="a.example:8080")
-    assert check.url_of(app) == "http://a.example:8080/health"
-    with pytest.raises(Invalid, match="application 'a' has no address"):
-        check.url_of(App.model_construct(slug="a", address=None))
-
-
-def test_a_password_in_the_url_is_not_shown() -> None:
-    with pytest.raises(Invalid) as raised:
-        HealthCheck(url="http://me:secret@a/").check()
-    assert "secret" not in raised.value.message
-
-
 def test_a_release_is_healthy_once_it_responds(plain: Platform) -> None:
     """Check mode requests nothing; each run does, also one that changes nothing."""
     with responding(lambda number: 200 if number > 2 else 503) as workload:
@@ -448,16 +365,6 @@ def test_a_release_that_was_in_service_is_never_rolled_back(plain: Platform) -> 
     assert plain.in_service == plain.digests["v2"] and len(plain.writes()) == 1
 
 
-def test_the_last_good_version_comes_back(plain: Platform) -> None:
-    """Not one that was not healthy either."""
-    plain.run(APP_RELEASE, tag="v3", digest=plain.digests["v2"])
-    with responding(lambda number: 500) as workload:
-        check = {"url": workload.url, **QUICK}
-        plain.run(APP_DEPLOY, tag="v2", health_check=check)
-        plain.run(APP_DEPLOY, tag="v3", health_check=check, rollback=True)
-    assert plain.in_service == plain.digests["v1"]
-
-
 def test_a_version_whose_check_was_cut_off_is_not_a_good_one(
     plain: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -467,7 +374,7 @@ def test_a_version_whose_check_was_cut_off_is_not_a_good_one(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(health, "await_healthy", killed)
+        patch.setattr(rollout, "await_healthy", killed)
         plain.run(APP_DEPLOY, tag="v2", health_check={"url": "http://localhost:1", **QUICK})
     assert plain.in_service == plain.digests["v2"]
     failed = plain.run(APP_DEPLOY, tag="broken", rollback=True)
@@ -499,64 +406,10 @@ def test_a_version_that_was_deployed_meanwhile_is_left_alone(plain: Platform, ro
     assert not again["changed"], "nothing is noted against the version of the other run"
 
 
-PACKAGES = [("zlib", "1:1.3")]
-
-
 def build(path: Path, content: str = "1", **made_of: Any) -> str:
     """Build an image with a layer of packages below one of its own."""
-    made_of.setdefault("packages", PACKAGES)
+    made_of.setdefault("packages", [("zlib", "1:1.3")])
     return build_image(path, {"app/server": content.encode()}, **made_of)
-
-
-def skopeo(platform: Platform, *arguments: str) -> str:
-    """Run skopeo with the account's registry login."""
-    login = platform.sandbox.api("GET", "/api/registry/credentials").json()
-    image = f"docker://{login['host']}/{login['project']}/shop"
-    command = [
-        "skopeo",
-        *arguments,
-        "--creds",
-        f"{login['username']}:{login['secret']}",
-        "--tls-verify=false",
-    ]
-    done = subprocess.run(
-        [part.replace("IMAGE", image) for part in command], capture_output=True, text=True, check=True
-    )
-    return done.stdout
-
-
-@pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
-@pytest.mark.parametrize("compression", ["gzip", "zstd", None])
-@pytest.mark.parametrize("dest", ["image.tar", "layout"])
-def test_skopeo_reads_back_the_digest_that_was_pushed_and_declared(
-    plain: Platform, tmp_path: Path, dest: str, compression: Any
-) -> None:
-    """From an archive and a layout, with each compression."""
-    digest = build(tmp_path / dest, compression=compression)
-    pushed = plain.run(APP_IMAGE, path=str(tmp_path / dest), tag="new")
-    assert pushed["changed"] and pushed["image"]["digest"] == digest
-    assert plain.run(APP_RELEASE, tag="new", digest=digest)["release"]["digest"] == digest
-    read = json.loads(skopeo(plain, "inspect", "IMAGE:new"))
-    assert read["Digest"] == digest and len(read["Layers"]) == 2
-
-
-def test_an_image_that_runs_for_the_wrong_architecture_locks_none_out(
-    plain: Platform, tmp_path: Path
-) -> None:
-    """The list shows what the image is for, not the node. So it is a word of warning, and no error."""
-    build(tmp_path / "arm.tar", architecture="arm64")
-    build(tmp_path / "amd.tar")
-    images = [{"tag": "wrong", "architecture": "amd64"}]
-    plain.sandbox.seed(
-        {"apps": [{"slug": "arm", "host": "node-helsinki-arm", "images": images, "deployed": "wrong"}]}
-    )
-    right = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "arm.tar"))
-    assert right["changed"] and right["image"]["platform"] == "linux/arm64"
-    assert "the image is for linux/arm64" in right["warnings"][0] and "linux/amd64" in right["warnings"][0]
-    again = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "arm.tar"), platform="linux/arm64")
-    assert not again["changed"] and "warnings" not in again
-    held = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "amd.tar"), platform="linux/arm64")
-    assert held["failed"] and "without a message" in held["msg"]
 
 
 def registry_holds(plain: Platform, digest: str) -> bool:
@@ -587,36 +440,6 @@ def test_a_layer_that_was_changed_is_refused(plain: Platform, tmp_path: Path) ->
     largest.unlink()
     assert "lacks blobs/" in plain.run(APP_IMAGE, path=str(tmp_path / "layout"))["msg"]
     assert not registry_holds(plain, digest)
-
-
-def archive_of(path: Path, files: dict[str, bytes]) -> None:
-    with tarfile.open(path, "w") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-
-
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ({}, "is not an OCI layout"),
-        ({"manifest.json": b"[]"}, "one.tar oci-archive:NEW.tar"),
-        ({"index.json": b"{"}, "damaged"),
-        ({"index.json": b"[]"}, "damaged"),
-        ({"index.json": b"[" * 100_000}, "damaged"),
-        ({"index.json": b"{}"}, "holds no image"),
-        ({"index.json": b'{"manifests": [{}]}'}, "without a digest"),
-        ({"index.json": b'{"manifests": [{"digest": "sha256:../../x", "size": 1}]}'}, "without a digest"),
-    ],
-)
-def test_what_is_no_image_is_told(
-    plain: Platform, tmp_path: Path, files: dict[str, bytes], said: str
-) -> None:
-    """With what writes one."""
-    archive_of(tmp_path / "one.tar", files)
-    result = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
-    assert result["failed"] and said in result["msg"]
 
 
 def test_an_application_that_is_missing_may_still_come(plain: Platform, tmp_path: Path) -> None:

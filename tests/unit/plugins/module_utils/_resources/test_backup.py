@@ -12,13 +12,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources import backup
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_retention import (
     BACKUP_RETENTION,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.gaps import POINTS
@@ -26,42 +24,11 @@ from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import (
     add,
     backups,
-    before_each,
     fail_pending_backups,
     id_of,
     run,
     writes,
 )
-
-
-def test_one_that_is_being_made_is_adopted(sandbox: Sandbox) -> None:
-    """It is waited for, and nothing is sent."""
-    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
-    sandbox.clear_journal()
-    result = run(sandbox, BACKUP, services=["one"], name="n")
-    assert not result["changed"]
-    assert result["services"][0]["backup"]["status"] == "COMPLETED"
-    assert writes(sandbox) == []
-
-
-@pytest.mark.parametrize("kind", ["reset", "truncated"])
-def test_a_lost_answer_makes_no_second_backup(sandbox: Sandbox, kind: str) -> None:
-    """The one that appears is adopted."""
-    sandbox.fault("backups.create", kind, when="after")
-    result = run(sandbox, BACKUP, services=["one"], name="n")
-    assert result["changed"] and not result.get("failed"), result
-    assert writes(sandbox) == ["backups.create"]
-    assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"]
-
-
-def test_a_wait_that_gives_up_says_what_was_begun(sandbox: Sandbox) -> None:
-    """The backup goes on; it is no other than what the result says of it."""
-    sandbox.delays(backup=3600)
-    result = run(sandbox, BACKUP, services=["one"], name="n", wait_timeout=0.5)
-    assert result["failed"] and result["changed"]
-    (entry,) = result["services"]
-    assert entry["changed"] and len(entry["actions"]) == len(result["actions"]) == 1
-    assert entry["backup"] is None, "it is not COMPLETED, as was planned"
 
 
 def test_one_that_ends_as_failed_is_an_error(sandbox: Sandbox) -> None:
@@ -159,18 +126,6 @@ def test_a_backup_whose_restore_failed_stays(sandbox: Sandbox, making_fails: boo
     assert backups(sandbox, "one") == []
 
 
-def test_a_backup_that_stays_and_goes_all_the_same_is_told(sandbox: Sandbox) -> None:
-    """A platform may delete the oldest for a new one, though it is FAILED and of the same name."""
-    one = changed_since_backup(sandbox, **{"backup.limit": "the oldest goes"})
-    sandbox.operator(f"services/{one}", restore_fails=True)
-    run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
-    (old,) = backups(sandbox, "one")
-    for number in range(49):
-        add(sandbox, "one", f"n{number}", days=0)
-    made = run(sandbox, BACKUP, services=["one"], name="n")
-    assert [backup["id"] for backup in made["services"][0]["vanished"]] == [old["id"]]
-
-
 # --- What a platform may do that the specification does not show ---------------------------------------
 
 
@@ -194,18 +149,6 @@ def test_a_restore_whose_failure_only_the_journal_tells_is_an_error(sandbox: San
     assert writes(sandbox) == ["backups.restore"]
 
 
-def test_a_failure_of_long_ago_is_no_sign_where_the_journal_could_not_be_read(sandbox: Sandbox) -> None:
-    one = changed_since_backup(sandbox, **{"restore.failed": "COMPLETED, with an event"})
-    sandbox.operator(f"services/{one}", restore_fails=True)
-    assert run(sandbox, BACKUP, **RESTORED)["failed"]
-    sandbox.operator(f"services/{one}", restore_fails=False)
-    sandbox.fault("events.list", "status", status=403)
-    result = run(sandbox, BACKUP, **RESTORED)
-    assert not result.get("failed"), result
-    assert content(sandbox, one) == "first"
-    assert result["services"][0]["events"] is None
-
-
 @pytest.mark.parametrize("status", ["409", "423"])
 def test_a_busy_service_is_waited_for(sandbox: Sandbox, status: str) -> None:
     """A backup right after a restore that goes on, and a restore right after a backup that does."""
@@ -223,13 +166,6 @@ def test_a_busy_service_is_waited_for(sandbox: Sandbox, status: str) -> None:
     tried = [line["status"] for line in sandbox.journal("backups.restore")]
     assert tried[0] == 200 and tried[1] == int(status) and tried[-1] == 200
     assert tried.count(200) == 2, "none is begun twice"
-
-
-def test_a_conflict_while_nothing_is_under_way_is_told_at_once(sandbox: Sandbox) -> None:
-    sandbox.fault("backups.create", "status", status=409, count=None)
-    result = run(sandbox, BACKUP, services=["one"], name="m")
-    assert result["failed"] and not result["changed"] and "retried" not in result["msg"]
-    assert writes(sandbox) == ["backups.create"]
 
 
 @pytest.mark.parametrize("status", ["409", "423"])
@@ -305,66 +241,6 @@ def test_a_backup_of_another_task_is_no_change_of_this_one(
 # --- Names that are much like another one -------------------------------------------------------------
 
 
-def another_appears(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, name: str) -> None:
-    """Let another run make a backup at the moment in which this one asks for its own."""
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 1.0)
-    before_each(monkeypatch, r.BACKUP_CREATE, lambda _ids, _body: add(sandbox, "one", name))
-
-
-@pytest.mark.parametrize("wait", [True, False])
-def test_a_shorter_name_does_not_prove_a_backup_whose_answer_was_lost(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, wait: bool
-) -> None:
-    """It may be another run's; there is no backup of this task, and none is reported."""
-    another_appears(monkeypatch, sandbox, "before-upgrade")
-    sandbox.fault("backups.create", "reset")
-    result = run(sandbox, BACKUP, services=["one"], name="before-upgrade-of-the-shop", wait=wait)
-    assert result["failed"] and not result["changed"]
-    assert "is unknown" in result["msg"]
-    assert result["services"][0]["backup"] is None
-    assert writes(sandbox) == ["backups.create"]
-    assert [backup["name"] for backup in backups(sandbox, "one")] == ["before-upgrade"]
-
-
-def test_the_list_is_read_again_before_each_deletion(sandbox: Sandbox) -> None:
-    """One read for the plan, one for each deletion, and one to see that the copies are gone."""
-    for day in range(4):
-        add(sandbox, "one", f"nightly-{day}", day)
-    sandbox.clear_journal()
-    run(sandbox, BACKUP_RETENTION, services=["one"], pattern="nightly-*", keep_last=1)
-    calls = [line["route"] for line in sandbox.journal() if line["route"].startswith("backups.")]
-    assert calls == ["backups.list", *["backups.list", "backups.delete"] * 3, "backups.list"]
-
-
-@pytest.mark.parametrize("status", ["409", "423"])
-def test_what_a_busy_service_does_not_delete_is_told(sandbox: Sandbox, status: str) -> None:
-    """The first refusal ends the task for this service, the others are thinned out; the next run goes on."""
-    sandbox.profile("plain", **{"refusal.service_busy": status})
-    for name in ("one", "two"):
-        for day in (1, 2, 3):
-            add(sandbox, name, f"nightly-{day}", day)
-    add(sandbox, "one", "by hand", status="PENDING")
-    sandbox.clear_journal()
-    options = dict[str, Any](services=["one", "two"], pattern="nightly-*", keep_last=1)
-    result = run(sandbox, BACKUP_RETENTION, **options)
-    reason = "Another operation is in progress" if status == "409" else "This resource is locked"
-    assert result["failed"] and reason in result["msg"]
-    assert [service["changed"] for service in result["services"]] == [False, True]
-    assert len(backups(sandbox, "one")) == 4 and len(backups(sandbox, "two")) == 1
-    assert len(sandbox.journal("backups.delete")) == 3
-    fail_pending_backups(sandbox)
-    assert run(sandbox, BACKUP_RETENTION, **options)["changed"]
-    assert len(backups(sandbox, "one")) == 2
-
-
-def test_snapshots_that_cannot_be_listed_afterwards_are_deleted_all_the_same(sandbox: Sandbox) -> None:
-    for name in ("auto-0", "auto-1"):
-        run(sandbox, SNAPSHOT, services=["disk"], name=name)
-    sandbox.fault("snapshots.list", "status", status=403, nth=3, count=None)
-    result = run(sandbox, BACKUP_RETENTION, **AUTO)
-    assert result["changed"] and not result.get("failed"), result
-
-
 # --- What others do between the plan and the deletion -------------------------------------------------
 
 
@@ -413,31 +289,6 @@ def test_what_another_run_deleted_is_not_counted(sandbox: Sandbox, monkeypatch: 
     assert result["diff"]["before"] == result["diff"]["after"]
 
 
-def test_only_what_the_task_deleted_is_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    for day in range(3):
-        add(sandbox, "one", f"nightly-{day}", day + 0.5)
-    deleted_meanwhile(monkeypatch, sandbox, 1)
-    result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
-    (entry,) = result["services"]
-    assert writes(sandbox) == ["backups.delete"]
-    assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-0"]
-    assert result["changed"] and len(result["actions"]) == 1 and "'nightly-2'" in result["actions"][0]
-    assert entry["deleted"] == 1
-
-
-def test_a_deletion_whose_answer_was_lost_is_counted(sandbox: Sandbox) -> None:
-    for day in range(2):
-        add(sandbox, "one", f"nightly-{day}", day + 0.5)
-    sandbox.fault("backups.delete", "reset", when="after")
-    result = run(sandbox, BACKUP_RETENTION, **NIGHTLY)
-    assert result["changed"] and len(result["actions"]) == 1
-    assert result["services"][0]["deleted"] == 1
-    assert [backup["name"] for backup in backups(sandbox, "one")] == ["nightly-0"]
-
-
-AUTO: dict[str, Any] = {"services": ["disk"], "kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
-
-
 def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
     """When its answer is lost nobody knows, and the error says so."""
     run(sandbox, SNAPSHOT, services=["disk"], name="s")
@@ -461,16 +312,6 @@ def test_a_rollback_that_goes_on_after_its_answer_is_waited_for(sandbox: Sandbox
     assert result["services"][0]["start_seen"] is True
 
 
-def test_a_rollback_of_which_nothing_is_seen_is_told(sandbox: Sandbox) -> None:
-    """It is taken for done after the quiet time, with a warning."""
-    run(sandbox, SNAPSHOT, services=["disk"], name="s")
-    sandbox.fault("events.list", "status", status=403, count=None)
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
-    (warning,) = result["warnings"]
-    assert "the start of the rollback of service 'disk'" in warning and "was not seen" in warning
-    assert result["services"][0]["start_seen"] is False
-
-
 # --- What a platform may do that the specification does not show ---------------------------------------
 
 BACK = dict[str, Any](services=["disk"], state="rolled_back", confirm=True)
@@ -486,17 +327,6 @@ def three(sandbox: Sandbox, **points: str) -> None:
     for name in ("first", "second", "third"):
         run(sandbox, SNAPSHOT, services=["disk"], name=name)
     sandbox.clear_journal()
-
-
-def test_a_snapshot_that_is_accepted_and_never_listed_is_told(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whether it is late or has failed nobody knows. It is requested once a run."""
-    monkeypatch.setattr(Account, "snapshots", lambda client, id: [])
-    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", wait_timeout=15)
-    assert result["failed"] and result["changed"] and writes(sandbox) == ["snapshots.create"]
-    assert "snapshot 's' of service 'disk'" in result["msg"]
-    assert "does not show it 15 seconds later: it is late, or it failed" in result["msg"]
 
 
 @pytest.mark.parametrize("newer", POINTS["rollback.newer"].values)

@@ -14,10 +14,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
-from ansible_collections.hosted.services.plugins.module_utils._resources.environment import (
-    ENVIRONMENT,
-    in_turn,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     StateDirOptions,
@@ -66,17 +63,6 @@ def test_a_refusal_forgets_no_environment_that_another_run_wrote_meanwhile(
         assert plain.run(ENVIRONMENT, variables={"A": "mine"}, state_dir=str(folder))["failed"]
     assert kept(plain) == {"A": "other"}
     assert list(Path(records_folder(PENDING.folder)).glob("*.json")), "it is outstanding"
-
-
-@pytest.mark.parametrize("wish", [{"A": 12345678}, {"1A": "12345678"}, {"B": "12345678"}])
-def test_where_a_rule_is_broken_no_value_is_shown(
-    plain: Platform, folder: Path, wish: dict[str, Any]
-) -> None:
-    given: dict[str, Any] = {"variables": {"B": "1"}, "secret_variables": wish, "state_dir": str(folder)}
-    for check_mode in (True, False):
-        result = plain.run(ENVIRONMENT, check_mode, **given)
-        assert result["failed"] and "12345678" not in result["msg"]
-    assert plain.writes() == []
 
 
 def test_the_file_tells_no_secret(plain: Platform, folder: Path) -> None:
@@ -149,48 +135,14 @@ def test_a_refusal_that_may_be_of_the_start_is_no_proof_that_nothing_was_written
     assert kept(plain) == {"A": "1"}
 
 
-def test_what_a_lost_call_may_have_written_is_written_again(plain: Platform, folder: Path) -> None:
-    """The retry is refused, though the first call replaced the environment."""
-    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
-    plain.run(ENVIRONMENT, **wish)
-    plain.sandbox.fault("apps.environment", "reset", when="after")
-    plain.sandbox.fault("apps.environment", "status", status=409, nth=2)
-    lost = plain.run(ENVIRONMENT, **{**wish, "variables": {"A": "2"}})
-    assert lost["failed"] and "may have been carried out" in lost["msg"]
-    assert kept(plain) == {"A": "2"}
-    plain.sandbox.clear_faults()
-    assert plain.run(ENVIRONMENT, **wish)["changed"]
-    assert kept(plain) == {"A": "1"}
-
-
 STATUSES = POINTS["refusal.environment_start"].values
-
-
-@pytest.mark.parametrize("status", STATUSES)
-def test_an_environment_with_which_nothing_starts_is_not_called_unwritten(
-    plain: Platform, folder: Path, status: str
-) -> None:
-    """It is in force, whatever the platform answers: the one before is written again when it is asked for."""
-    plain.sandbox.profile("plain", **{"environment.applies": "at once", "refusal.environment_start": status})
-    before: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
-    assert plain.run(ENVIRONMENT, **before)["changed"]
-    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
-    broken = plain.run(ENVIRONMENT, **{**before, "variables": {"A": "2"}}, retries=0)
-    assert bool(broken.get("failed")) is (status != "not refused")
-    assert kept(plain) == {"A": "2"}
-    assert bool(broken.get("unconfirmed")) is (status != "not refused")
-    assert list((folder / "pending").glob("*.json")), "the next deploy has to take it"
-    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=False)
-    back = plain.run(ENVIRONMENT, **before)
-    assert back["changed"] and not back.get("failed"), back.get("msg")
-    assert kept(plain) == {"A": "1"}
 
 
 def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path) -> None:
     """While another one holds it nothing is sent; check mode, which writes nothing, does not wait."""
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
     options = StateDirOptions(base_url=plain.sandbox.base_url, state_dir=FilePath(str(folder)))
-    with in_turn(record_of(options, "shop"), "shop", 0):
+    with record_of(options, "shop").held(0):
         result = plain.run(ENVIRONMENT, **wish, timeout=2.0)
         assert plain.run(ENVIRONMENT, check_mode=True, **wish)["changed"]
     assert result["failed"] and "another run" in result["msg"]

@@ -19,16 +19,15 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.registry import Repository
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
+from ansible_collections.hosted.services.plugins.module_utils._resources import app_image as oci
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications import oci_layout as oci
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.image_copy import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.repository import (
     ImageCopy,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,
-    NoSuchItem,
 )
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
@@ -143,22 +142,6 @@ def test_a_link_in_an_archive_that_leads_nowhere_is_a_missing_file(tmp_path: Pat
         oci.choose_image(oci.open_layout(str(tmp_path / "image.tar")), None, None)
 
 
-def archived(build: Builder, folder: Path) -> oci.Layout:
-    """Return the layout in an archive, ``image.tar`` in a folder."""
-    with tarfile.open(folder / "image.tar", "w") as archive:
-        archive.add(build.path, ".")
-    return oci.open_layout(str(folder / "image.tar"))
-
-
-def test_an_archive_that_is_gone_when_it_is_read_is_told(build: Builder, tmp_path: Path) -> None:
-    build.index(build.image())
-    layout = archived(build, tmp_path)
-    image = oci.choose_image(layout, None, None)
-    (tmp_path / "image.tar").unlink()
-    with pytest.raises(Invalid, match=r"image\.tar"):
-        layout.verify(image.parts[0])
-
-
 INDEX = "application/vnd.oci.image.index.v1+json"
 
 
@@ -204,13 +187,6 @@ def test_an_index_comes_with_all_of_its_images(repositories: tuple[Repository, R
     assert digest
     ImageCopy(task_of(), source, target, digest).run()
     assert target.digest_of(digest) == digest and target.digest_of(image) == image
-
-
-def test_an_image_that_is_gone_is_named(repositories: tuple[Repository, Repository, str]) -> None:
-    source, target, _digest = repositories
-    gone = f"sha256:{'0' * 64}"
-    with pytest.raises(NoSuchItem, match=f"acme-shop holds no image {gone}"):
-        ImageCopy(task_of(), source, target, gone).run()
 
 
 def task_of() -> Any:

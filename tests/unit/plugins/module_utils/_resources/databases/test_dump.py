@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dumps by a program of the test's own: whole or not at all, the password in a file that only it can read.
+"""Dumps and restores by programs of the test's own: whole or not at all, the password in a file in memory.
 
-What real engines make of it is in tests/integration/test_backups_dumps.py.
+What real engines make of it is in tests/integration/test_backups_dumps.py and test_database_jobs.py.
 """
 
 from __future__ import annotations
@@ -12,13 +12,27 @@ import gzip
 import os
 import re
 import socket
+import subprocess
+import sys
+import tempfile
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases import dump as script
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases import restore as module
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import (
+    MARIADB,
+    POSTGRESQL,
+    NoDumpError,
+    Source,
+    dump_from,
+    find_source,
+    restorable,
+)
 
 MIB = 2**20
 PASSWORD = "p:a\\ss'w\"o#rd"
@@ -123,43 +137,30 @@ def test_of_the_user_s_option_files_counts_how_to_connect_alone(
     assert not os.path.lexists(logins)
 
 
-def test_option_files_that_cannot_be_read_are_told(tmp_path: Path, tools: Path, port: int) -> None:
-    """What they say of encryption is not known then."""
-    program(tools, "mariadb-dump", "")
-    (tools / "mariadb-dump").write_text("#!/bin/sh\necho 'no group in .my.cnf' >&2\nexit 1\n")
-    with pytest.raises(
-        script.NoDumpError, match=r"read its option files; correct them: no group in \.my\.cnf"
-    ):
-        script.dump(folder_of(tmp_path), connection(port, "mariadb"))
-    assert list((tmp_path / "copy").iterdir()) == []
-
-
 def test_a_dump_names_no_owners() -> None:
     """Rows and bodies that look alike stay as they are; MySQL gets no line of MariaDB's client."""
-    data = b"(1,'/*!50013 DEFINER=`a`@`b` SQL SECURITY DEFINER */'),\n"
-    body = b"CREATE DEFINER=`in a body`@`%`\n"
     lines = [
         b"/*M!999999\\- enable the sandbox mode */ \n",
         b"INSERT INTO `x` VALUES\n",
-        data,
-        b"(2,'');\n",
+        b"(1,'/*!50013 DEFINER=`a`@`b` SQL SECURITY DEFINER */'),\n",
         b"/*!50001 CREATE ALGORITHM=UNDEFINED */\n",
         b"/*!50013 DEFINER=`a``b`@`%` SQL SECURITY INVOKER */\n",
         b"/*!50001 VIEW `v` AS select 1 */;\n",
         b"DELIMITER ;;\n",
         b"CREATE DEFINER=`a`@`b` PROCEDURE `p`()\n",
-        body,
-        b"end ;;\n",
+        b"DELIMITER ;;\n",
+        b"CREATE DEFINER=`in a body`@`%`\n",
+        b"/*!50001 CREATE ALGORITHM=UNDEFINED */\n",
+        b"/*!50013 DEFINER=`a`@`%` SQL SECURITY INVOKER */\n",
+        b"DELIMITER ;\n",
+        b"DELIMITER ;;;\n",
+        b"/*!50003 SET sql_mode = '' */ ;;;\n",
         b"/*!50106 CREATE*/ /*!50117 DEFINER=`role`*/ /*!50106 EVENT `e`\n",
     ]
-    without = [
-        *lines[:5],
-        b"/*!50013 SQL SECURITY INVOKER */\n",
-        *lines[6:8],
-        b"CREATE PROCEDURE `p`()\n",
-        *lines[9:11],
-        b"/*!50106 CREATE*/ /*!50117 */ /*!50106 EVENT `e`\n",
-    ]
+    without = [*lines]
+    without[4] = b"/*!50013 SQL SECURITY INVOKER */\n"
+    without[7] = b"CREATE PROCEDURE `p`()\n"
+    without[-1] = b"/*!50106 CREATE*/ /*!50117 */ /*!50106 EVENT `e`\n"
     assert list(script.MARIADB.lines(lines)) == without
     assert list(script.MYSQL.lines(lines)) == without[1:]
     assert list(script.POSTGRESQL.lines(lines)) == lines
@@ -209,46 +210,6 @@ def test_the_public_address_is_the_second_choice(port: int) -> None:
     for half in ({"host": None, "port": port}, {"host": "127.0.0.1", "port": None}):
         with pytest.raises(script.NoDumpError, match="it has no address"):
             script.reach(half)
-
-
-def test_what_a_login_lacks_is_empty(tools: Path, port: int) -> None:
-    program(tools, "pg_dump", "")
-    assert script.find_source({**connection(port), "password": None}).login.password == ""
-
-
-def test_the_environment_is_the_user_s_but_for_where_databases_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = ["PGHOST", "MYSQL_HOST", "MYSQL_TCP_PORT", "MYSQL_PWD", "MARIADB_HOST", "LIBMYSQL_PLUGIN_DIR"]
-    kept = ["PGSSLROOTCERT", "MARIADB_TLS_DISABLE_PEER_VERIFICATION", "LANG", "MYSQLISH"]
-    for name in [*gone, *kept]:
-        monkeypatch.setenv(name, "mine")
-    found = script.surroundings()
-    assert not found.keys() & {*gone} and {found[name] for name in kept} == {"mine"}
-
-
-def test_a_dump_is_on_the_disk_before_it_has_its_name(
-    tmp_path: Path, tools: Path, port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program(tools, "mariadb-dump", 'echo "-- Dump completed"')
-    target = folder_of(tmp_path) / "database.sql.gz"
-    seen: list[tuple[int, bool]] = []
-    monkeypatch.setattr(os, "fsync", lambda handle: seen.append((os.fstat(handle).st_size, target.exists())))
-    script.dump(target.parent, connection(port, "mariadb"))
-    assert seen == [(target.stat().st_size, False)]
-
-
-def test_what_cannot_be_dumped(tmp_path: Path, tools: Path, port: int) -> None:
-    """An engine without a program known here, and a program that is not installed."""
-    with pytest.raises(script.NoDumpError, match="a database of engine 'valkey' cannot be dumped"):
-        script.dump(tmp_path, connection(port, "valkey"))
-    with pytest.raises(script.NoDumpError, match="mariadb-dump or mysqldump is not installed"):
-        script.dump(tmp_path, connection(port, "mariadb"))
-
-
-@pytest.mark.parametrize("name", ["postgresql", "PostgreSQL", "postgres"])
-def test_an_engine_is_known_by_its_name(name: str) -> None:
-    assert script.engine_of(name) is script.POSTGRESQL
-    with pytest.raises(script.NoDumpError, match="'mongodb' cannot be dumped"):
-        script.engine_of("mongodb")
 
 
 def packed(folder: Path, text: str) -> Path:
@@ -327,3 +288,167 @@ def test_a_dump_that_cannot_be_read_back(tmp_path: Path, tools: Path) -> None:
         script.NoDumpError, match=r"database\.dump cannot be read back: unexpected end of file"
     ):
         script.content_digest(file, script.POSTGRESQL)
+
+
+# --- Restores ---
+
+ROWS = "INSERT INTO orders VALUES (1,'-- Host: not a header');"
+
+
+@pytest.fixture
+def tools_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which programs are looked for first."""
+    folder = tmp_path / "first"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return folder
+
+
+def dumps(tools_first: Path, *lines: str) -> None:
+    """Let the dump program of MariaDB print these lines for each database, and which one it is."""
+    said = "\n".join(["-- Host: 127.0.0.1    Database: $last", *lines, "-- Dump completed on $(date)"])
+    program(tools_first, "mariadb-dump", f'for last in "$@"; do :; done\ncat <<END\n{said}\nEND')
+
+
+def source(tools_first: Path, port: int, database: str = "shop") -> Source:
+    """Return a database whose dump program there is."""
+    return find_source(connection(port, "mariadb", database))
+
+
+def test_two_databases_of_the_same_content_have_the_same_checksum(tools_first: Path, port: int) -> None:
+    """Whatever they are called, and whenever they were dumped. A row is never taken for a header."""
+    dumps(tools_first, ROWS)
+    with (
+        module.Dump.of(source(tools_first, port)) as one,
+        module.Dump.of(source(tools_first, port, "copy")) as other,
+    ):
+        assert one.digest == other.digest and one.is_in(source(tools_first, port, "copy"))
+        assert one.size and b"Database: shop" in b"".join(restorable(one.path, MARIADB))
+    dumps(tools_first, ROWS.replace("not a", "another"))
+    with module.Dump.of(source(tools_first, port)) as changed:
+        assert changed.digest != one.digest and not one.is_in(source(tools_first, port))
+
+
+def test_a_dump_has_no_name_and_is_gone_with_the_process(
+    tools_first: Path, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dumps(tools_first, ROWS)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    with module.Dump.of(source(tools_first, port)) as held:
+        assert os.fstat(held.file.fileno()).st_nlink == 0
+        assert os.fstat(held.file.fileno()).st_mode & 0o077 == 0
+        assert [*(tmp_path / "temporary").iterdir()] == []
+        assert held.path.stat().st_size == held.size
+
+
+def test_what_is_there_is_dropped_before_a_dump_is_restored(
+    tools_first: Path, port: int, tmp_path: Path
+) -> None:
+    """The client reads the password from a file in memory, and gets it in no argument."""
+    dumps(tools_first, ROWS)
+    log = tmp_path / "log"
+    asks = "grep -q information_schema && echo 'DROP TABLE `old`;'"
+    program(tools_first, "mariadb", f'echo "args: $*" >> {log}\ntee -a {log} | {asks}\nexit 0')
+    with module.Dump.of(source(tools_first, port)) as held:
+        held.restore(source(tools_first, port, "copy"))
+    said = log.read_text()
+    asked, written = said.split("args: ")[1:]
+    assert "information_schema.TABLES" in asked and ROWS not in asked
+    assert written.index("DROP TABLE `old`;") < written.index(ROWS)
+    assert written.splitlines()[0].endswith(" -- copy")
+    place = f"--protocol=tcp --host=127.0.0.1 --port={port} --user=owner "
+    assert PASSWORD not in said and re.match(rf"--defaults-file=/proc/self/fd/\d+ {place}", asked)
+
+
+def test_a_dump_that_cannot_be_read_to_its_end_ends_the_client(
+    tools_first: Path, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL's would commit what it has read so far if its input just ended.
+
+    What was not sent yet cannot be sent any more then, which is no error of its own.
+    """
+    kill = subprocess.Popen.kill
+
+    def kill_and_wait(process: subprocess.Popen[bytes]) -> None:
+        kill(process)
+        process.wait()
+
+    monkeypatch.setattr(subprocess.Popen, "kill", kill_and_wait)
+    committed = tmp_path / "committed"
+    program(tools_first, "mariadb", f"cat > /dev/null && touch {committed}")
+
+    def lines() -> Iterator[bytes]:
+        yield b"BEGIN;\n"
+        raise NoDumpError("the dump cannot be read back")
+
+    with pytest.raises(NoDumpError, match="cannot be read back"):
+        dumps(tools_first, ROWS)
+        module.run_client(source(tools_first, port), lines())
+    assert not committed.exists()
+
+
+def test_a_client_that_ends_before_it_has_read_everything_says_why(tools_first: Path, port: int) -> None:
+    program(tools_first, "mariadb", "echo 'no room left' >&2; exit 3")
+    dumps(tools_first, ROWS)
+    with pytest.raises(NoDumpError, match="mariadb ended with 3: no room left"):
+        module.run_client(source(tools_first, port), [b"BEGIN;\n"] * 100_000)
+
+
+def test_the_database_to_restore_into_is_another_one(tools_first: Path, port: int) -> None:
+    dumps(tools_first, ROWS)
+    old = source(tools_first, port)
+    assert module.find_target(connection(port, "mariadb", "copy"), old).login.database == "copy"
+    with pytest.raises(NoDumpError, match=r"cannot be told from the one that was dumped.*public: true"):
+        module.find_target(connection(port, "mariadb"), old)
+    program(tools_first, "pg_dump", "")
+    with pytest.raises(NoDumpError, match="cannot be restored into a database of engine 'postgresql'"):
+        module.find_target(connection(port, "postgresql", "copy"), old)
+
+
+@pytest.mark.parametrize("printed", ["yes", "yes >&2"])
+def test_a_client_that_prints_without_end_is_stopped(tools_first: Path, port: int, printed: str) -> None:
+    dumps(tools_first, ROWS)
+    program(tools_first, "mariadb", printed)
+    with pytest.raises(NoDumpError, match="mariadb printed more than 67,108,864 bytes, so it was stopped"):
+        module.check_login(source(tools_first, port))
+
+
+def test_an_answer_without_end_fills_no_memory(tools_first: Path, port: int) -> None:
+    """psql takes in all of its rows."""
+    program(tools_first, "pg_dump", "")
+    program(tools_first, "psql", f"exec {sys.executable} -c 'bytes(3 << 30)'")
+    with pytest.raises(NoDumpError, match="MemoryError"):
+        module.check_login(find_source(connection(port)))
+
+
+def test_a_setting_that_older_servers_lack_is_left_out(tools_first: Path, tmp_path: Path) -> None:
+    """It stands at the beginning alone: further down the same text is a row."""
+    line = "SET transaction_timeout = 0;"
+    rows = "\n".join(["x"] * 50)
+    program(tools_first, "pg_restore", f"cat <<END\n-- begin\n{line}\n{rows}\n{line}\nEND")
+    found = [*restorable(tmp_path, POSTGRESQL)]
+    assert found[0] == b"-- begin\n" and found[1] == b"x\n"
+    assert found[-1] == f"{line}\n".encode()
+
+
+def test_a_dump_that_was_kept_is_read_to_its_end(tools_first: Path, port: int, tmp_path: Path) -> None:
+    """It has the checksum of the database that it was made from. One that was cut off is none."""
+    dumps(tools_first, ROWS)
+    database = source(tools_first, port)
+    path = dump_from(tmp_path, database)
+    with module.Dump.kept_at(path) as kept, module.Dump.of(database) as held:
+        assert (kept.digest, kept.size) == (held.digest, path.stat().st_size)
+        whole = path.read_bytes()
+        path.unlink()  # as a plan may meanwhile: what was checked is restored
+        assert kept.path.read_bytes() == whole
+    for half in (whole[:-9], gzip.compress(ROWS.encode()), b""):
+        path.write_bytes(half)
+        with pytest.raises(NoDumpError, match=r"database\.sql\.gz"), module.Dump.kept_at(path):
+            pass
+    (tmp_path / "database.dump").write_bytes(b"something else")
+    with (
+        pytest.raises(NoDumpError, match="is no whole dump"),
+        module.Dump.kept_at(tmp_path / "database.dump"),
+    ):
+        pass

@@ -116,10 +116,6 @@ def test_only_places_are_filled(text: str, engine: str) -> None:
     assert fill(text, engine, x=5) == f"{before},  5{after}"
 
 
-def test_a_literal_does_not_grow_into_what_stands_before_it() -> None:
-    assert fill("SELECT U&:x", x="\\0041") == "SELECT U& E'\\\\0041'"
-
-
 @pytest.mark.parametrize("engine", ["mongodb", "valkey", "", None])
 def test_engines_that_are_not_known(engine: str | None) -> None:
     with pytest.raises(Invalid, match="postgresql"):
@@ -143,38 +139,6 @@ def test_a_text_that_can_be_read_in_two_ways(text: str, engine: str) -> None:
     with pytest.raises(Invalid, match="depends on the server"):
         fill(text, engine, x=1)
     assert not Statement(text, engine).is_read
-
-
-def test_a_backslash_means_nothing_to_sqlite() -> None:
-    assert fill(r"SELECT 'a\', :x", "sqlite", x=1) == r"SELECT 'a\',  1"
-
-
-@pytest.mark.parametrize(
-    ("text", "params"), [("SELECT :x", {"y": 1}), ("SELECT 1", {"y": 1}), ("SELECT :x, :y", {"y": 1})]
-)
-def test_names_have_to_fit(text: str, params: dict[str, Any]) -> None:
-    with pytest.raises(Invalid, match=r":[xy]"):
-        fill(text, **params)
-
-
-def test_postgresql_reads_a_password_with_a_backslash_like_any_text() -> None:
-    assert fill("ALTER USER app IDENTIFIED BY :x", x="\\a") == "ALTER USER app IDENTIFIED BY  E'\\\\a'"
-
-
-@pytest.mark.parametrize(
-    ("column", "shown"),
-    [
-        ("pin = 12345678", "pin = :x"),
-        ("pin = 1234567", "pin = :x"),
-        ("pin = 1234", "pin = :x"),
-        ("pin = 123", "pin = 123"),
-        ("code = 9876", "code = :y"),
-    ],
-)
-def test_a_value_in_a_column_s_name_may_be_cut_off(column: str, shown: str) -> None:
-    """Until only a few characters of it are left, which may be there by themselves."""
-    statement = Statement("SELECT pin = :x, code = :y", "mysql").filled({"x": 12345678, "y": 9876})
-    assert statement.without_values(column) == shown
 
 
 # --- Reads ------------------------------------------------------------------------------------------
@@ -239,42 +203,3 @@ def test_a_page_is_asked_for_behind_the_query() -> None:
     statement = Statement("SELECT a FROM (SELECT b LIMIT 5) x ORDER BY a; -- LIMIT 3\n", "postgresql")
     assert statement.page(500, 1000) == "SELECT a FROM (SELECT b LIMIT 5) x ORDER BY a\nLIMIT 500 OFFSET 1000"
     assert "ORDER" in statement.outer_words
-
-
-@pytest.mark.parametrize(
-    "text", ["SELECT 1 LIMIT 5", "SELECT 1 OFFSET 2", "SELECT 1 FETCH FIRST ROW ONLY", "SHOW TABLES"]
-)
-def test_queries_that_take_no_page(text: str) -> None:
-    with pytest.raises(Invalid, match="all_rows"):
-        Statement(text, "postgresql").page(500, 0)
-
-
-@pytest.mark.parametrize(
-    ("engine", "dialect"),
-    [
-        ("PostgreSQL", "postgresql"),
-        ("mariadb", "mysql"),
-        ("sqlite", "sqlite"),
-        ("valkey", None),
-        (None, None),
-    ],
-)
-def test_an_engine_has_its_dialect(engine: str | None, dialect: str | None) -> None:
-    assert Statement("SELECT 1", engine).dialect == dialect
-
-
-@pytest.mark.parametrize(
-    ("text", "spans"),
-    [
-        ("BEGIN", True),
-        ("BEGIN; COMMIT", False),
-        ("BEGIN; ROLLBACK;", False),
-        ("BEGIN; INSERT INTO t VALUES (1)", True),
-        ("BEGIN; INSERT INTO t VALUES (1); COMMIT", False),
-        ("COMMIT", True),
-        ("SELECT 1; COMMIT", False),
-        ("SELECT 1", False),
-    ],
-)
-def test_a_transaction_that_no_call_ends_counts_on_the_next_one(text: str, spans: bool) -> None:
-    assert Statement(text, "postgresql").spans_calls is spans

@@ -12,7 +12,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
     restore_points as points,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import RestorePoint
 
 MOMENT = datetime(2026, 3, 1, 4, 5, 6, tzinfo=UTC)
 
@@ -34,19 +33,3 @@ def test_a_moment_that_cannot_be_read_is_none(text: str | None, moment: datetime
     assert points.parse_moment(text) == moment
     found = points.parse_moment(text)
     assert found is None or found.tzinfo is not None
-
-
-def test_the_newest_whole_copy() -> None:
-    def copy(id: str, status: str = "COMPLETED", day: int | None = 1) -> RestorePoint:
-        return RestorePoint(id, id, status, MOMENT.replace(day=day) if day else None)
-
-    copies = [
-        copy("a", day=2),
-        copy("b", "PENDING", 3),
-        copy("c", "FAILED", 4),
-        copy("d", day=None),
-        copy("e"),
-    ]
-    assert points.newest_complete(copies) == copies[0]
-    assert points.newest_complete(copies[1:4]) is None
-    assert points.newest_complete([copy("x"), copy("z"), copy("y")]) == copy("z")

@@ -17,12 +17,10 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import (
     Decision,
     RestorePoint,
-    check_max_delete,
     plan_retention,
     read_policy,
     read_span,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.module_utils._resources.shared import retention_model as model
 from unit.tiers import sample
 
@@ -100,36 +98,6 @@ def test_every_reason_is_given() -> None:
     assert plan[2].reasons == ["no rule keeps it"]
 
 
-def test_the_oldest_stays_while_counts_are_left() -> None:
-    """A history that is shorter than the policy keeps its oldest backup, as restic does."""
-    plan = nightly(9, keep_monthly=3)
-    assert [decision.copy.id for decision in plan if decision.keep] == ["b0", "b8"]
-    assert plan[8].reasons == ["monthly: the oldest, as 2 of 3 are left"]
-
-
-@pytest.mark.parametrize("status", ["PENDING", "RESTORING", "PURGING"])
-def test_only_what_is_done_is_touched(status: str) -> None:
-    """A backup in motion, or in a status that nobody knows, stays and does not use up a count."""
-    moving = RestorePoint("b9", "nightly-9", status, NOW)
-    good = [RestorePoint(f"b{n}", f"nightly-{n}", "COMPLETED", NOW - timedelta(days=n)) for n in (1, 2)]
-    plan = plan_retention([*good, moving], read_policy({"keep_last": 1}, "nightly-*", UTC), NOW)
-    assert [(d.copy.id, d.keep) for d in plan] == [("b9", True), ("b1", True), ("b2", False)]
-    assert plan[0].reasons == [f"untouchable: its status is {status}"]
-
-
-def test_failed_ones_have_a_limit_of_their_own() -> None:
-    """They use up no count of the good ones, and the newest of them stay for somebody to look at."""
-    made = [
-        RestorePoint(
-            f"b{day}", f"nightly-{day}", "FAILED" if day < 3 else "COMPLETED", NOW - timedelta(days=day)
-        )
-        for day in range(6)
-    ]
-    plan = plan_retention(made, read_policy({"keep_last": 2, "keep_failed": 1}, "nightly-*", UTC), NOW)
-    assert [d.copy.id for d in plan if d.keep] == ["b0", "b3", "b4"]
-    assert plan[1].reasons == ["failed: keep_failed is 1"]
-
-
 def test_one_whose_restore_failed_stays_as_if_it_had_not() -> None:
     """It may be the only copy of its day, so it goes by the rules; yet no good one goes in its place."""
 
@@ -151,64 +119,6 @@ def test_one_whose_restore_failed_stays_as_if_it_had_not() -> None:
     assert plan[5].reasons == ["failed: keep_failed is 0"], "a complete one of its age would go, too"
 
 
-def test_a_period_is_one_of_the_local_calendar() -> None:
-    """Two backups on both sides of midnight in Paris are of one day in UTC."""
-    made = [
-        RestorePoint(f"b{hour}", f"nightly-{hour}", "COMPLETED", datetime(2026, 7, 1, hour, 30, tzinfo=UTC))
-        for hour in (21, 22, 23)
-    ]
-    for zone, kept in (("UTC", ["b23", "b21"]), ("Europe/Paris", ["b23", "b21"])):
-        policy = read_policy({"keep_daily": 2}, "nightly-*", ZoneInfo(zone))
-        plan = plan_retention(made, policy, NOW)
-        assert [d.copy.id for d in plan if d.keep] == kept
-        assert ("the oldest" in plan[2].reasons[0]) == (zone == "UTC")
-
-
-@pytest.mark.parametrize("status", ["FAILED", "COMPLETED"])
-@pytest.mark.parametrize(
-    ("name", "made", "reason"),
-    [
-        ("nightly-1", None, "untouchable: the platform does not say when it was made"),
-        ("by-hand", NOW - timedelta(days=400), "unmanaged: its name does not match 'nightly-*'"),
-    ],
-)
-def test_what_is_not_owned_or_has_no_date_is_not_deleted(
-    status: str, name: str, made: datetime | None, reason: str
-) -> None:
-    others = [RestorePoint(f"n{day}", "nightly-n", status, NOW - timedelta(days=day)) for day in range(2)]
-    policy = read_policy({"keep_last": 1, "keep_failed": 0}, "nightly-*", UTC)
-    plan = plan_retention([*others, RestorePoint("b", name, status, made)], policy, NOW)
-    (decision,) = (decision for decision in plan if decision.copy.id == "b")
-    assert decision.keep and decision.reasons == [reason]
-    assert not all(other.keep for other in plan), "others go by the rules"
-
-
-@pytest.mark.parametrize(
-    ("options", "pattern", "says"),
-    [
-        ({}, "nightly-*", "the policy is empty"),
-        ({"keep_last": 0, "keep_within": " "}, "nightly-*", "the policy is empty"),
-        ({"keep_failed": 3}, "nightly-*", "the policy is empty"),
-        ({"keep_daily": -1}, "nightly-*", "keep_daily is -1; it must be 0 or more"),
-        ({"keep_last": 1, "keep_failed": -2}, "nightly-*", "keep_failed is -2"),
-        ({"keep_within": "7"}, "nightly-*", "'7' is not a duration"),
-        ({"keep_within": "1d2d"}, "nightly-*", "is not a duration"),
-        ({"keep_within": "0d"}, "nightly-*", "is not a duration"),
-        ({"keep_within": "-1d"}, "nightly-*", "is not a duration"),
-        ({"keep_within": "1w"}, "nightly-*", "is not a duration"),
-        ({"keep_within": "99999y"}, "nightly-*", "is too long"),
-        ({"keep_last": 1}, "*", "would match every copy"),
-        ({"keep_last": 1}, "?*", "would match every copy"),
-        ({"keep_last": 1}, "[!~]*", "would match every copy"),
-        ({"keep_last": 1}, "", "would match every copy"),
-    ],
-)
-def test_a_policy_that_makes_no_sense_is_refused(options: dict[str, Any], pattern: str, says: str) -> None:
-    """The message names the option, its value and what to do."""
-    with pytest.raises(Invalid, match=says.replace("*", r"\*")):
-        read_policy(options, pattern, UTC)
-
-
 @pytest.mark.parametrize(
     ("text", "begins"),
     [
@@ -223,37 +133,3 @@ def test_a_duration_goes_by_the_calendar(text: str, begins: datetime) -> None:
     span = read_span(text)
     assert span is not None
     assert span.before(datetime(2026, 3, 31, 12, tzinfo=UTC), UTC) == begins
-
-
-def test_a_day_is_as_long_as_the_clock_says() -> None:
-    """The day on which clocks are put back has 25 hours."""
-    span = read_span("1d")
-    assert span is not None
-    zone = ZoneInfo("Europe/Paris")
-    after = datetime(2026, 10, 25, 12, tzinfo=zone)
-    assert after.astimezone(UTC) - span.before(after, zone) == timedelta(hours=25)
-
-
-@pytest.mark.parametrize(
-    ("wall", "earlier"),
-    [
-        (datetime(2026, 10, 25, 2, 30), datetime(2026, 10, 25, 0, 30, tzinfo=UTC)),  # comes twice
-        (datetime(2026, 3, 29, 2, 30), datetime(2026, 3, 29, 0, 30, tzinfo=UTC)),  # is skipped
-    ],
-)
-def test_a_time_that_is_not_unique_keeps_more(wall: datetime, earlier: datetime) -> None:
-    """A duration that begins while clocks are changed begins at the earlier of both moments."""
-    span = read_span("1d")
-    assert span is not None
-    zone = ZoneInfo("Europe/Paris")
-    assert span.before((wall + timedelta(days=1)).replace(tzinfo=zone), zone) == earlier
-
-
-def test_the_brake() -> None:
-    """One more deletion than was foreseen, and nothing is deleted; the message has both numbers."""
-    plan = nightly(6, keep_last=2)
-    check_max_delete(plan, 4)
-    check_max_delete(plan, None)
-    with pytest.raises(Invalid, match="would delete 4 copies, and max_delete is 3") as caught:
-        check_max_delete(plan, 3)
-    assert caught.value.details["would_delete"] == ["nightly-2", "nightly-3", "nightly-4", "nightly-5"]

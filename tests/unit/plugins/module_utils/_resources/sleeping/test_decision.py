@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import DaySpend, Usage
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.rates import Rates
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import Rates
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.decision import (
     KIB,
