@@ -59,7 +59,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     ServiceOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    Options,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Composition,
     Effects,
@@ -86,7 +89,7 @@ def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "shop.yml"
     path.write_text("[" * 50_000)
     with pytest.raises(Invalid, match=r"nested too deeply|not valid YAML"):
-        SourceOptions(base_url="https://a.example", src=str(path)).read()
+        SourceOptions(base_url="https://a.example", src=FilePath(str(path))).read()
 
 
 # --- What only the controller can read --------------------------------------------------------------
