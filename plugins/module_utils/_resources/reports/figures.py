@@ -26,7 +26,7 @@ from ..._api.models import (
 from ..._api.values import ServiceStatus
 from ..applications.releases import blocking
 from ..services.view import billed_rate
-from ..shared.money import format_amount, from_cents, rate_from, to_decimal
+from ..shared.money import currency_in, format_amount, from_cents, rate_from, to_decimal
 from ..shared.restore_points import parse_moment
 from ..shared.time_zones import utc_text
 from ..sleeping.savings import HOURS_A_MONTH, spent_by_day, to_cents
@@ -59,7 +59,7 @@ def figures_of(
     found = {
         "as_of": utc_text(measures.as_of),
         "project": measures.options.project,
-        "currency": facts.wallet.currency or None if facts.wallet else None,
+        "currency": currency_in(facts.wallet) if facts.wallet else None,
         "services": None if facts.services is None else services,
         "projects": None if facts.projects is None else [project_of(facts, each) for each in facts.projects],
         "money": {

@@ -53,7 +53,6 @@ class Reads:
     """What was read so far. Two threads that want the same wait for one call."""
 
     kept: bool = True
-    _lock: threading.Lock = field(default_factory=threading.Lock)
     _locks: dict[Hashable, threading.Lock] = field(default_factory=dict)
     _values: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -61,9 +60,7 @@ class Reads:
         """Return what ``read`` returns, or returned for this key before, but for an error and ``None``."""
         if not self.kept:
             return read()
-        with self._lock:
-            lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
+        with self._locks.setdefault(key, threading.Lock()):
             found = self._values.get(key)
             if found is None:
                 found = self._values[key] = read()

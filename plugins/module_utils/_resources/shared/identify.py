@@ -124,7 +124,7 @@ def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
     return [
         each
         for each in services
-        if (each.name == wanted or (not each.name.isascii() and composed(each.name) == wanted))
+        if ((own := each.name) == wanted or (not own.isascii() and composed(own) == wanted))
         and family in (None, each.family)
         and each.status not in ServiceStatus.DELETING_OR_DELETED
     ]

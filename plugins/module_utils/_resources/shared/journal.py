@@ -28,7 +28,7 @@ from ..._api.errors import HostedError
 from ..._api.private_folder import make_folder_of
 from .connecting import account_of
 from .money import Commitment, format_amount
-from .store import Kind, Record, lock_file, records_folder, state_key
+from .store import Kind, Record, records_folder, state_key
 from .task_errors import Invalid
 
 if TYPE_CHECKING:
@@ -112,10 +112,6 @@ def close(base_url: str | None, subject: str, *, but: Record[Entry] | None = Non
 HISTORY = "history"
 MONTHS = 13
 """For how many months lines are kept, those of each month in a file of its own."""
-MOST_BYTES = 2 * 1024 * 1024
-"""What a file may take. One that is full is put aside, and the one that was there before goes."""
-FULL = ".full"
-LOCK_SECONDS = 5.0
 CALL_SECONDS = 5.0
 """Seconds for asking whose account a token is of. A line is no reason to wait for longer, or to fail."""
 
@@ -168,13 +164,8 @@ def add_line(path: str, line: str) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         os.write(handle, f"\n{line}".encode())
-        is_full = os.fstat(handle).st_size > MOST_BYTES
     finally:
         os.close(handle)
-    if is_full:
-        with suppress(FileNotFoundError), lock_file(f"{path}.lock", LOCK_SECONDS):
-            if os.stat(path).st_size > MOST_BYTES:
-                os.replace(path, path + FULL)
 
 
 def history_folder(client: Client) -> str:
@@ -191,7 +182,7 @@ def lines_between(client: Client, since: datetime, until: datetime) -> list[dict
     first, last = (f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (since, until))
     names = list[str]()
     with suppress(OSError):
-        names = [name for name in os.listdir(folder) if name.endswith((".jsonl", FULL))]
+        names = [name for name in os.listdir(folder) if name.endswith(".jsonl")]
     for name in names:
         if not first[:7] <= name[:7] <= last[:7]:
             continue

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..._api.text import describe_type
+from ..._api.text import describe_type, in_one_line
 from .names import same_name
 from .run_memory import first_said
 from .task_errors import Invalid
 
 if TYPE_CHECKING:
+    from ..._api.models import Wallet
     from .plan import Task
 
 MOST_DIGITS = 400
@@ -23,6 +24,7 @@ MOST_DIGITS = 400
 WALLET_SECONDS = 5.0
 """Seconds for reading the currency. A price without it is no reason to wait for longer, or to fail."""
 NO_PRICE = "at a price that the quote does not show"
+LONGEST_CURRENCY = 8
 UNITS = {"_cents": 100, "_millicents": 1000}
 """What the end of a field's name says of its amount: how many are a currency unit (What the service does)."""
 
@@ -57,9 +59,14 @@ def currency_of(task: Task[Any]) -> str | None:
     client = task.client
     if "currency" not in task.memory and client:
         task.memory["currency"] = first_said(
-            f"currency.{client.account_key}", lambda: client.wallet(WALLET_SECONDS).currency or None
+            f"currency.{client.account_key}", lambda: currency_in(client.wallet(WALLET_SECONDS))
         )
     return task.memory.get("currency")
+
+
+def currency_in(wallet: Wallet) -> str | None:
+    """Return the currency of a wallet, as it can stand behind an amount in any text."""
+    return in_one_line(wallet.currency or "")[:LONGEST_CURRENCY] or None
 
 
 def add_currency_units(value: Any) -> Any:
