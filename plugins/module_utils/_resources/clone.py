@@ -326,7 +326,7 @@ class CloneAssembly(FilledAssembly):
         own: dict[str, Any] = {"source_id": original.id}
         if original.data is Data.DATABASE:
             return self.add_database(entry, DATABASE, own, needs)
-        own |= {"source_name": original.was, "checksum": self.task.options.checksum}
+        own |= {"source_name": original.was, "checksum": self.task.options.checksum, "in_use": True}
         return self.add_files(entry, FILES, own, needs)
 
 

@@ -51,10 +51,7 @@ RELOCATE = RelocateResource()
 
 
 def find_record(task: Task[RelocateOptions]) -> Relocation:
-    """Return the record of the service that the task names. For the way back, it may name the new one.
-
-    :raises NoSuchItem: if there is no such service, and no relocation of it is remembered.
-    """
+    """Return the record of the service that the task names. For the way back, it may name the new one."""
     options = task.options
     try:
         id = service_id(task)

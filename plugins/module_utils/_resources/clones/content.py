@@ -96,25 +96,15 @@ class CopyOptions(SftpSyncOptions, FillOptions):
     in_use: bool = False
     """Whether something may write to the source while it is copied."""
 
-    @property
-    def what(self) -> str:
-        raise NotImplementedError
-
-    def describe(self, result: Mapping[str, Any]) -> str:
-        to = f" to service {self.service}" if self.service else ""
-        return f"{self.what}{to}: {describe_counts(result)}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class FilesOptions(CopyOptions):
-    """From which service to which."""
-
-    in_use: bool = True
     source_name: str = ""
 
     @property
     def what(self) -> str:
         return f"copy the files of service {self.source_name!r}"
+
+    def describe(self, result: Mapping[str, Any]) -> str:
+        to = f" to service {self.service}" if self.service else ""
+        return f"{self.what}{to}: {describe_counts(result)}"
 
 
 CopyT = TypeVar("CopyT", bound=CopyOptions)
@@ -132,11 +122,7 @@ class FilesOnService(Resource[CopyT]):
     def plan(self, task: Task[CopyT]) -> Plan:
         """Read both sides and plan what makes the service like the other place.
 
-        One that does not let the account in yet is waited for by a step. Until then the plan is that for a
-        service that holds nothing, which tells as well if the source lets nobody in either: then the key is
-        the reason, and waiting does not help.
-
-        :raises HostedError: if the files of the other place cannot be read.
+        One that does not let the account in yet is waited for by a step, unless the source does not either.
         """
         require()
         id = task.options.service
@@ -171,22 +157,22 @@ class FilesOnService(Resource[CopyT]):
         """Plan over a connection to the service."""
 
 
-class FilesResource(FilesOnService[FilesOptions]):
+class FilesResource(FilesOnService[CopyOptions]):
     """The files of one service, on another."""
 
     name = "files"
 
-    def _target(self, task: Task[FilesOptions]) -> Service | None:
+    def _target(self, task: Task[CopyOptions]) -> Service | None:
         return read_target(task, "files were left as they are")
 
-    def _foreseen(self, task: Task[FilesOptions]) -> Plan:
+    def _foreseen(self, task: Task[CopyOptions]) -> Plan:
         with ExitStack() as stack:
             session, side = open_source(task, stack)
             source = session.run(read_source(task, side, Patterns()))
         return plan_expected(task, session.login, side, source, task.options.describe)
 
     def _over(
-        self, task: Task[FilesOptions], service: Service, stack: ExitStack, session: SftpSession
+        self, task: Task[CopyOptions], service: Service, stack: ExitStack, session: SftpSession
     ) -> Plan:
         _session, side = open_source(task, stack, session)
         mirror = Mirror(side, Remote(session.sftp, EVERYTHING), PUSH, task.progress)
@@ -199,7 +185,7 @@ class FilesResource(FilesOnService[FilesOptions]):
 
 
 def open_source(
-    task: Task[FilesOptions], stack: ExitStack, beside: SftpSession | None = None
+    task: Task[CopyOptions], stack: ExitStack, beside: SftpSession | None = None
 ) -> tuple[SftpSession, Relayed]:
     """Log in to the service that is copied; return its files as well, which pass through this machine."""
     session = open_session(task, stack, task.options.source_id, beside)
@@ -240,11 +226,7 @@ def plan_between(
     stack: ExitStack,
     last: Sequence[Step] = (),
 ) -> Plan:
-    """Plan what is to be done to the files of a service, which is stopped for that.
-
-    :param stack: closes the connections once they are not needed.
-    :param last: what is done before that.
-    """
+    """Plan what is to be done to the files of a service, which is stopped for that. ``last`` follows it."""
     task, plan = found.task, found.plan()
     if not plan.steps:
         stack.close()
@@ -282,10 +264,7 @@ class CopyWork(MirrorWork):
             await asyncio.sleep(max(0.0, self.listed + SETTLE_SECONDS - time.monotonic()))
 
     async def compare(self) -> None:
-        """Find out what is to be done. Files of one size whose times differ are compared by their content.
-
-        A clone is stopped to be copied to, so nothing may be taken for changed that is not.
-        """
+        """Find out what is to be done. A service stops for it, so what only looks changed is compared."""
         if self.task.options.checksum:
             await self.settle()
         await super().compare()
@@ -306,10 +285,7 @@ def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]
 
 
 def open_target(task: Task[CopyOptions], stack: ExitStack, id: str) -> SftpSession:
-    """Log in to a service that may be new.
-
-    What serves its files may start, and learn the keys of the account, a little after the service does.
-    """
+    """Log in to a service that may be new: it learns the keys of the account a little after its start."""
     waited = 0
     for pause in PAUSES:
         try:
@@ -424,8 +400,6 @@ def await_database(
     """Wait until a new database lets its user in: it may be in service a little before.
 
     One that does not within ``wait_timeout`` is left to whoever writes to it, who fails and says why.
-
-    :param facts: returns how to connect to it.
     """
     if id is None:
         return

@@ -48,11 +48,7 @@ def blueprint_of(
     names: Mapping[str, str],
     there: Mapping[str, Member],
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the blueprint of the clone, and by key whether a service runs once its files are there.
-
-    :param names: the name or slug of each clone, by key.
-    :param there: those that are there already, by key. Their ids decide: a platform may change names.
-    """
+    """Return the blueprint of the clone, and by key whether a service runs once its files are there."""
     sections: dict[str, dict[str, Any]] = {}
     states: dict[str, str] = {}
     for original in source.originals:
@@ -98,10 +94,7 @@ def values_of(options: CloneOptions, original: Original, environment: Given) -> 
 
 
 def own_values(overrides: Mapping[str, Any] | None, wanted: Sequence[Wanted], key_of: KeyOf) -> Own:
-    """Return what ``overrides`` say, by key.
-
-    :raises Invalid: for an entry of something that is not cloned.
-    """
+    """Return what ``overrides`` say, by key."""
     said = {key_of(name, "overrides"): dict(values) for name, values in (overrides or {}).items()}
     return {each.key: said.get(each.key, {}) for each in wanted}
 
@@ -115,10 +108,7 @@ def names_of(
     *,
     beside: bool = True,
 ) -> dict[str, str]:
-    """Return the name or slug of each thing that is made, by key.
-
-    :param beside: whether what it is made from keeps its slug.
-    """
+    """Return the name or slug of each thing, by key. ``beside`` tells whether the original keeps its slug."""
     rename = rename or Rename()
     given = {key_of(each, "rename.names"): str(name) for each, name in (rename.names or {}).items()}
     names: dict[str, str] = {}
@@ -173,12 +163,7 @@ def problem_of(wanted: Wanted, name: str, beside: bool) -> str | None:
 def read_environments(
     task: Task[CloneOptions], source: SourceProject, file: Contents | None
 ) -> dict[str, Given]:
-    """Return the environments of the clone by key, with references that name keys of the clone.
-
-    They come from the options, and before that from the file of the source.
-
-    :raises Invalid: for variables that are known and not given, all of them at once.
-    """
+    """Return the environments of the clone by key, from the options and before that from the file."""
     found = from_file(source, file, task.options.copy_secrets) if file else {}
     for at, option in enumerate(("environments", "secret_environments")):
         for wanted, variables in (getattr(task.options, option) or {}).items():
@@ -223,10 +208,7 @@ def all_redirected(variables: Mapping[str, Any], aliases: Mapping[str, str]) -> 
 
 
 def inside(source: SourceProject, original: Original, variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return variables whose references lead to what stands in the clone for their targets.
-
-    :raises Invalid: for one to something of the source that is not cloned.
-    """
+    """Return variables whose references lead to what stands in the clone for their targets."""
     texts = {name: value for name, value in variables.items() if isinstance(value, str)}
     keys = {target: key_of(source, original, name, target) for name, target, _field in references(texts)}
     return all_redirected(variables, keys)
@@ -265,17 +247,25 @@ def check_given(task: Task[CloneOptions], source: SourceProject, environments: M
             missing.append(lacking)
         elif not given:
             unknown.append(original.label)
-    if missing:
-        raise Invalid(
-            f"the platform does not show the values of environments, and these are not given: "
-            f"{'; '.join(missing)}. Nothing was ordered. Give them by slug in environments or "
-            "secret_environments, or in the blueprint that src names; what is secret there is used only with "
-            "copy_secrets. without_environment lists applications to clone without"
-        )
+    check_lacking(
+        missing,
+        "in the blueprint that src names, whose secrets need copy_secrets; without_environment lists "
+        "applications to clone without",
+    )
     if unknown:
         task.warn(
             f"whether {', '.join(unknown)} has an environment is not known here: the platform shows only "
             "variables that refer to another service. The clone has none"
+        )
+
+
+def check_lacking(missing: Sequence[str], hint: str) -> None:
+    """Refuse environments that lack what is known to be in them."""
+    if missing:
+        raise Invalid(
+            "an environment is replaced as a whole, the platform does not show its values, and these are not "
+            f"given: {'; '.join(missing)}. Nothing was ordered. Give all of it by slug in environments or "
+            f"secret_environments, or {hint}"
         )
 
 

@@ -156,10 +156,7 @@ class SourceProject:
     export: Export
 
     def of(self, wanted: str, option: str, *, app: bool = False) -> Original:
-        """Return what an option names by its id, slug, name or key: an application, if ``app`` says so.
-
-        :raises Ambiguous: if it names several.
-        """
+        """Return what an option names by its id, slug, name or key: an application, if ``app`` says so."""
         found = pick(self.originals, wanted)
         if found is None or (app and found.app is None):
             known = ", ".join(sorted(each.was for each in self.originals if each.app or not app)) or "none"
@@ -182,10 +179,7 @@ def pick(found: Sequence[Original], wanted: str) -> Original | None:
 
 
 def read_source(task: Task[CloneOptions]) -> SourceProject:
-    """Read what is cloned.
-
-    :raises HostedError: if anything of it cannot be cloned, or not be read.
-    """
+    """Read what is cloned."""
     account = task.account
     project = account.project(task.options.source)
     listing = read_project(account, project, ServiceQuery(settings=True, commands=True, metrics=True))

@@ -32,10 +32,7 @@ from .source import CloneOptions, SourceProject, Wanted
 
 @dataclass
 class MadeRecord:
-    """What was made in a project: what there is to be by name, and by id what is known.
-
-    Each by what it was made for.
-    """
+    """What was made in a project, each by what it was made for."""
 
     folder: ClassVar[str]
     """Where such records are, below the folder of the collection."""
@@ -74,30 +71,18 @@ class MadeRecord:
 
     @classmethod
     def take_turns(cls, task: Task[StateDirOptions], project: str) -> None:
-        """Wait until no other task of this controller works on the project; let none begin until this ends.
-
-        Called before the record is read: what the other did is in it.
-
-        :raises Invalid: if the other does not end.
-        """
+        """Keep other tasks of this controller from the project. Called before the record is read."""
         if not task.check_mode:
             turn = f"{cls.folder}:{state_key(task.options.base_url, project)}"
             what = f"working on the {cls.subject} in project {project!r}"
             task.closing.enter_context(one_at_a_time(turn, what))
 
     def write(self) -> None:
-        """Keep the record.
-
-        :raises Invalid: if it cannot be written: without it, the next run could not tell what is its own.
-        """
         Record(self.kind(), self.path).write(self)
 
     @contextmanager
     def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:
-        """Note when an order is sent, unless it comes to nothing for sure.
-
-        A run may be killed before the id is noted, or the response be lost.
-        """
+        """Note when an order is sent, unless it comes to nothing for sure: the response may be lost."""
 
         def note(moment: str | None) -> None:
             with self.lock:
@@ -120,11 +105,7 @@ class MadeRecord:
             self.write()
 
     def recognize(self, members: Iterable[Member]) -> list[list[Member]]:
-        """Take what came up with an order for what was ordered, where its id is not known yet.
-
-        Anybody can make another one of the name. So it has to be the only one that came up then; return those
-        of which several did.
-        """
+        """Take what alone came up with an order for what was ordered; return those of which several did."""
         unknown = [each for each in members if each.id not in self.ids.values()]
         doubtful = []
         for original, sent in list(self.sent.items()):
@@ -168,11 +149,7 @@ class CloneRecord(MadeRecord):
 def check_own(
     task: Task, id: str, source_id: str | None, project_id: str | None, whole: str = "clone"
 ) -> Service:
-    """Return the service that is about to be written, read again.
-
-    :param source_id: the service that is copied from, if that is on the platform.
-    :param whole: what the service belongs to, for messages.
-    """
+    """Return the service that is about to be written, read again. ``whole`` is what it belongs to."""
     if id == source_id:
         raise Invalid(f"service {id} is the source of the {whole}; nothing was written to it")
     service = task.account.existing_service(id)
@@ -194,11 +171,7 @@ def find_there(
     members: Members | None,
     record: MadeRecord,
 ) -> dict[str, Member]:
-    """Return by key what is there already: by the id that was remembered, else by its name.
-
-    :raises Ambiguous: if several have the name.
-    :raises Invalid: if what is not there must not be ordered.
-    """
+    """Return by key what is there already: by the id that was remembered, else by its name."""
     there: dict[str, Member] = {}
     for each in wanted:
         same = [one for one in (members.found if members else ()) if (one.slug is not None) == each.is_app]
@@ -240,10 +213,7 @@ def found_elsewhere(account: Account, ids: Iterable[str], members: Members | Non
 def check_not_elsewhere(
     account: Account, record: MadeRecord, made_for: Iterable[str], members: Members | None
 ) -> None:
-    """Refuse to order again what was made and is in another project by now, where it is billed.
-
-    Somebody moved it, or renamed or deleted its project.
-    """
+    """Refuse to order again what was made and was moved to another project, where it is billed."""
     made = [record.ids[each] for each in made_for if each in record.ids]
     if found := found_elsewhere(account, made, members):
         raise Invalid(
@@ -263,10 +233,7 @@ def locations(account: Account, services: Iterable[Service]) -> str:
 def check_target(
     task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], record: CloneRecord
 ) -> dict[str, Member]:
-    """Return what of the clone is there, by key.
-
-    :raises Invalid: if the clone must not go there.
-    """
+    """Return what of the clone is there, by key."""
     name, home, wanted = task.options.project, source.project, source.originals
     if name in (home.name, home.id):
         raise Invalid(f"source and project are both {name!r}; a project cannot be cloned onto itself")

@@ -19,7 +19,7 @@ from ..._api.models import ProjectGraph, Service, ServiceSummary, Settings
 from ..._api.values import ServiceStatus
 from ..applications.lookup import REFERENCE
 from ..clones.content import POWER
-from ..clones.rules import lacks
+from ..clones.rules import check_lacking, lacks
 from ..clones.source import Data, check_dictionaries, referring_names
 from ..fleets.health import LONGEST, check_probe
 from ..services.order import MAX_SERVICE_NAME, ordered_with
@@ -120,7 +120,6 @@ def wanted_order(options: RelocateOptions, old: Service, settings: Settings | No
 
 
 def asked_by(options: RelocateOptions) -> dict[str, Any]:
-    """Return what the task itself asks for, as an order has it."""
     return {**vars(options), "dimensions": options.dimensions.as_dict() if options.dimensions else None}
 
 
@@ -164,10 +163,7 @@ def check_variables(work: Work) -> None:
 
 
 def choose_name(work: Work) -> None:
-    """Decide how the new service is named, and find it if it is there.
-
-    One whose order got no response keeps its name, unless the task gives another one.
-    """
+    """Decide how the new service is named, and find it if it is there."""
     task, record, old = work.task, work.record, work.old
     wanted = task.options.name
     find_made(task, record)
@@ -178,6 +174,7 @@ def choose_name(work: Work) -> None:
                 f"{wanted!r} is not used"
             )
         return
+    # One whose order got no response keeps its name, unless the task gives another one.
     if not record.sent or (wanted and not same_name(wanted, record.new_name)):
         record.sent = None
         record.old_name, record.project_id = old.name, old.project_id
@@ -198,11 +195,7 @@ def choose_name(work: Work) -> None:
 
 
 def next_name(work: Work) -> str:
-    """Return the old name with the next number that no service has.
-
-    A service of the project with a number before that may be the new one of a relocation whose record was
-    lost. It is told of, and its name is taken if one is to be adopted.
-    """
+    """Return the old name with the next free number. What has one before that may be of a lost record."""
     account, old = work.task.account, work.old
     by_name: dict[str, ServiceSummary] = {each.name: each for each in existing(account.services())}
     found = [by_name[name] for name in takewhile(by_name.__contains__, numbered(old.name))]
@@ -240,10 +233,7 @@ def read_new(work: Work) -> None:
 
 
 def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
-    """Find the new service by its name, if a run was killed before its id was known.
-
-    Anybody can make another one of that name. So the new one is the only one that came up with the order.
-    """
+    """Find the new service, if a run was killed before its id was known: it came up with the order."""
     own = of_order(task, record) if record.new_id is None and record.sent else []
     if len(own) > 1:
         raise Invalid(
@@ -255,7 +245,6 @@ def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
 
 
 def named_new(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
-    """Return the services in the project that have the new name."""
     project = task.account.project(str(record.project_id))
     return with_name(task.account.members(project), record.new_name, None)
 
@@ -269,10 +258,7 @@ def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSum
 
 
 def read_dependents(work: Work) -> None:
-    """Find the applications that refer to the old service or, on the way, to the new one.
-
-    :raises Invalid: for what refers to it and cannot be rewritten, and for variables that are not given.
-    """
+    """Find the applications that refer to the old service or, on the way, to the new one."""
     options, record = work.task.options, work.record
     referring, left = referring_to(work.graph, {work.old.id, record.new_id or ""}), options.without_dependents
     remembered = {app.id for app in work.apps.values() if app.slug in record.dependents}
@@ -320,12 +306,7 @@ def check_given(work: Work, found: Sequence[Dependent]) -> None:
                 f"{there}. Nothing was ordered"
             )
     checked = (lacks(options, each.app, each.referring, {*each.plain, *each.secret}) for each in found)
-    if missing := [said for said in checked if said]:
-        raise Invalid(
-            "an environment is replaced as a whole, the platform does not show its values, and these are not "
-            f"given: {'; '.join(missing)}. Nothing was ordered. Give the whole environment by slug in "
-            "environments or secret_environments, or list the application in without_dependents"
-        )
+    check_lacking([said for said in checked if said], "list the application in without_dependents")
 
 
 def check_references(work: Work) -> None:
@@ -343,12 +324,7 @@ def check_references(work: Work) -> None:
 
 
 def check_deployable(work: Work) -> None:
-    """Find out before anything is begun whether what is to be deployed again can be.
-
-    That keeps no service from coming back: on the way back, what probably cannot be deployed comes last.
-
-    :raises Invalid: if something cannot be deployed, except on the way back.
-    """
+    """Find out whether what is to be deployed again can be. On the way back, what cannot be comes last."""
     first, last = [], []
     for each in work.dependents:
         try:
@@ -367,10 +343,7 @@ def check_deployable(work: Work) -> None:
 
 
 def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None:
-    """Refuse to delete a service to which something refers that the task does not name in without_dependents.
-
-    :raises HostedError: if that cannot be read: module service deletes a service without asking.
-    """
+    """Refuse to delete a service to which something refers that without_dependents does not name."""
     try:
         graph, slugs = task.account.graph(str(service.project_id)), task.account.slugs()
     except HostedError as error:

@@ -128,10 +128,7 @@ def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
 
 
 def check_readable(work: Work) -> None:
-    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered.
-
-    :raises HostedError: if it cannot be read.
-    """
+    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered."""
     if work.data is not Data.NONE and work.record.new_id is None:
         work.foreseen = "; ".join(work.plan_copy(work.old, None).actions) or None
 
@@ -221,7 +218,6 @@ def plan_order(work: Work, wanted: Mapping[str, Any]) -> Plan:
 
 
 def state_while_copying(work: Work) -> str:
-    """Return the state in which the new service gets what the old one holds."""
     return "started" if work.data is Data.DATABASE else "stopped"
 
 
@@ -329,7 +325,6 @@ def plan_returned(modules: Modules, task: Task[RelocateOptions], record: Relocat
 
 
 def no_way_back(task: Task[RelocateOptions], record: Relocation) -> Invalid:
-    """Return the error for going back to a service whose deletion was begun."""
     named = f"service {record.old_name!r} ({record.old_id})"
     left = None if record.gone else task.account.service(record.old_id)
     if left is None or left.status == ServiceStatus.DELETING:
@@ -428,7 +423,6 @@ def check_back(work: Work, new: Service | None) -> None:
 
 
 def in_service_since(record: Relocation, moment: str | None) -> Invalid:
-    """Return the error for a copy back to a service that is in service again."""
     return Invalid(
         f"service {record.old_name!r} went back at {moment} and has been in service since, so copy_back "
         f"would overwrite what it got. Nothing was done. Resume {record.new_name!r} and copy what is "
@@ -527,7 +521,6 @@ def used_since(record: Relocation, left: Service) -> bool:
 
 
 def newer_in(record: Relocation) -> str:
-    """Say that the new service holds what is nowhere else."""
     return (
         f"service {record.new_name!r} ({record.new_id}) was in service from {record.switched_at} to "
         f"{record.since}, and holds what was written to it then and is nowhere else"
@@ -535,7 +528,6 @@ def newer_in(record: Relocation) -> str:
 
 
 def suspended_since(service: Service | None) -> str | None:
-    """Return when a service was suspended, as far as the platform shows it."""
     return service.dates.suspended_at if service and service.dates else None
 
 
@@ -591,11 +583,7 @@ def describe(work: Work, service: Service, name: str, monthly: Decimal | None) -
 
 
 def cost_of(work: Work, new: Service | None, rates: Rates, *, back: bool = False) -> Cost:
-    """Return what a way does to the price, with what is billed in between.
-
-    :param rates: those of the new service.
-    :param back: whether the old one stays.
-    """
+    """Return what a way does to the price, with what is billed in between. ``rates`` are the new one's."""
 
     def total(one: Decimal | None, other: Decimal | None) -> Decimal | None:
         return None if one is None or other is None else one + other

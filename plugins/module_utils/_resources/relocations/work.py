@@ -144,10 +144,7 @@ class Work:
 
     @property
     def new_id(self) -> str:
-        """The id of the service that the relocation made.
-
-        :raises Invalid: if it is not known, so that nothing else is taken for it.
-        """
+        """The id of the service that the relocation made."""
         id = self.record.new_id
         if id is None or id == self.old.id:
             raise Invalid(f"which service the relocation of {self.label} made is not known; nothing was done")
@@ -161,7 +158,6 @@ class Work:
         return {name for name in known if name}
 
     def now(self) -> str:
-        """Return the time by the platform, as records hold it."""
         return str(utc_text(self.task.client.clock.now()))
 
     # --- Steps ------------------------------------------------------------------------------------------
@@ -185,10 +181,7 @@ class Work:
         return self.bring(self.old.id, self.label, state)
 
     def start_again(self) -> list[Step]:
-        """Return the steps that start the old service, though a stop may be under way that does not show yet.
-
-        That of a run that was killed, or whose response was lost: the service seems to run, and then stops.
-        """
+        """Return the steps that start the old service, though a stop may be under way that shows later."""
 
         def look() -> None:
             poll_for(lambda: read_state(self.task, self.old.id) != ContainerState.RUNNING)
@@ -207,11 +200,8 @@ class Work:
     # --- What is copied -----------------------------------------------------------------------------------
 
     def plan_copy(self, source: Service, target: str | None) -> Plan:
-        """Plan the copy of files, or the restore of a dump once the database to restore into answers.
-
-        :raises Invalid: for a suspended service. It would be left as it is, and switched to all the same.
-        """
-        options = self.task.options
+        """Plan the copy of files, or the restore of a dump once the database to restore into answers."""
+        options = self.task.options  # a suspended one would be left as it is, and switched to all the same
         for each in (source, self.task.account.existing_service(target) if target else source):
             if each.status == ServiceStatus.SUSPENDED:
                 raise Invalid(f"{label(each)} was suspended meanwhile. Resume it, and run this again")
@@ -234,10 +224,7 @@ class Work:
         return plan_with(self.task, self.modules.files, given, Effects())
 
     def copy_steps(self, summary: str, *, back: bool = False, compared: bool = False) -> list[Step]:
-        """Return the steps that make what one service holds like what the other one does.
-
-        :param compared: whether both are compared again: nothing may write to the one that is copied.
-        """
+        """Return the steps that make what one service holds like what the other one does, and compare it."""
 
         def plan() -> Plan:
             source = self.task.account.existing_service(self.new_id) if back else self.old
@@ -263,17 +250,11 @@ class Work:
         return Step(f"wait until {self.new_name} is healthy", wait, changes=False)
 
     def is_up(self, seconds: float = 0.0) -> bool:
-        """Tell whether the old service was started after it was stopped for the copy.
-
-        That stop was confirmed. An earlier start may show for a moment after it: ``seconds`` allow for that.
-        """
+        """Tell whether the old service was started again. ``seconds`` allow for a stop that shows late."""
         return not poll_for(lambda: read_state(self.task, self.old.id) not in ContainerState.UP, seconds)
 
     def used_since(self, seconds: float = 0.0) -> str | None:
-        """Return what to do about an old service that was started since the switch; ``None`` if it was not.
-
-        A suspended one is not in use, whatever its container shows: an earlier run may have done that.
-        """
+        """Return what to do if the old service was started since the switch; ``None`` if it was not."""
         account, id = self.task.account, self.old.id
         if not self.is_up(seconds) or account.existing_service(id).status == ServiceStatus.SUSPENDED:
             return None
@@ -311,19 +292,14 @@ class Work:
         return {"running": sorted({*self.record.running, *running})}
 
     def unpause(self, *, others: bool = False) -> list[Step]:
-        """Return the steps that start what a run stopped, except what is gone or was suspended since.
-
-        :param others: whether only those count that the task leaves alone by now: no deploy starts them.
-        """
+        """Return the steps that start what a run stopped, except what is gone or was suspended since."""
+        # Others are those that the task leaves alone by now: no deploy starts them.
         deployed = {each.app.id for each in self.dependents} if others else ()
         apps = [self.apps.get(id) for id in self.record.running if id not in deployed]
         return [self.start_or_warn(app) for app in apps if app and app.status == ServiceStatus.ACTIVE]
 
     def start_or_warn(self, app: App) -> Step:
-        """Return the step that starts an application, as far as it can run with what is there.
-
-        One that cannot run would otherwise keep a relocation from its end for ever, and both services paid.
-        """
+        """Return the step that starts an application. One that cannot run keeps nothing from its end."""
         name = f"application {app.slug!r}"
         step = self.bring(app.id, name, "started", resume=False)
 
@@ -392,12 +368,7 @@ class Work:
         return found
 
     def release_of(self, dependent: Dependent) -> dict[str, str]:
-        """Return the tag by which the image that an application runs is deployed again, and no other one.
-
-        With its digest: the tag may be declared again for another one.
-
-        :raises Invalid: if no tag names that image.
-        """
+        """Return the tag by which the image that an application runs is deployed again, with its digest."""
         digest = str(dependent.app.digest)
         source = self.task.account.settings(dependent.app.id).source
         declared = self.task.account.releases(dependent.slug)

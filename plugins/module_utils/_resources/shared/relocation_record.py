@@ -85,28 +85,19 @@ class Relocation:
 
     @classmethod
     def of(cls, options: StateDirOptions, old_id: str) -> Relocation:
-        """Return the record of a service, which may have none.
-
-        :raises Invalid: if there is one that cannot be read: what it made would be unknown.
-        """
+        """Return the record of a service, which may have none."""
         return replace(cls.read(RELOCATIONS.of(options.base_url, old_id, options.state_dir)), old_id=old_id)
 
     @classmethod
     def read(cls, record: Record[Relocation]) -> Relocation:
-        """Return what a record holds: nothing, as it is written, if there is none.
-
-        :raises Invalid: if it cannot be read, or makes no sense.
-        """
+        """Return what a record holds: nothing, as it is written, if there is none."""
         found = record.read()
         if not found.old_id and os.path.exists(record.path):
             raise record.unreadable("it is damaged")
         return replace(found, path=record.path)
 
     def write(self, phase: Phase | None = None, **changes: Any) -> None:
-        """Keep the record, with another phase and other facts if they are given.
-
-        :raises Invalid: if it cannot be written: without it, the next run could not go on.
-        """
+        """Keep the record, with another phase and other facts if they are given."""
         self.phase = phase or self.phase
         for name, value in changes.items():
             setattr(self, name, value)
@@ -123,10 +114,7 @@ class Relocation:
 
     @property
     def undecided(self) -> list[str]:
-        """The ids of the services that it may have left suspended on the way, and that may be in use as well.
-
-        A run may have been killed after a suspension and before the note of that, or before a resumption.
-        """
+        """The ids of what a run that was killed may have left suspended, and that may be in use as well."""
         if self.phase is Phase.SWITCHED:
             return [self.old_id]
         return [id for id in (self.old_id, self.new_id) if id and self.phase is Phase.RETURNING]
@@ -188,10 +176,7 @@ class Known(NamedTuple):
 
 
 def known_relocations(options: Options, places: Iterable[str | None] = ()) -> Known:
-    """Return the relocations on a platform that are remembered on this controller, in folders for records.
-
-    If none is named, they are ``state_dir`` and the collection's own, as a relocation may have used either.
-    """
+    """Return the relocations on a platform, by default those in ``state_dir`` and the collection's own."""
     known = Known([], [])
     places = places or (getattr(options, "state_dir", None), None)
     for record in dict.fromkeys(record for place in places for record in RELOCATIONS.all(place)):
@@ -240,7 +225,6 @@ def successor_of(
 ) -> Successor | None:
     """Return what is in the place of a service that a relocation left over; ``None`` if nothing is.
 
-    :param exists: tells whether there is a service with an id.
     :param id: the id of the one left over; ``None`` if it is gone, so that its name tells.
     :param in_use: whether the task goes on to work on the service: what is written to one that a relocation
         has stopped is lost, so that is refused.

@@ -623,15 +623,6 @@ def test_one_of_the_given_name_is_refused_until_it_is_to_be_adopted(
     assert plain_files(sandbox, theirs) == {f"/{name}": text for name, text in FILES.items()}
 
 
-def test_one_that_appears_is_adopted_if_that_is_said(
-    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before_the_order(monkeypatch, lambda: order_another(sandbox))
-    done(relocate(existing="adopt"))
-    _old, theirs = pair(sandbox)
-    assert plain_files(sandbox, theirs) == {f"/{name}": text for name, text in FILES.items()}
-
-
 @pytest.mark.parametrize("narrowed", [{}, {"project": "shop"}])
 def test_an_old_service_that_is_resumed_before_its_turn_is_not_deleted(
     sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch, narrowed: dict[str, Any]

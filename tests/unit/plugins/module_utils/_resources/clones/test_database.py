@@ -175,16 +175,6 @@ def test_a_suspended_clone_is_left_as_it_is(account: Account) -> None:
     assert task.warnings == ["service 'new' (new) is suspended, so its database was left as it is"]
 
 
-@pytest.mark.parametrize("public", [True, False])
-def test_a_clone_that_is_not_there_yet_may_be_out_of_reach(public: bool, account: Account) -> None:
-    planned, task = plan(account, service=None, public=public)
-    what = "database 'old' of service 'old' (old)"
-    assert planned.actions == [f"restore a dump of {what}"] and planned.after == {"content": what}
-    assert ["the clone of service 'old' will not be open" in each for each in task.warnings] == (
-        [] if public else [True]
-    )
-
-
 def test_a_new_database_is_waited_for_as_long_as_the_task_says(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:

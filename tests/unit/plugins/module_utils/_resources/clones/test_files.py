@@ -42,6 +42,7 @@ def given(sandbox: Sandbox, key_file: Path, tmp_path: Path) -> dict[str, Any]:
     return {
         "source_id": source,
         "source_name": "one",
+        "in_use": True,
         "service": copy,
         "project_id": home_of(sandbox, copy),
         "private_key_file": str(key_file),
@@ -96,7 +97,7 @@ def test_what_is_written_while_it_is_copied_is_found_by_the_next_copy(
     finally:
         ended.set()
         writer.join()
-    run(sandbox, FILES, **given, in_use=False)
+    run(sandbox, FILES, **{**given, "in_use": False})
     assert files(sandbox, given["service"]) == files(sandbox, given["source_id"])
 
 

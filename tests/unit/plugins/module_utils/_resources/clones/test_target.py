@@ -24,9 +24,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Export,
     Exported,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
-    Member,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.rules import (
     blueprint_of,
     read_environments,
@@ -50,36 +47,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient
-
-
-def options(folder: Path, **given: Any) -> CloneOptions:
-    """Return the options of a task."""
-    return CloneOptions(source="shop", project="copy", state_dir=str(folder), **given)  # type: ignore[arg-type]
-
-
-def member(name: str, id: str = "svc_1", slug: str | None = None) -> Member:
-    """Return something in the target project."""
-    return Member(cast(Any, SimpleNamespace(id=id, name=name, created_at=None)), slug)
-
-
-def test_what_was_made_is_known_by_its_name_before_its_id_is(tmp_path: Path) -> None:
-    """A run that was killed after an order finds it again."""
-    record = CloneRecord.read(options(tmp_path), "copy")
-    assert record.names == {} and not record.made(member("Survival-x"))
-    record.source, record.names = "prj-shop", {"id-Survival": "Survival-x"}
-    record.write()
-    again = CloneRecord.read(options(tmp_path), "copy")
-    assert again == record and again.path.startswith(str(tmp_path / "clones"))
-    assert not again.recognize([member("Survival-x")])
-    assert not again.made(member("Survival-x")), "nothing was ordered yet, so somebody else made it"
-    with again.ordering("id-Survival", PlatformClock()):
-        again = CloneRecord.read(options(tmp_path), "copy")
-    assert not again.recognize([member("other"), member("Survival-x")])
-    assert again.made(member("Survival-x")) and not again.made(member("other", "svc_2"))
-    again.note_id("id-Survival", "svc_7")
-    assert CloneRecord.read(options(tmp_path), "copy").ids == {"id-Survival": "svc_7"}
-    assert again.sent == {} and not again.made(member("Survival-x"))
-    assert Path(again.path).stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize(
