@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, partialmethod
 from itertools import islice, takewhile
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from . import errors, responses
 from . import models as m
@@ -230,14 +230,9 @@ class Client:
 
     # --- Calls ------------------------------------------------------------------------------------
 
-    def whoami(self, seconds: float | None = None) -> m.Whoami:
-        return self.one(r.WHOAMI, seconds=seconds)
-
-    def wallet(self, seconds: float | None = None) -> m.Wallet:
-        return self.one(r.WALLET, seconds=seconds)
-
-    def billing_overview(self) -> m.BillingOverview:
-        return self.one(r.BILLING_OVERVIEW)
+    whoami: ClassVar[partialmethod[m.Whoami]] = partialmethod(one, r.WHOAMI)
+    wallet: ClassVar[partialmethod[m.Wallet]] = partialmethod(one, r.WALLET)
+    billing_overview: ClassVar[partialmethod[m.BillingOverview]] = partialmethod(one, r.BILLING_OVERVIEW)
 
     def quote(self, order: dict[str, Any]) -> m.Quote:
         """Return the price of an order without placing it. ``order`` has the keys of Order fields."""

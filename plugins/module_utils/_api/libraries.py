@@ -32,21 +32,18 @@ except ImportError:
     MISSING.append("pydantic>=2")
 
     class BaseModel:  # type: ignore[no-redef]
-        """Placeholder for pydantic's class, so that models can be defined."""
-
-    class TypeAdapter:  # type: ignore[no-redef]
-        """Placeholder for pydantic's class, so that modules can name it."""
+        """A placeholder, so that models can be defined."""
 
     class ValidationError(Exception):  # type: ignore[no-redef]
-        """Placeholder for pydantic's error, so that except clauses can name it."""
+        """A placeholder, so that except clauses can name it."""
 
     def given(value: Any = None, **settings: Any) -> Any:
         """Return what is given, in place of what pydantic's functions make of it."""
         return settings or value
 
+    TypeAdapter = BaseModel  # type: ignore[misc, assignment]
     ConfigDict = BeforeValidator = WithJsonSchema = given  # type: ignore[misc, assignment]
     Field = to_camel = to_snake = given  # type: ignore[assignment]
-
 
 try:
     import requests

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
+from ...module_utils._ansible.options import CONNECTION_SPEC
+from ...module_utils._api.errors import ConfigurationError
+from .values import untagged
 
 URL, OWN_URL = "hosted_url", "hosted_services_url"
 """The variable that the inventory hands on to its hosts, and the one that users set."""

@@ -29,54 +29,24 @@ from ansible.playbook.task import Task
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import (
-    RunContext,
-    execute,
-    shown_options,
-)
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
+from ...module_utils._ansible.execution import RunContext, execute, shown_options
+from ...module_utils._ansible.options import (
     CONVERSION_ERRORS,
     argument_spec,
     checked_arguments,
     find_invalid_argument,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    ConfigurationError,
-    HostedError,
-)
-from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
-    ENVIRONMENT as BUDGET_VARIABLE,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
-    VARIABLE,
-    Budget,
-    read_budget,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
-    token_in_file,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
-    SERVICE_ID,
-    Resource,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    HOME_VARIABLE,
-    PLAYBOOK_FOLDER,
-    RUN_FOLDER,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import connect_to_broker
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
-    ENVIRONMENT,
-    URL,
-    CompletedArguments,
-    complete_arguments,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import (
-    untagged,
-    with_token_decrypted,
-)
+from ...module_utils._api.client import Client
+from ...module_utils._api.errors import ConfigurationError, HostedError
+from ...module_utils._api.text import in_one_line
+from ...module_utils._resources.shared.budget import ENVIRONMENT as BUDGET_VARIABLE
+from ...module_utils._resources.shared.budget import VARIABLE, Budget, read_budget
+from ...module_utils._resources.shared.connecting import token_in_file
+from ...module_utils._resources.shared.plan import SERVICE_ID, Resource
+from ...module_utils._resources.shared.store import HOME_VARIABLE, PLAYBOOK_FOLDER, RUN_FOLDER
+from .._broker.client import connect_to_broker
+from .connection_sources import ENVIRONMENT, URL, CompletedArguments, complete_arguments
+from .values import untagged, with_token_decrypted
 
 display = Display()
 

@@ -37,7 +37,7 @@ def currency_of(task: Task[Any]) -> str | None:
     if CURRENCY not in task.memory and client:
         task.memory[CURRENCY] = first_said(
             f"{CURRENCY}.{client.account_key}",
-            lambda: checked_currency(client.wallet(CALL_SECONDS).currency),
+            lambda: checked_currency(client.wallet(seconds=CALL_SECONDS).currency),
         )
     return task.memory.get(CURRENCY)
 

@@ -51,40 +51,6 @@ def client(*answers: Any) -> tuple[Client, Script]:
     return script, script
 
 
-QUERIES: list[tuple[Callable[[Client], Any], str, Any, Any]] = [
-    (lambda c: Account(c).files("s", "/a"), "GET /api/resources/s/files", {"directory": "/a"}, []),
-    (
-        lambda c: Account(c).read_file("s", "/a"),
-        "GET /api/resources/s/files/contents",
-        {"path": "/a"},
-        {"content": ""},
-    ),
-    (lambda c: c.logs("s", 7), "GET /api/resources/s/logs", {"lines": 7}, {"lines": []}),
-    (lambda c: c.usage("s", 9), "GET /api/resources/s/usage", {"range": 9}, {}),
-    (
-        lambda c: c.billed_totals("s", "h", "d", "w", "m"),
-        "GET /api/resources/s/billed-totals",
-        {"hourStart": "h", "dayStart": "d", "weekStart": "w", "monthStart": "m"},
-        {},
-    ),
-    (
-        lambda c: c.database_rows("s", "public", "t"),
-        "GET /api/resources/s/database/rows",
-        {"schema": "public", "table": "t", "page": 0},
-        {},
-    ),
-]
-
-
-@pytest.mark.parametrize(("call", "line", "query", "answer"), QUERIES, ids=[case[1] for case in QUERIES])
-def test_a_read_sends_the_query_of_the_specification(
-    call: Callable[[Client], Any], line: str, query: Any, answer: Any
-) -> None:
-    reader, script = client(answer)
-    call(reader)
-    assert script.sent == [(line, query, None)]
-
-
 def event(id: str, second: int = 0) -> dict[str, str]:
     return {"id": id, "type": "POWER_START", "at": f"2026-11-01T10:00:{second:02}.000Z"}
 
