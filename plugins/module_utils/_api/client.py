@@ -232,11 +232,8 @@ class Client:
 
     whoami: ClassVar[partialmethod[m.Whoami]] = partialmethod(one, r.WHOAMI)
     wallet: ClassVar[partialmethod[m.Wallet]] = partialmethod(one, r.WALLET)
+    quote: ClassVar[partialmethod[m.Quote]] = partialmethod(one, r.QUOTE)
     billing_overview: ClassVar[partialmethod[m.BillingOverview]] = partialmethod(one, r.BILLING_OVERVIEW)
-
-    def quote(self, order: dict[str, Any]) -> m.Quote:
-        """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
-        return self.one(r.QUOTE, body=order)
 
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
         size = None if dimensions is None else dimensions.as_body()

@@ -150,9 +150,14 @@ class InProcessAction(ActionBase):
         self, arguments: dict[str, Any], here: bool, variables: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Run the module. ``become`` has no effect on the controller, as it has none inside of it."""
-        if not here:
-            check_python(self._task.delegate_to, variables)
-        become = self._connection.become
+        delegated, become = self._task.delegate_to, self._connection.become
+        host = delegated or variables.get(HOST_NAME)
+        known = variables.get("ansible_delegated_vars", {}).get(delegated, {}) if delegated else variables
+        if not here and known.get("ansible_facts_modules") == [] and known.get(URL):
+            raise ConfigurationError(
+                f"{host} is reached over SFTP, where there is no Python for a module to run on, as it does "
+                "with async or hosted_in_process: false. Add delegate_to: localhost, to async_status as well"
+            )
         if here:
             self._connection.become = None
         try:
@@ -181,11 +186,8 @@ class InProcessAction(ActionBase):
             if isinstance(validation.errors[0], UnsupportedError):
                 message = f"Unsupported parameters for ({task.action}) module: {message}"
             return self._failed_result(message, validation.validated_parameters)
-        keeps, own = (
-            boolean(template(variables.get(KEEP_CONNECTIONS, True))),
-            str(self._own_environment or ""),
-        )
-        context = RunContext(task.check_mode, task.diff)
+        keeps = boolean(template(variables.get(KEEP_CONNECTIONS, True)))
+        own, context = str(self._own_environment or ""), RunContext(task.check_mode, task.diff)
         context.connect = lambda settings, log: Client(
             settings, log, connect_to_broker(os.environ[RUN_FOLDER], own, keeps=keeps)
         )
@@ -405,17 +407,6 @@ def with_absolute_paths(
             with suppress(AnsibleFileNotFound):
                 resolved[name] = os.path.abspath(find("files", path))
     return resolved
-
-
-def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
-    """Refuse to run as a module on a host that the inventory reaches over SFTP alone."""
-    host = delegated or variables.get(HOST_NAME)
-    known = variables.get("ansible_delegated_vars", {}).get(delegated, {}) if delegated else variables
-    if known.get("ansible_facts_modules") == [] and known.get(URL):
-        raise ConfigurationError(
-            f"{host} is reached over SFTP, where there is no Python for a module to run on, as it does with "
-            "async or hosted_in_process: false. Add delegate_to: localhost, to async_status as well"
-        )
 
 
 def with_readable_token(

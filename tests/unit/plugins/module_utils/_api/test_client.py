@@ -95,12 +95,6 @@ def test_pages_are_followed_to_the_end() -> None:
     assert [query for _line, query, _body in script.sent] == [{}, {"cursor": "a"}, {"cursor": "b"}]
 
 
-def test_no_page_is_read_beyond_the_limit() -> None:
-    reader, script = client({"items": [event("2", 2), event("1", 1)], "nextCursor": "a"})
-    assert [found.id for found in reader.events("s", 2)] == ["2", "1"]
-    assert len(script.sent) == 1
-
-
 def test_no_page_is_read_beyond_the_event_that_is_known() -> None:
     page = {"items": [event("4", 4), event("3", 3), event("2", 2)], "nextCursor": "a"}
     reader, script = client(page, {"items": [event("1", 1)], "nextCursor": None})

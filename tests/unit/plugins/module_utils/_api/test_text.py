@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 import unicodedata
 from collections.abc import Callable
@@ -85,15 +84,6 @@ def test_a_secret_is_hidden_however_it_is_encoded(encoded: str) -> None:
     assert Redactor([SECRET])(f"before {encoded} after {encoded}") == f"before {HIDDEN} after {HIDDEN}"
 
 
-@pytest.mark.parametrize("single", ["'", "&#39;", "&#x27;", "&apos;", "&#039;"])
-def test_a_secret_is_hidden_in_html_and_xml(single: str) -> None:
-    secret = 'it\'s <a> "b" & c'
-    for double in ('"', "&quot;", "&#34;") if single in ("'", "&#39;", "&apos;") else ("&quot;",):
-        escaped = f"it{single}s &lt;a&gt; {double}b{double} &amp; c"
-        assert Redactor([secret])(f"<p>{escaped}</p>") == f"<p>{HIDDEN}</p>"
-    assert Redactor([secret])(html.escape(json.dumps(secret)[1:-1])) == HIDDEN
-
-
 LONG = "s3cr3t/with 'quotes' & more"
 
 
@@ -162,23 +152,6 @@ def test_a_secret_is_hidden_in_json_with_and_without_escapes(ascii: bool) -> Non
     secret = "gr\u00fc\u00df 'dich\""
     written = json.dumps({"password": secret}, ensure_ascii=ascii)
     assert Redactor([secret])(written) == json.dumps({"password": HIDDEN})
-
-
-@pytest.mark.parametrize(
-    ("before", "secret", "left", "right"),
-    [
-        ("", "hunter2-hunter2", 0, 20),
-        ("", "hunter2-hunter2!", 0, 21),
-        ("a", "hunter2-hunter2", 2, 21),
-        ("ab", "hunter2-hunter2", 3, 22),
-        ("abc", "hunter2-hunter2!", 4, 25),
-    ],
-)
-def test_all_that_the_secret_decides_in_base64_is_hidden(
-    before: str, secret: str, left: int, right: int
-) -> None:
-    encoded = base64.b64encode(f"{before}{secret}and so on".encode()).decode()
-    assert Redactor([secret])(encoded) == f"{encoded[:left]}{HIDDEN}{encoded[right:]}"
 
 
 @pytest.mark.parametrize(
