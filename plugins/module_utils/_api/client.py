@@ -73,7 +73,6 @@ class Client:
         return self.attempts_of_call > 1
 
     def set_pace(self, next_turn: Callable[[float], float], on_refusal: Callable[[float], None]) -> None:
-        """Let others decide when requests are sent."""
         self.next_turn, self.on_refusal = next_turn, on_refusal
 
     def clone(self) -> Client:
@@ -82,7 +81,6 @@ class Client:
         return Client(self.connection, self.log, self.transport.clone(), *known)
 
     def close(self) -> None:
-        """Close all open connections."""
         self.transport.close()
 
     def redact(self, said: str) -> str:
@@ -240,7 +238,6 @@ class Client:
         return self.one(r.APP_QUOTE, body={"hostId": host_id, "dimensions": size})
 
     def app_projects(self) -> list[m.AppProject]:
-        """Return the projects that applications can join."""
         return list(self.pages(r.APP_PROJECTS))
 
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:

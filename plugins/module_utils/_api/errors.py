@@ -43,15 +43,12 @@ class HostedError(Exception):
         self.details = details
 
     def prepend(self, text: str) -> Self:
-        """Return the same error with a text before its message."""
         return self.reworded(text + self.message)
 
     def append(self, text: str) -> Self:
-        """Return the same error with a text after its message."""
         return self.reworded(self.message + text)
 
     def reworded(self, message: str) -> Self:
-        """Return the same error in other words."""
         self.message = printable(message)
         self.args = (self.message,)
         return self

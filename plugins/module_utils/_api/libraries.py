@@ -88,7 +88,6 @@ __all__ = [
 
 
 def require() -> None:
-    """Check that all required libraries are installed."""
     if MISSING:
         wanted = " ".join(f"'{name}'" for name in MISSING)
         raise ConfigurationError(

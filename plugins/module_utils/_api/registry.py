@@ -104,7 +104,6 @@ class Repository:
         return response.content, media_type_of(response)
 
     def has_blob(self, digest: str) -> bool:
-        """Tell whether the registry has a blob."""
         expected = (HTTPStatus.NOT_FOUND, *ELSEWHERE)
         response = self._ask("HEAD", f"{self._root}/blobs/{digest}", expected=expected)
         return bool(response.status_code != HTTPStatus.NOT_FOUND)
@@ -154,7 +153,6 @@ class Repository:
         self._with_retries(upload.run)
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> None:
-        """Upload a manifest under a tag or its digest."""
         try:
             self._ask("PUT", self._manifest(reference), {"Content-Type": media_type}, content)
         except errors.CallOutcomeUnknown as error:
@@ -164,7 +162,6 @@ class Repository:
     # --- Sending requests -----------------------------------------------------------------------------
 
     def _manifest(self, reference: str) -> str:
-        """Return the URL of a manifest."""
         if not DIGEST.fullmatch(reference) and not TAG.fullmatch(reference):
             raise errors.UnexpectedAnswer(f"{reference!r} is neither the digest of an image nor a tag")
         return f"{self._root}/manifests/{reference}"

@@ -49,7 +49,6 @@ def clean(text: str) -> str:
 
 
 def megabytes(count: int) -> str:
-    """Format a number of bytes in MB, such as ``1.5 MB``."""
     return f"{count / 1_000_000:.1f} MB"
 
 

@@ -57,7 +57,6 @@ class BlobStream(AbstractContextManager["BlobStream"]):
             self._position = offset
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes: as many as asked for, or what is left."""
         if self._response is None:
             self._response = self._download(self._position)
             ranges = self._response.status_code == HTTPStatus.PARTIAL_CONTENT
@@ -85,7 +84,6 @@ class Chunk:
         return self._size
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the bytes in blocks."""
         self._file.seek(self._start)
         left = self._size
         while left:

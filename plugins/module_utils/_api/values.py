@@ -7,8 +7,6 @@ from __future__ import annotations
 
 
 class Family:
-    """The family of a service (Families)."""
-
     GAME = "GAME"
     APP = "APP"
     COMPUTE = "COMPUTE"
@@ -67,8 +65,6 @@ class BackupStatus:
 
 
 class ScanStatus:
-    """The verdict on a release (Scan status of a release)."""
-
     PENDING = "PENDING"
     PASSED = "PASSED"
     WARNED = "WARNED"

@@ -150,7 +150,6 @@ def variables_of_account(variables: Mapping[str, Any], template: Template) -> Ma
 
 
 def plain_url(url: Any) -> str:
-    """Return an address as it is compared with others."""
     return str(url).rstrip("/\r\n")
 
 

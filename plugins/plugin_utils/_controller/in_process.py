@@ -206,7 +206,6 @@ class InProcessAction(ActionBase):
         return execute(resource, {**options, **carried}, context)
 
     def _failed_result(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the result of a task whose arguments are wrong."""
         shown = shown_options(self.resource, untagged(dict(given)))
         return {"failed": True, "changed": False, "msg": message, "invocation": {"module_args": shown}}
 
@@ -325,7 +324,6 @@ def with_host_variables(
 
 
 def host_values(resource: Resource, variables: Mapping[str, Any], template: Template) -> dict[str, Any]:
-    """Return the options that the variables of the play's host fill in."""
     options, known = resource.host_options, own_variables(variables)
     of_service = SERVICE_ID in known and HOST_NAME in options.get("host", ())
     if of_service:
