@@ -211,14 +211,16 @@ class Secrets:
         """Tell Ansible of what is secret by its name: of other options, most values are common words."""
         self.resource, self.options, self.token = resource, options, ""
         hidden = {name for name, option in argument_spec(resource).items() if option.get("no_log")}
-        self.no_log = [options.get(name) for name in hidden - resource.secret_options]
-        self.never_shown = sorted(texts_in(self.no_log), key=len, reverse=True)
+        given = [str(options[name]) for name in hidden - resource.secret_options if options.get(name)]
+        self.never_shown = sorted(
+            (text for text in given if len(text) >= SHORTEST_SECRET), key=len, reverse=True
+        )
         """What no result holds, the longest first."""
         self.redact: Redactor | None = None
         """Redacts other values that no key of a result hides."""
         self._redact_all: Redactor | None = None
-        named = [options.get(name) for name in resource.secret_options if name.startswith("secret_")]
-        tell_secrets([*self.never_shown, *texts_in(named, shortest=1)])
+        named = {name: options.get(name) for name in resource.secret_options if name.startswith("secret_")}
+        tell_secrets([*self.never_shown, *(texts_in(named, shortest=1) if any(named.values()) else ())])
 
     def hide(self, said: Any) -> Any:
         """Return text or nested data without what is never shown."""
@@ -240,7 +242,7 @@ class Secrets:
         """
         if self._redact_all is None:
             plain = [each for each in self.options.values() if isinstance(each, str) and PRIVATE_KEY in each]
-            found = texts_in([*self.no_log, self.resource.secret_values(self.options), *plain])
+            found = texts_in([*self.never_shown, self.resource.secret_values(self.options), *plain])
             self._redact_all = Redactor([self.token, *found])
         return self._redact_all(said)
 

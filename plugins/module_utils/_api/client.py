@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, partialmethod
 from itertools import islice, takewhile
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from . import errors, responses
 from . import models as m
@@ -73,7 +73,6 @@ class Client:
         return self.attempts_of_call > 1
 
     def set_pace(self, next_turn: Callable[[float], float], on_refusal: Callable[[float], None]) -> None:
-        """Let others decide when requests are sent."""
         self.next_turn, self.on_refusal = next_turn, on_refusal
 
     def clone(self) -> Client:
@@ -82,7 +81,6 @@ class Client:
         return Client(self.connection, self.log, self.transport.clone(), *known)
 
     def close(self) -> None:
-        """Close all open connections."""
         self.transport.close()
 
     def redact(self, said: str) -> str:
@@ -230,25 +228,16 @@ class Client:
 
     # --- Calls ------------------------------------------------------------------------------------
 
-    def whoami(self, seconds: float | None = None) -> m.Whoami:
-        return self.one(r.WHOAMI, seconds=seconds)
-
-    def wallet(self, seconds: float | None = None) -> m.Wallet:
-        return self.one(r.WALLET, seconds=seconds)
-
-    def billing_overview(self) -> m.BillingOverview:
-        return self.one(r.BILLING_OVERVIEW)
-
-    def quote(self, order: dict[str, Any]) -> m.Quote:
-        """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
-        return self.one(r.QUOTE, body=order)
+    whoami: ClassVar[partialmethod[m.Whoami]] = partialmethod(one, r.WHOAMI)
+    wallet: ClassVar[partialmethod[m.Wallet]] = partialmethod(one, r.WALLET)
+    quote: ClassVar[partialmethod[m.Quote]] = partialmethod(one, r.QUOTE)
+    billing_overview: ClassVar[partialmethod[m.BillingOverview]] = partialmethod(one, r.BILLING_OVERVIEW)
 
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
         size = None if dimensions is None else dimensions.as_body()
         return self.one(r.APP_QUOTE, body={"hostId": host_id, "dimensions": size})
 
     def app_projects(self) -> list[m.AppProject]:
-        """Return the projects that applications can join."""
         return list(self.pages(r.APP_PROJECTS))
 
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http import HTTPStatus
 from typing import Any, ClassVar, Self
 
 from .text import printable, shortened
@@ -44,15 +43,12 @@ class HostedError(Exception):
         self.details = details
 
     def prepend(self, text: str) -> Self:
-        """Return the same error with a text before its message."""
         return self.reworded(text + self.message)
 
     def append(self, text: str) -> Self:
-        """Return the same error with a text after its message."""
         return self.reworded(self.message + text)
 
     def reworded(self, message: str) -> Self:
-        """Return the same error in other words."""
         self.message = printable(message)
         self.args = (self.message,)
         return self
@@ -179,17 +175,16 @@ REFUSALS: dict[int, type[Refused]] = {
 }
 
 
-TIME_OUTS = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.GATEWAY_TIMEOUT, 524, 598})
+TIME_OUTS = frozenset({408, 504, 524, 598})
 """The last two are what Cloudflare and other proxies say instead of 504."""
 
 
 def leaves_open(status: int) -> bool:
     """Tell whether a response with this HTTP status leaves open whether the platform acted."""
-    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in TIME_OUTS
+    return status >= 500 or status in TIME_OUTS
 
 
 def error_for_status(message: str, status: int, **details: Any) -> Refused:
-    """Return the error for a response with this HTTP status."""
     return REFUSALS.get(status, Refused)(message, status, **details)
 
 

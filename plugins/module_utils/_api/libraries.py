@@ -33,21 +33,18 @@ except ImportError:
     MISSING.append("pydantic>=2")
 
     class BaseModel:  # type: ignore[no-redef]
-        """Placeholder for pydantic's class, so that models can be defined."""
-
-    class TypeAdapter:  # type: ignore[no-redef]
-        """Placeholder for pydantic's class, so that modules can name it."""
+        """A placeholder, so that models can be defined."""
 
     class ValidationError(Exception):  # type: ignore[no-redef]
-        """Placeholder for pydantic's error, so that except clauses can name it."""
+        """A placeholder, so that except clauses can name it."""
 
     def given(value: Any = None, **settings: Any) -> Any:
         """Return what is given, in place of what pydantic's functions make of it."""
         return settings or value
 
+    TypeAdapter = BaseModel  # type: ignore[misc, assignment]
     AfterValidator = BeforeValidator = ConfigDict = WithJsonSchema = given  # type: ignore[misc, assignment]
     Field = to_camel = to_snake = given  # type: ignore[assignment]
-
 
 try:
     import requests
@@ -93,7 +90,6 @@ __all__ = [
 
 
 def require() -> None:
-    """Check that all required libraries are installed."""
     if MISSING:
         wanted = " ".join(f"'{name}'" for name in MISSING)
         raise ConfigurationError(

@@ -92,42 +92,39 @@ class Dimensions(Model):
 
 
 class Product(Model):
-    """The product that a service is an instance of."""
-
     slug: str | None = None
     name: str | None = None
     short_name: str | None = None
 
 
 class Runtime(Model):
-    """The edition of a product."""
-
     id: str | None = None
     slug: str | None = None
     name: str | None = None
 
 
 class Host(Model):
-    """The node that hosts a service."""
-
     id: str | None = None
     label: str | None = None
     location_label: str | None = None
 
 
-class ServiceSummary(Model):
-    """A service in its list form."""
+class AnyService(Model):
+    """What both forms of a service show."""
 
     id: str
     name: str
     family: str
     status: str
-    can_power: bool | None = None
     address: str | None = None
     product: Product | None = None
     runtime: Runtime | None = None
     host: Host | None = None
     dimensions: Dimensions | None = None
+
+
+class ServiceSummary(AnyService):
+    can_power: bool | None = None
     monthly_millicents: int | None = None
     hourly_label: str | None = None
     is_free: bool | None = None
@@ -135,8 +132,6 @@ class ServiceSummary(Model):
 
 
 class Pricing(Model):
-    """The price of a service per month, in millicents or cents as the field's name says."""
-
     monthly_millicents: int | None = None
     storage_monthly_millicents: int | None = None
     billed_monthly_millicents: int | None = None
@@ -148,31 +143,20 @@ class Pricing(Model):
 
 
 class Dates(Model):
-    """When a service was created, suspended and deleted."""
-
     created_at: str | None = None
     suspended_at: str | None = None
     deleted_at: str | None = None
 
 
-class Service(Model):
+class Service(AnyService):
     """A service in its full form. The content of ``maintenance`` and ``panel_url`` is not shown."""
 
-    id: str
-    name: str
-    family: str
-    status: str
     project_id: str | None = None
-    product: Product | None = None
-    runtime: Runtime | None = None
-    host: Host | None = None
-    dimensions: Dimensions | None = None
     maintenance: Any = None
     pricing: Pricing | None = None
     dates: Dates | None = None
     failure_reason: str | None = None
     panel_url: str | None = None
-    address: str | None = None
     capabilities: list[str] | None = None
 
 
@@ -189,8 +173,6 @@ class Metrics(Model):
 
 
 class Source(Model):
-    """The image or runtime that a service runs."""
-
     kind: str | None = None
     reference: str | None = None
     digest: str | None = None
@@ -200,8 +182,6 @@ class Source(Model):
 
 
 class Network(Model):
-    """The private and public address of a service."""
-
     alias: str | None = None
     project: str | None = None
     internal_port: int | None = None
@@ -211,12 +191,9 @@ class Network(Model):
     editable: bool | None = None
 
 
-class Scale(Model):
-    """The size of a service, the bounds of its node and the node's rates in millicents a month."""
+class Scale(Dimensions):
+    """With the bounds of the node, and its rates in millicents a month."""
 
-    cpu_cores: int | None = None
-    ram_gb: int | None = None
-    storage_gb: int | None = None
     cpu_min: int | None = None
     cpu_max: int | None = None
     ram_min_gb: int | None = None
@@ -241,8 +218,6 @@ class Deploy(Model):
 
 
 class Settings(Model):
-    """The settings of a game server or an application, databases included."""
-
     source: Source | None = None
     network: Network | None = None
     scale: Scale | None = None
@@ -263,8 +238,6 @@ class FileEntry(Model):
 
 
 class FileContents(LateModel):
-    """The content of a text file of at most 2 MB."""
-
     content: str
 
 
@@ -291,37 +264,27 @@ class Snapshot(Model):
 
 
 class LogLines(LateModel):
-    """The last lines of a service's log."""
-
     lines: list[str]
 
 
 class Event(Model):
-    """An event in the activity of a service."""
-
     id: str
     type: str | None = None
     at: str | None = None
 
 
 class DaySpend(LateModel):
-    """The spend of one day, in cents."""
-
     date: str | None = None
     total_cents: int | None = None
 
 
 class Usage(LateModel):
-    """The spend of a service over the last ``range`` days, in cents."""
-
     range: int | None = None
     total_cents: int | None = None
     days: list[DaySpend] | None = None
 
 
 class BilledTotals(LateModel):
-    """The spend of a service since four timestamps, in cents."""
-
     hour_cents: int | None = None
     day_cents: int | None = None
     week_cents: int | None = None
@@ -329,8 +292,6 @@ class BilledTotals(LateModel):
 
 
 class SftpAccess(Model):
-    """The SFTP address and username of a service."""
-
     host: str
     port: int
     username: str
@@ -351,8 +312,6 @@ class SftpPassword(Model):
 
 
 class DatabaseConnection(LateModel):
-    """The connection details of a database, for neighbors in its project."""
-
     engine: str | None = None
     host: str | None = None
     port: int | None = None
@@ -373,8 +332,6 @@ class DatabaseTable(LateModel):
 
 
 class DatabaseInventory(LateModel):
-    """The engine, version and tables of a database."""
-
     engine: str | None = None
     supported: bool | None = None
     database: str | None = None
@@ -383,8 +340,6 @@ class DatabaseInventory(LateModel):
 
 
 class Column(LateModel):
-    """A column of a query's result."""
-
     name: str | None = None
     type: str | None = None
 
@@ -404,14 +359,10 @@ class QueryResult(LateModel):
 
 
 class Whoami(LateModel):
-    """The account that a token belongs to."""
-
     email: str | None = None
 
 
 class App(LateModel):
-    """An application in its list form."""
-
     id: str
     name: str | None = None
     slug: str
@@ -445,22 +396,16 @@ class Release(LateModel):
 
 
 class AppNode(LateModel):
-    """A node that takes applications."""
-
     id: str
     label: str | None = None
 
 
 class AppProject(LateModel):
-    """A project that an application can join."""
-
     id: str
     name: str | None = None
 
 
 class AppQuote(LateModel):
-    """The price of an application in millicents a month."""
-
     host_id: str | None = None
     host_label: str | None = None
     dimensions: Dimensions | None = None
@@ -468,8 +413,6 @@ class AppQuote(LateModel):
 
 
 class RegistryCredentials(LateModel):
-    """The credentials for the account's registry space."""
-
     host: str
     project: str
     username: str
@@ -489,8 +432,6 @@ class Flaw(LateModel):
 
 
 class Verdict(LateModel):
-    """The verdict of a scan: counts by severity, blocking flaws and warnings."""
-
     counts: dict[str, int | None] | None = None
     blocking: list[Flaw] | None = None
     warnings: list[Flaw] | None = None
@@ -499,8 +440,6 @@ class Verdict(LateModel):
 
 
 class ScanReport(LateModel):
-    """The scan report of a release."""
-
     tag: str | None = None
     digest: str | None = None
     scan_status: str
@@ -512,8 +451,6 @@ class ScanReport(LateModel):
 
 
 class Project(Model):
-    """A group of services with a private network."""
-
     id: str
     name: str
     created_at: str | None = None
@@ -521,21 +458,15 @@ class Project(Model):
 
 
 class ProjectDetail(Project):
-    """A project with its services."""
-
     resources: list[ServiceSummary]
 
 
 class SpendPart(LateModel):
-    """A part of a service's spend, in cents."""
-
     label: str | None = None
     cents: int | None = None
 
 
 class ServiceSpend(LateModel):
-    """The spend of one service in a project, in cents."""
-
     id: str | None = None
     name: str | None = None
     family: str | None = None
@@ -546,8 +477,6 @@ class ServiceSpend(LateModel):
 
 
 class ProjectSpend(LateModel):
-    """The spend of a project over the last ``range`` days, in cents."""
-
     id: str | None = None
     name: str | None = None
     range: int | None = None
@@ -557,8 +486,6 @@ class ProjectSpend(LateModel):
 
 
 class Node(LateModel):
-    """A service in the graph of its project."""
-
     id: str
     name: str | None = None
     family: str | None = None
@@ -580,8 +507,6 @@ class Edge(LateModel):
 
 
 class ProjectGraph(LateModel):
-    """The services of a project and the references between them."""
-
     id: str | None = None
     name: str | None = None
     nodes: list[Node] | None = None
@@ -592,16 +517,12 @@ class ProjectGraph(LateModel):
 
 
 class QuoteLine(Model):
-    """A line of a quote."""
-
     label: str | None = None
     detail: str | None = None
     monthly_cents: int | None = None
 
 
 class Quote(Model):
-    """The price of an order, and whether the balance covers its first day."""
-
     product_slug: str | None = None
     dimensions: Dimensions | None = None
     lines: list[QuoteLine] | None = None
@@ -651,8 +572,6 @@ class BillingOverview(LateModel):
 
 
 class Wallet(LateModel):
-    """The balance of the account in cents, and its currency."""
-
     balance_cents: int | None = None
     currency: str | None = None
     became_client_at: str | None = None
@@ -662,8 +581,6 @@ class Wallet(LateModel):
 
 
 class SshKey(Model):
-    """An SSH public key on the account."""
-
     id: str
     name: str | None = None
     algorithm: str | None = None

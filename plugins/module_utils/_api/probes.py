@@ -31,22 +31,18 @@ def problem_of_url(url: str) -> str | None:
 
 def probe_url(url: str, statuses: Collection[int], seconds: float, verify: bool | str) -> str | None:
     """Return what is wrong with a URL; ``None`` if it responds with one of the statuses."""
-
-    def status_of() -> int:
-        with closing(HttpTransport()) as transport:
-            response = transport.open(Request("GET", url, None, {}, verify), seconds)
+    with closing(HttpTransport()) as transport:
+        try:
+            request = Request("GET", url, None, {}, verify)
+            response = run_bounded(seconds, lambda: transport.open(request, seconds))
             response.close()  # its body may have no end
-            return int(response.status_code)
-
-    try:
-        status = run_bounded(seconds, status_of)
-    except (TimeoutError, requests.exceptions.ReadTimeout):  # whichever of the two clocks is first
-        return f"{url} does not respond within {seconds:g} seconds"
-    except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
-        return f"{url} does not respond: {root_reason(error)}"
-    if status in statuses:
+        except (TimeoutError, requests.exceptions.ReadTimeout):  # whichever of the two clocks is first
+            return f"{url} does not respond within {seconds:g} seconds"
+        except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
+            return f"{url} does not respond: {root_reason(error)}"
+    if response.status_code in statuses:
         return None
-    return f"{url} responds with status {status}, not {' or '.join(map(str, statuses))}"
+    return f"{url} responds with status {response.status_code}, not {' or '.join(map(str, statuses))}"
 
 
 def probe_tcp(address: str, seconds: float) -> str | None:

@@ -13,10 +13,12 @@ import base64
 import hashlib
 import ipaddress
 import json
+import math
 import re
 import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -78,7 +80,7 @@ class Repository:
         address = f"{scheme_of(credentials.host)}://{credentials.host}/v2/"
         self._root = f"{address}{self.path}"
         self._session = RegistrySession(credentials, verify, timeout, lambda line: log(self._redact(line)))
-        self._attempt(lambda: self._session.look(address))
+        self._with_retries(lambda: self._session.look(address))
 
     # --- Reading --------------------------------------------------------------------------------------
 
@@ -102,7 +104,6 @@ class Repository:
         return response.content, media_type_of(response)
 
     def has_blob(self, digest: str) -> bool:
-        """Tell whether the registry has a blob."""
         expected = (HTTPStatus.NOT_FOUND, *ELSEWHERE)
         response = self._ask("HEAD", f"{self._root}/blobs/{digest}", expected=expected)
         return bool(response.status_code != HTTPStatus.NOT_FOUND)
@@ -152,7 +153,6 @@ class Repository:
         self._with_retries(upload.run)
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> None:
-        """Upload a manifest under a tag or its digest."""
         try:
             self._ask("PUT", self._manifest(reference), {"Content-Type": media_type}, content)
         except errors.CallOutcomeUnknown as error:
@@ -162,7 +162,6 @@ class Repository:
     # --- Sending requests -----------------------------------------------------------------------------
 
     def _manifest(self, reference: str) -> str:
-        """Return the URL of a manifest."""
         if not DIGEST.fullmatch(reference) and not TAG.fullmatch(reference):
             raise errors.UnexpectedAnswer(f"{reference!r} is neither the digest of an image nor a tag")
         return f"{self._root}/manifests/{reference}"
@@ -187,32 +186,23 @@ class Repository:
 
     def _with_retries(self, call: Callable[[], T]) -> T:
         """Make a call with retries: all calls to a registry are idempotent."""
-        for failures in range(1, self._retries + 1):
+        failures = 0
+        while True:
+            error: errors.HostedError
             try:
-                return self._attempt(call)
-            except (errors.NotSent, errors.CallOutcomeUnknown) as error:
-                pause = pause_before_retry(error, failures)
-                if pause > self._longest_pause:
-                    raise
-                reason = error.message
-            wait_for_retry(pause, reason, self._on_pause)
-        return self._attempt(call)
-
-    def _attempt(self, call: Callable[[], T]) -> T:
-        """Make a call once."""
-        try:
-            return call()
-        except errors.HostedError as error:
-            error.reworded(self._redact(error.message))
-            raise
-        except ValueError as error:  # urllib splits no URL whose port or brackets are wrong
-            raise errors.UnexpectedAnswer(
-                f"the registry {self._host} names an invalid address: {clean(self._redact(str(error)))}"
-            ) from None
-        except OSError as error:
-            raise errors.Interrupted(
-                f"the registry {self._host}: {self._redact(root_reason(error))}"
-            ) from None
+                return call()
+            except errors.HostedError as raised:
+                error = raised.reworded(self._redact(raised.message))
+            except ValueError as raised:  # urllib splits no URL whose port or brackets are wrong
+                said = clean(self._redact(str(raised)))
+                error = errors.UnexpectedAnswer(f"the registry {self._host} names an invalid address: {said}")
+            except OSError as raised:
+                error = errors.Interrupted(f"the registry {self._host}: {self._redact(root_reason(raised))}")
+            failures, retried = failures + 1, isinstance(error, (errors.NotSent, errors.CallOutcomeUnknown))
+            pause = pause_before_retry(error, failures) if retried and failures <= self._retries else math.inf
+            if pause > self._longest_pause:
+                raise error from None
+            wait_for_retry(pause, error.message, self._on_pause)
 
 
 MANIFEST_TYPES = (
@@ -228,11 +218,10 @@ ACCEPT = {"Accept": ", ".join(MANIFEST_TYPES)}
 
 def scheme_of(host: str) -> str:
     """Return the URL scheme for a registry: http only for the local machine."""
-    try:
+    name = None
+    with suppress(ValueError):  # brackets that do not match, or a port that is no number
         parts = urlsplit(f"//{host}")
         name = None if parts.netloc != host or "@" in host or parts.port == 0 else parts.hostname
-    except ValueError:  # brackets that do not match, or a port that is no number
-        name = None
     if not name or "]" in name:
         raise errors.UnexpectedAnswer(
             f"the platform names {host!r} as its registry, which is not a host name"
@@ -242,33 +231,25 @@ def scheme_of(host: str) -> str:
 
 def check_response(response: Any) -> None:
     """Raise an error with the registry's message for any response that is not 2xx."""
-    if response.ok and response.status_code < 300:
+    status, headers = response.status_code, response.headers
+    if status < 300:
         return
-    said = registry_message(response)
     where = f"{response.request.method} {urlsplit(response.url).path}"  # the query may hold a secret
-    if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-        after = retry_after_seconds(response.headers.get("Retry-After"), response.headers.get("Date", ""))
-        raise errors.RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
-    if response.status_code < 400:
-        raise errors.Redirected(
-            f"the registry answered {where} with a redirect ({response.status_code}) to "
-            f"{without_query(response.headers.get('Location', 'nowhere'))}, which is not followed"
-        )
-    if errors.leaves_open(response.status_code):
-        raise errors.ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
-    raise errors.error_for_status(
-        f"the registry refused ({response.status_code}) {where}: {said}", response.status_code
-    )
-
-
-def registry_message(response: Any) -> str:
-    """Return the messages in the body of an error, or the meaning of its status."""
     try:
         told = parse(response.content)["errors"]
         said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in told))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         said = ""
-    return said or errors.NO_REASON + MEANINGS.get(response.status_code, "")
+    said = said or errors.NO_REASON + MEANINGS.get(status, "")
+    if status == 429:
+        after = retry_after_seconds(headers.get("Retry-After"), headers.get("Date", ""))
+        raise errors.RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
+    if status < 400:
+        leads = f"a redirect ({status}) to {without_query(headers.get('Location', 'nowhere'))}"
+        raise errors.Redirected(f"the registry answered {where} with {leads}, which is not followed")
+    if errors.leaves_open(status):
+        raise errors.ServerFailure(f"the registry failed ({status}) at {where}: {said}")
+    raise errors.error_for_status(f"the registry refused ({status}) {where}: {said}", status)
 
 
 MEANINGS = {
@@ -283,17 +264,12 @@ MEANINGS = {
 
 def media_type_of(response: Any) -> str:
     """Return the media type of a manifest, from the response's header or else from its content."""
-    said = response.headers.get("Content-Type", "").partition(";")[0].strip()
-    if said in MANIFEST_TYPES:
-        return str(said)
-    try:
+    said, content = response.headers.get("Content-Type", "").partition(";")[0].strip(), {}
+    with suppress(ValueError, RecursionError):
         content = json.loads(response.content)
-        named = content.get("mediaType")
-    except (ValueError, AttributeError, RecursionError):
-        return MANIFEST_TYPES[0]
-    if named in MANIFEST_TYPES:
-        return str(named)
-    return MANIFEST_TYPES[1 if "manifests" in content else 0]
+    content = content if isinstance(content, dict) else {}
+    guessed = MANIFEST_TYPES[1 if "manifests" in content else 0]
+    return next((kind for kind in (said, content.get("mediaType")) if kind in MANIFEST_TYPES), guessed)
 
 
 # --- Requests and logins --------------------------------------------------------------------------------
@@ -353,7 +329,10 @@ class RegistrySession:
         response = self._send(method, url, headers or {}, data, self._authorization, stream=stream)
         if response.status_code not in (401, 403):
             return response
-        authorization = self._answer(response.headers.get("Www-Authenticate", ""))
+        scheme, _space, asked = response.headers.get("Www-Authenticate", "").partition(" ")
+        authorization = self._basic if scheme.lower() == "basic" else None
+        if scheme.lower() == "bearer":
+            authorization = f"Bearer {self._token(dict(PARAMETER.findall(asked)))}"
         if authorization in (None, self._authorization):
             return response
         self._authorization = authorization
@@ -366,9 +345,8 @@ class RegistrySession:
             if response.status_code not in ELSEWHERE or "Location" not in response.headers:
                 break
             response.close()
-            response = self._send(
-                "GET", urljoin(response.url, response.headers["Location"]), headers, stream=True
-            )
+            url = urljoin(response.url, response.headers["Location"])
+            response = self._send("GET", url, headers, stream=True)
         return response
 
     def check_address(self, url: str) -> None:
@@ -428,45 +406,27 @@ class RegistrySession:
             took = (time.monotonic() - begun) * 1000
             self._log(f"{method} {without_query(url)} -> {outcome} in {took:.0f} ms")
 
-    def _answer(self, challenge: str) -> str | None:
-        """Return the header that answers a challenge; ``None`` if the challenge is of an unknown kind."""
-        scheme, _space, text = challenge.partition(" ")
-        if scheme.lower() == "basic":
-            return self._basic
-        if scheme.lower() != "bearer":
-            return None
-        return f"Bearer {self._token(dict(PARAMETER.findall(text)))}"
-
     def _token(self, asked: Mapping[str, str]) -> str:
         """Return a token of the token server that the registry names."""
         realm = asked.get("realm", "")
         address = realm if "://" in realm else f"https://{realm}"
-        query = {name: asked[name] for name in ("service", "scope") if name in asked}
+        query = urlencode({name: asked[name] for name in ("service", "scope") if name in asked})
         if query:
-            address += f"{'&' if urlsplit(address).query else '?'}{urlencode(query)}"
+            address += f"{'&' if urlsplit(address).query else '?'}{query}"
         response = self._send("GET", address, {"Accept": "application/json"}, None, self._basic)
+        refused = f"the registry {self._host} does not accept the account's registry credentials"
         if response.status_code != 200:
-            raise self._refused(f"its token server answered {response.status_code}")
+            reason = f"its token server answered {response.status_code}"
+            raise errors.error_for_status(f"{refused}: {reason}", 401)
         try:
             told = parse(response.content)
         except (ValueError, RecursionError):
-            raise errors.Interrupted(
-                f"the token server of the registry {self._host} answered with something that is not JSON"
-            ) from None
-        if not isinstance(told, dict):
-            raise errors.UnexpectedAnswer(
-                f"the token server of the registry {self._host} returned no JSON object"
-            )
-        token = told.get("token") or told.get("access_token")
+            said = f"the token server of the registry {self._host} answered with something that is not JSON"
+            raise errors.Interrupted(said) from None
+        token = (told.get("token") or told.get("access_token")) if isinstance(told, dict) else None
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
-            raise self._refused("its token server returned no token")
+            raise errors.error_for_status(f"{refused}: its token server returned no token", 401)
         return token
-
-    def _refused(self, reason: str) -> errors.Refused:
-        """Return the error for credentials that are not accepted."""
-        return errors.error_for_status(
-            f"the registry {self._host} does not accept the account's registry credentials: {reason}", 401
-        )
 
 
 def is_inside(url: Any) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from . import models as m
 from .errors import ConfigurationError
@@ -92,13 +92,11 @@ class Route(Generic[A_co]):
 
     def url(self, ids: dict[str, Any], query: dict[str, Any] | None = None) -> str:
         """Return the path with ``ids`` in its placeholders, and the query without what is null."""
-        for name, value in ids.items():
-            if str(value) in ("", ".", ".."):
-                raise ConfigurationError(f"{self}: {name} {str(value)!r} cannot be part of an address")
-        try:
-            path = self.path.format(**{name: quote(str(value), safe="") for name, value in ids.items()})
-        except UnicodeEncodeError:  # a lone surrogate
-            raise ConfigurationError(f"{self}: {list(ids.values())!r} cannot be part of an address") from None
+        found = {name: quote(str(value), safe="", errors="ignore") for name, value in ids.items()}
+        for name, part in found.items():
+            if part in ("", ".", "..") or unquote(part) != str(ids[name]):  # as with a lone surrogate
+                raise ConfigurationError(f"{self}: {name} {str(ids[name])!r} cannot be part of an address")
+        path = self.path.format(**found)
         given = {name: value for name, value in (query or {}).items() if value is not None}
         # Not every server decodes a plus to a space.
         return f"{path}?{urlencode(given, quote_via=quote)}" if given else path

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -40,11 +41,6 @@ CUT = re.compile(
 """Matches what follows a text that was cut off: the end of a quotation or a message, or an ellipsis."""
 
 
-def composed(name: str) -> str:
-    """Return a name in the one Unicode form in which names are compared and sent: NFC."""
-    return unicodedata.normalize("NFC", name)
-
-
 def clean(text: str) -> str:
     """Return ``text`` on one line, without control characters, truncated to :data:`MAX_LENGTH`."""
     shown = "".join(char if char.isprintable() else " " for char in text[:MAX_LENGTH])
@@ -53,7 +49,6 @@ def clean(text: str) -> str:
 
 
 def megabytes(count: int) -> str:
-    """Format a number of bytes in MB, such as ``1.5 MB``."""
     return f"{count / 1_000_000:.1f} MB"
 
 
@@ -87,9 +82,12 @@ def line_for_each(reasons: Iterable[tuple[str, str]]) -> str:
 
 def printable(text: str) -> str:
     """Return ``text`` with characters that control a terminal escaped, such as ``\\x1b``."""
-    if text.isprintable():
-        return text
     return "".join(char if harmless(char) else char.encode("unicode_escape").decode() for char in text)
+
+
+def harmless(char: str) -> bool:
+    """Tell whether a character can be printed to a terminal unescaped."""
+    return char.isprintable() or char in HARMLESS or unicodedata.category(char) not in STEERING
 
 
 def in_one_line(text: str) -> str:
@@ -103,11 +101,8 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
-def harmless(char: str) -> bool:
-    """Tell whether a character can be printed to a terminal unescaped."""
-    return char in HARMLESS or unicodedata.category(char) not in STEERING
-
-
+composed: Callable[[str], str] = partial(unicodedata.normalize, "NFC")
+"""Returns a name in the one Unicode form in which names are compared and sent."""
 LISTENERS: list[Callable[[list[str]], None]] = []
 """Told of each secret that enters or leaves: Ansible masks those that it knows, from ansible-core 2.22 on."""
 
@@ -122,25 +117,22 @@ def tell_secrets(values: Iterable[Any]) -> None:
 class Redactor:
     """Replaces known secrets in text, also inside lists and dictionaries, with :data:`HIDDEN`.
 
-    They are found raw and in the common encodings.
-
-    So is the beginning of one that was cut off: where at least :data:`LEAST_BEGINNING` characters of it stand
-    before a :data:`CUT`. Words as in any message are left, and a text that is nothing else, as it may be a
-    value of its own.
+    They are found raw and in the common encodings. So is the beginning of one that was cut off, where enough
+    of it stands before a :data:`CUT`; but not words as in any message, nor a text that is nothing else.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        forms, pieces, self._beginnings = set[str](), set[str](), dict[str, list[str]]()
+        forms, self._beginnings = set[str](), dict[str, list[str]]()
         for secret in filter(None, secrets):
             found = encodings(secret)
             forms |= found
             # Pieces with both letters and digits, which no escaping changes, are like no other text.
             for piece in PIECE.findall(secret):
                 if not piece.isalpha() and not piece.isdigit():
-                    pieces |= {piece, *carried(piece)}
+                    forms |= {piece, *carried(piece)}
             for form in sorted(found) if len(secret) >= LEAST_CUT else ():
                 self._beginnings.setdefault(form[:LEAST_BEGINNING], []).append(form)
-        self._forms = sorted(forms | pieces, key=len, reverse=True)
+        self._forms = sorted(forms, key=len, reverse=True)
 
     def __call__(self, text: Any) -> Any:
         if isinstance(text, dict):
@@ -152,8 +144,7 @@ class Redactor:
         for form in self._forms:
             text = text.replace(form, HIDDEN)
         for beginning, forms in self._beginnings.items():
-            if beginning in text:
-                text = without_beginning(text, beginning, forms)
+            text = without_beginning(text, beginning, forms)
         return text
 
 
@@ -193,8 +184,7 @@ def without_beginning(text: str, beginning: str, forms: Sequence[str]) -> str:
 
     All forms have this ``beginning``; the one that goes furthest counts.
     """
-    parts, done = list[str](), 0
-    at = text.find(beginning)
+    parts, done, at = list[str](), 0, text.find(beginning)
     while at >= 0:
         end = at + max(length_in_common(text, at, form) for form in forms)
         words = text[at:end].rstrip(":/").split()

@@ -34,7 +34,7 @@ Request = Callable[..., Any]
 """Makes a request (URL, method, ``data``, ``headers``), and raises an error unless the response is 2xx."""
 
 
-class BlobStream:
+class BlobStream(AbstractContextManager["BlobStream"]):
     """A blob of a registry that is read as it arrives, so that none is ever whole in memory.
 
     :param download: requests the blob from an offset on. The response may begin at its first byte, too.
@@ -45,14 +45,7 @@ class BlobStream:
         self._response: Any = None
         self._position = 0
 
-    def __enter__(self) -> BlobStream:
-        return self
-
     def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the request."""
         if self._response is not None:
             self._response.close()
             self._response = None
@@ -60,11 +53,10 @@ class BlobStream:
     def seek(self, offset: int) -> None:
         """Read on from an offset: the rest is requested from there."""
         if offset != self._position:
-            self.close()
+            self.__exit__()
             self._position = offset
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes: as many as asked for, or what is left."""
         if self._response is None:
             self._response = self._download(self._position)
             ranges = self._response.status_code == HTTPStatus.PARTIAL_CONTENT
@@ -92,7 +84,6 @@ class Chunk:
         return self._size
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the bytes in blocks."""
         self._file.seek(self._start)
         left = self._size
         while left:
@@ -107,11 +98,8 @@ class Upload:
     """The upload of one blob of ``size`` bytes. Call :meth:`run` again after a failure: it resumes."""
 
     def __init__(self, request: Request, start: str, content: Content, digest: str, size: int) -> None:
-        self._request = request
-        self._start_address = start
-        self._content = content
-        self._digest = digest
-        self._size = size
+        self._request, self._start, self._content = request, start, content
+        self._digest, self._size = digest, size
         self._address: str | None = None
         self._least = CHUNK
 
@@ -135,10 +123,8 @@ class Upload:
         self._request(f"{address}{'&' if urlsplit(address).query else '?'}{query}", "PUT")
 
     def _begin(self) -> None:
-        answer = self._request(self._start_address, "POST", headers={"Content-Length": "0"})
         self._address = None
-        self._update_location(answer)
-        least = answer.headers.get("OCI-Chunk-Min-Length", "")
+        least = self._step("POST", headers={"Content-Length": "0"}).headers.get("OCI-Chunk-Min-Length", "")
         if least.isdecimal():
             self._least = max(CHUNK, min(int(least), LARGEST_CHUNK))
 
@@ -148,33 +134,30 @@ class Upload:
         ``Range`` cannot express zero bytes, so ``0-0`` counts as nothing.
         """
         try:
-            answer = self._request(self._address, "GET")
+            last = last_byte(self._step("GET"))
         except Refused as error:
             if error.status in FORGOTTEN:
                 return 0
             raise
-        self._update_location(answer)
-        last = last_byte(answer)
         return last + 1 if last else 0
 
     def _send(self, chunk: Chunk, start: int) -> int:
         """Send a chunk. Return the offset of the next one: a registry may accept only part of a chunk."""
         end = start + len(chunk)
         headers = {"Content-Range": f"{start}-{end - 1}", "Content-Type": "application/octet-stream"}
-        answer = self._request(self._address, "PATCH", data=chunk, headers=headers)
-        self._update_location(answer)
-        last = last_byte(answer)
+        last = last_byte(self._step("PATCH", data=chunk, headers=headers))
         return last + 1 if last is not None and start <= last < end - 1 else end
 
-    def _update_location(self, answer: Any) -> None:
-        """Remember the URL of the next request: every response may change it."""
-        said = answer.headers.get("Location")
-        if said:
+    def _step(self, method: str, **options: Any) -> Any:
+        """Make a request of the upload. Every response may change the URL of the next one."""
+        answer = self._request(self._address or self._start, method, **options)
+        if said := answer.headers.get("Location"):
             self._address = urljoin(answer.url, said)
         elif self._address is None:
             raise UnexpectedAnswer(
                 "the registry began an upload and does not say where to send it: its response has no Location"
             )
+        return answer
 
 
 def last_byte(answer: Any) -> int | None:

@@ -1,18 +1,12 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The enum values that the specification names.
-
-They are plain strings, because task results must be. The platform may add others: an unknown value is not an
-error.
-"""
+"""The enum values that the specification names: plain strings, as task results need. Others may be added."""
 
 from __future__ import annotations
 
 
 class Family:
-    """The family of a service (Families)."""
-
     GAME = "GAME"
     APP = "APP"
     COMPUTE = "COMPUTE"
@@ -71,8 +65,6 @@ class BackupStatus:
 
 
 class ScanStatus:
-    """The verdict on a release (Scan status of a release)."""
-
     PENDING = "PENDING"
     PASSED = "PASSED"
     WARNED = "WARNED"

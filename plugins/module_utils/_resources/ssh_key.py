@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from .._api import routes as r
@@ -46,8 +46,17 @@ class SshKeyResource(Resource[SshKeyOptions]):
 
     def plan(self, task: Task[SshKeyOptions]) -> Plan:
         """Register or remove a key, on difference only."""
-        options, key = task.options, given_key(task.options)
-        if options.state == "absent":
+        options = task.options
+        path, text, source = options.public_key_file, options.public_key, "public_key"
+        if path is not None:
+            source = f"public_key_file {path!r}"
+            try:
+                text = Path(path).expanduser().read_text(encoding="utf-8")
+            except (OSError, ValueError, RuntimeError) as error:  # not there, not text, or no path at all
+                raise NoSuchItem(f"{source} cannot be read: {error}") from None
+        absent = options.state == "absent"
+        key = None if text is None else read_public_key(text, source, skip_options=absent)
+        if absent:
             return plan_absent(task, key or options.fingerprint)
         if key and options.name:
             return plan_present(task, key, options.name)
@@ -57,19 +66,6 @@ class SshKeyResource(Resource[SshKeyOptions]):
 SSH_KEY = SshKeyResource()
 
 
-def given_key(options: SshKeyOptions) -> PublicKey | None:
-    """Return the key that the user gave, checked."""
-    path, text, source = options.public_key_file, options.public_key, "public_key"
-    try:
-        if path is not None:
-            source = f"public_key_file {path!r}"
-            with open(os.path.expanduser(path), encoding="utf-8") as file:
-                text = file.read()
-    except (OSError, ValueError) as error:  # not there, not text, or no path at all
-        raise NoSuchItem(f"{source} cannot be read: {error}") from None
-    return None if text is None else read_public_key(text, source, skip_options=options.state == "absent")
-
-
 @dataclass(frozen=True)
 class Registered(Listed):
     """The account has the key, whatever its name: another play may register another of that name."""
@@ -77,7 +73,6 @@ class Registered(Listed):
     digests: tuple[bytes, ...] = ()
 
     def found(self, account: Account) -> Sequence[SshKey]:
-        """Return the keys, usually one."""
         return [key for key in super().found(account) if digest_of(key.fingerprint) in self.digests]
 
 
@@ -119,8 +114,7 @@ def plan_absent(task: Task[SshKeyOptions], wanted: PublicKey | str | None) -> Pl
     named = [known for known in keys if same_name(known.name, name)]
     found = named if wanted is None else keys_known_as(wanted, keys)
     if wanted is None and len(named) > 1:
-        several = f"{len(named)} keys are named {name!r}: {fingerprints(named)}"
-        raise Invalid(f"{several}. Name one by fingerprint")
+        raise Invalid(f"{len(named)} keys are named {name!r}: {fingerprints(named)}. Name one by fingerprint")
     if found and name is not None and found[0] not in named:
         raise Invalid(
             f"the key is registered as {found[0].name!r} ({fingerprints(found)}), but the task says name "
@@ -136,14 +130,12 @@ def plan_absent(task: Task[SshKeyOptions], wanted: PublicKey | str | None) -> Pl
 
 
 def removal(task: Task[SshKeyOptions], key: SshKey) -> Step:
-    """Return the step that removes a registered key."""
     gone = Gone(Listed(Account.ssh_keys, id=key.id))
     remove = Change(what=f"SSH key {key.name!r}", route=r.SSH_KEY_DELETE, ids={"id": key.id}, shown=gone)
     return step_of(f"remove SSH key {key.name!r} ({key.fingerprint})", task, remove)
 
 
 def as_it_is(key: SshKey) -> Plan:
-    """Plan nothing."""
     return Plan(result=key.as_dict(), before=to_diff(key), after=to_diff(key))
 
 
@@ -153,5 +145,4 @@ def to_diff(*keys: SshKey) -> dict[str, Any]:
 
 
 def fingerprints(keys: Sequence[SshKey]) -> str:
-    """Return the fingerprints of keys for a message."""
     return ", ".join(str(key.fingerprint) for key in keys)

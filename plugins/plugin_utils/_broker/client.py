@@ -12,14 +12,9 @@ from functools import cache
 from multiprocessing.connection import Client, Connection
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api import errors
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
-    HttpTransport,
-    Request,
-    Response,
-    Transport,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import start_broker
+from ...module_utils._api import errors
+from ...module_utils._api.http_transport import HttpTransport, Request, Response, Transport
+from .server import start_broker
 
 SOCKET = "hosted.services"
 MAX_ADDRESS = 100

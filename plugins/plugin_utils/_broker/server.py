@@ -24,8 +24,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
+from ...module_utils._api.errors import HostedError
+from ...module_utils._api.http_transport import HttpTransport
 
 BACKLOG = 128
 MAX_IDLE_SECONDS = 30.0

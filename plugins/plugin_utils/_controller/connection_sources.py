@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
+from ...module_utils._ansible.options import CONNECTION_SPEC
+from ...module_utils._api.errors import ConfigurationError
+from .values import untagged
 
 URL, OWN_URL = "hosted_url", "hosted_services_url"
 """The variable that the inventory hands on to its hosts, and the one that users set."""
@@ -150,7 +150,6 @@ def variables_of_account(variables: Mapping[str, Any], template: Template) -> Ma
 
 
 def plain_url(url: Any) -> str:
-    """Return an address as it is compared with others."""
     return str(url).rstrip("/\r\n")
 
 
@@ -185,19 +184,18 @@ def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, An
             "a token, and they may belong to two accounts; keep the one for the account of the host's "
             "service, and remove the others or set them to an empty string"
         )
-    if not sources:
-        return {}
-    name = sources[0]
-    value = value_of(name, variables, template)
-    if name == PASSED_VARIABLES["token_env"]:
-        return {"token": token_in_environment(str(value), name)}
-    if name == PASSED_VARIABLES["token_variable"]:
-        if not is_set(str(value), variables):
-            raise ConfigurationError(
-                f"{name} says that the token is in the variable {value}, which is not set for this host"
-            )
-        return {"token": value_of(str(value), variables, template)}
-    return {"token" if name == OWN_TOKENS["token"] else "token_file": value}
+    for name in sources:
+        value = value_of(name, variables, template)
+        if name == PASSED_VARIABLES["token_env"]:
+            return {"token": token_in_environment(str(value), name)}
+        if name != PASSED_VARIABLES["token_variable"]:
+            return {"token" if name == OWN_TOKENS["token"] else "token_file": value}
+        if is_set(str(value), variables):
+            return {"token": value_of(str(value), variables, template)}
+        raise ConfigurationError(
+            f"{name} says that the token is in the variable {value}, which is not set for this host"
+        )
+    return {}
 
 
 def token_in_environment(variable: str, source: str) -> str:
@@ -212,12 +210,12 @@ def token_in_environment(variable: str, source: str) -> str:
 
 def warning_of_foreign_token(url: str) -> str:
     """Say that the environment's token is used on another platform than the environment's, if it is."""
-    other = os.environ.get(ENVIRONMENT["base_url"])
-    if not other or plain_url(other) == url:
+    other = plain_url(os.environ.get(ENVIRONMENT["base_url"]) or url)
+    if other == url:
         return ""
     return (
-        f"the token of the environment, which names {plain_url(other)} as the platform, was used on {url}: "
-        "the host names that platform, but no token. Name one in its inventory with token_env, token_file or "
+        f"the token of the environment, which names {other} as the platform, was used on {url}: the host "
+        "names that platform, but no token. Name one in its inventory with token_env, token_file or "
         "token_variable"
     )
 

@@ -29,54 +29,24 @@ from ansible.playbook.task import Task
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import (
-    RunContext,
-    execute,
-    shown_options,
-)
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
+from ...module_utils._ansible.execution import RunContext, execute, shown_options
+from ...module_utils._ansible.options import (
     CONVERSION_ERRORS,
     argument_spec,
     checked_arguments,
     find_invalid_argument,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    ConfigurationError,
-    HostedError,
-)
-from ansible_collections.hosted.services.plugins.module_utils._api.text import in_one_line
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
-    ENVIRONMENT as BUDGET_VARIABLE,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
-    VARIABLE,
-    Budget,
-    read_budget,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
-    token_in_file,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
-    SERVICE_ID,
-    Resource,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    HOME_VARIABLE,
-    PLAYBOOK_FOLDER,
-    RUN_FOLDER,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import connect_to_broker
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
-    ENVIRONMENT,
-    URL,
-    CompletedArguments,
-    complete_arguments,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import (
-    untagged,
-    with_token_decrypted,
-)
+from ...module_utils._api.client import Client
+from ...module_utils._api.errors import ConfigurationError, HostedError
+from ...module_utils._api.text import in_one_line
+from ...module_utils._resources.shared.budget import ENVIRONMENT as BUDGET_VARIABLE
+from ...module_utils._resources.shared.budget import VARIABLE, Budget, read_budget
+from ...module_utils._resources.shared.connecting import token_in_file
+from ...module_utils._resources.shared.plan import SERVICE_ID, Resource
+from ...module_utils._resources.shared.store import HOME_VARIABLE, PLAYBOOK_FOLDER, RUN_FOLDER
+from .._broker.client import connect_to_broker
+from .connection_sources import ENVIRONMENT, URL, CompletedArguments, complete_arguments
+from .values import untagged, with_token_decrypted
 
 display = Display()
 
@@ -180,9 +150,14 @@ class InProcessAction(ActionBase):
         self, arguments: dict[str, Any], here: bool, variables: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Run the module. ``become`` has no effect on the controller, as it has none inside of it."""
-        if not here:
-            check_python(self._task.delegate_to, variables)
-        become = self._connection.become
+        delegated, become = self._task.delegate_to, self._connection.become
+        host = delegated or variables.get(HOST_NAME)
+        known = variables.get("ansible_delegated_vars", {}).get(delegated, {}) if delegated else variables
+        if not here and known.get("ansible_facts_modules") == [] and known.get(URL):
+            raise ConfigurationError(
+                f"{host} is reached over SFTP, where there is no Python for a module to run on, as it does "
+                "with async or hosted_in_process: false. Add delegate_to: localhost, to async_status as well"
+            )
         if here:
             self._connection.become = None
         try:
@@ -211,11 +186,8 @@ class InProcessAction(ActionBase):
             if isinstance(validation.errors[0], UnsupportedError):
                 message = f"Unsupported parameters for ({task.action}) module: {message}"
             return self._failed_result(message, validation.validated_parameters)
-        keeps, own = (
-            boolean(template(variables.get(KEEP_CONNECTIONS, True))),
-            str(self._own_environment or ""),
-        )
-        context = RunContext(task.check_mode, task.diff)
+        keeps = boolean(template(variables.get(KEEP_CONNECTIONS, True)))
+        own, context = str(self._own_environment or ""), RunContext(task.check_mode, task.diff)
         context.connect = lambda settings, log: Client(
             settings, log, connect_to_broker(os.environ[RUN_FOLDER], own, keeps=keeps)
         )
@@ -234,7 +206,6 @@ class InProcessAction(ActionBase):
         return execute(resource, {**options, **carried}, context)
 
     def _failed_result(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the result of a task whose arguments are wrong."""
         shown = shown_options(self.resource, untagged(dict(given)))
         return {"failed": True, "changed": False, "msg": message, "invocation": {"module_args": shown}}
 
@@ -353,7 +324,6 @@ def with_host_variables(
 
 
 def host_values(resource: Resource, variables: Mapping[str, Any], template: Template) -> dict[str, Any]:
-    """Return the options that the variables of the play's host fill in."""
     options, known = resource.host_options, own_variables(variables)
     of_service = SERVICE_ID in known and HOST_NAME in options.get("host", ())
     if of_service:
@@ -435,17 +405,6 @@ def with_absolute_paths(
             with suppress(AnsibleFileNotFound):
                 resolved[name] = os.path.abspath(find("files", path))
     return resolved
-
-
-def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
-    """Refuse to run as a module on a host that the inventory reaches over SFTP alone."""
-    host = delegated or variables.get(HOST_NAME)
-    known = variables.get("ansible_delegated_vars", {}).get(delegated, {}) if delegated else variables
-    if known.get("ansible_facts_modules") == [] and known.get(URL):
-        raise ConfigurationError(
-            f"{host} is reached over SFTP, where there is no Python for a module to run on, as it does with "
-            "async or hosted_in_process: false. Add delegate_to: localhost, to async_status as well"
-        )
 
 
 def with_readable_token(

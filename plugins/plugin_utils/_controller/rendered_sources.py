@@ -25,24 +25,12 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import trust_as_template
 from jinja2 import Environment, TemplateSyntaxError, nodes
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    ConfigurationError,
-    HostedError,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import (
-    Answer,
-    Rendered,
-    Unread,
-    parse_document,
-    read_text,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import SECRET_KEYS
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import is_encrypted
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import (
-    untagged,
-    with_decrypted,
-)
+from ...module_utils._api.errors import ConfigurationError, HostedError
+from ...module_utils._resources.blueprints.document import Answer, Rendered, Unread, parse_document, read_text
+from ...module_utils._resources.blueprints.hiding import SECRET_KEYS
+from ...module_utils._resources.shared.connecting import is_encrypted
+from ...module_utils._resources.shared.plan import Resource
+from .values import untagged, with_decrypted
 
 Template = Callable[[Any], Any]
 

@@ -13,11 +13,8 @@ from typing import Any, TypeVar
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.connecting import (
-    is_encrypted,
-    token_in_file,
-)
+from ...module_utils._api.errors import ConfigurationError
+from ...module_utils._resources.shared.connecting import is_encrypted, token_in_file
 
 T = TypeVar("T")
 

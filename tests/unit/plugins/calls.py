@@ -43,7 +43,8 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 
 def parameters_of(name: str) -> list[inspect.Parameter]:
-    return [] if name in SENT else list(inspect.signature(METHODS[name]).parameters.values())[1:]
+    found = [] if name in SENT else list(inspect.signature(METHODS[name]).parameters.values())[1:]
+    return [each for each in found if each.kind is not each.VAR_KEYWORD]
 
 
 def bound(name: str, client: Client) -> Callable[..., Any]:

@@ -233,8 +233,8 @@ class FakeClient(Readable):
     def wallet(self, seconds: float | None = None) -> m.Wallet:
         return m.Wallet(currency=self.currency)
 
-    def quote(self, order: dict[str, Any]) -> m.Quote:
-        self.quoted = order
+    def quote(self, body: dict[str, Any]) -> m.Quote:
+        self.quoted = body
         return m.Quote.model_validate(self.quote_answer)
 
     def project_graph(self, id: str) -> m.ProjectGraph:

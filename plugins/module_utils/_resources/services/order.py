@@ -96,7 +96,7 @@ def quote_fields(options: OrderOptions) -> dict[str, Any]:
 def quote_of(account: Account, body: dict[str, Any]) -> Quote:
     """Return the quote of an order. A refusal is told with the near miss among what the account has."""
     try:
-        return account.client.quote(body)
+        return account.client.quote(body=body)
     except TokenRejected:
         raise
     except Refused as error:

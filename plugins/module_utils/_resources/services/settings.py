@@ -341,7 +341,7 @@ def wanted_size(task: Task[Any], view: View, changes: ServiceChanges) -> dict[st
     }
     why = "the quote names no dimensions"
     try:
-        size = task.client.quote({key: value for key, value in body.items() if value}).dimensions
+        size = task.client.quote(body={key: value for key, value in body.items() if value}).dimensions
         if size is not None:
             return size.as_size()
     except AccessDenied:

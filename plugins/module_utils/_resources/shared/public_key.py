@@ -25,13 +25,12 @@ base64, and a comment."""
 
 @dataclass(frozen=True)
 class PublicKey:
-    """A key that the platform accepts."""
+    """A key that the platform accepts: its parts, its SHA256 as OpenSSH prints it, and its digests."""
 
     algorithm: str
     comment: str
     line: str
     fingerprint: str
-    """Its SHA256 as OpenSSH prints it."""
     digests: tuple[bytes, ...]
     """Its SHA256 and its MD5: which of them the platform shows is open (SSH key)."""
 
@@ -98,7 +97,7 @@ def keys_known_as(wanted: PublicKey | str, keys: Sequence[SshKey]) -> list[SshKe
             shown = f"the fingerprint {key.fingerprint!r}" if key.fingerprint else "no fingerprint"
             raise Invalid(
                 "whether the key is registered is not known, and nothing was done: the platform shows "
-                f"{shown} for key {key.name!r}, which cannot be compared with what the task gives. Give the "
-                f"key itself; to remove {key.name!r}, give its name alone"
+                f"{shown} for key {key.name!r}, which cannot be compared. Give the key itself; to remove "
+                f"{key.name!r}, give its name alone"
             )
     return found

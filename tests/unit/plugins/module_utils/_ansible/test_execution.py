@@ -15,14 +15,12 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import (
     RunContext,
-    Secrets,
     as_diff,
     execute,
     shown_options,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     HostedError,
     Interrupted,
@@ -35,7 +33,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
-from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Commitment, Cost
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options, option
@@ -176,70 +173,6 @@ def test_a_cost_is_what_was_done_and_not_what_was_planned(
     assert (cost["monthly_before"], cost["monthly_after"], cost["moves"]) == ("1.00", after, moves)
     planned = run(lambda task: priced(runs), check_mode=True)["cost"]
     assert planned["monthly_after"] == "3.00" and planned["moves"] == ["resume", "resize"]
-
-
-def test_what_was_ordered_and_suspended_costs_what_its_storage_does() -> None:
-    """Also where the platform billed it otherwise than it had quoted."""
-
-    def make(task: Task[ThingOptions]) -> Plan:
-        made = Commitment("order", "web", Decimal(5), name="web")
-        asleep = Commitment("suspension", "web", Decimal(1), id="s", before=Decimal(8))
-
-        def order() -> None:
-            task.effects.facts["service_id"] = "s"
-
-        steps = [Step("order", order, commitment=made), Step("suspend", bool, commitment=asleep)]
-        return Plan(result={"id": "s"}, steps=steps, cost=Cost(Decimal(0), None))
-
-    assert run(make)["cost"]["monthly_after"] == "1.00"
-
-
-@pytest.mark.parametrize(
-    ("planned", "fact", "state", "told"),
-    [
-        ("planned", "fact", {"id": "state"}, "planned"),
-        (None, "fact", {"id": "state"}, "fact"),
-        (None, None, {"id": "state"}, "state"),
-        (None, None, ["state"], None),
-    ],
-)
-def test_a_cost_names_the_service_by_the_id_that_is_surest(
-    planned: str | None, fact: str | None, state: Any, told: str | None
-) -> None:
-    """One that was just ordered has an id only once that is done."""
-
-    def make(task: Task[ThingOptions]) -> Plan:
-        task.effects.facts.update({} if fact is None else {"service_id": fact})
-        plan = priced({"resume": bool})
-        return replace(plan, result=state, cost=Cost(Decimal(1), Decimal(3), service_id=planned))
-
-    assert run(make)["cost"]["service_id"] == told
-
-
-def test_a_call_that_fails_after_another_leaves_the_price_unknown() -> None:
-    def make(task: Task[ThingOptions]) -> Plan:
-        def half() -> None:
-            task.effects.wrote()
-            fail()
-
-        return priced({"resume": half})
-
-    cost = run(make)["cost"]
-    assert (cost["monthly_after"], cost["moves"]) == (None, ["resume"])
-
-
-def test_what_the_platform_says_of_a_step_counts_until_the_next_one_that_moves_money() -> None:
-    def make(last: str) -> Callable[[Task[ThingOptions]], Plan]:
-        def plan(task: Task[ThingOptions]) -> Plan:
-            def told() -> None:
-                task.effects.billed = Cost(Decimal(1), Decimal(9))
-
-            return priced({"resume": told, last: bool})
-
-        return plan
-
-    assert run(make("tell"))["cost"]["monthly_after"] == "9.00"
-    assert run(make("resize"))["cost"]["monthly_after"] == "3.00"
 
 
 def test_check_mode_shows_the_same_and_does_nothing() -> None:
@@ -399,24 +332,6 @@ def test_an_echo_is_hidden_before_it_is_put_on_one_line_and_cut(
     assert "line of" not in message
 
 
-def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
-    """Connections are kept from task to task, and what the next one says is not to be damaged."""
-    transport = Echo()
-
-    def connect(settings: Connection, log: Any) -> Client:
-        return Client(settings, log, transport)
-
-    def make(task: Task[ThingOptions]) -> Plan:
-        task.client.send(r.APP_ENVIRONMENT, body={"environment": {"KEY": "painless"}}, slug="shop")
-        raise AssertionError
-
-    said = []
-    for pin in ("painless", "something-else", "painless"):
-        options = {**OPTIONS, "variables": {}, "pin": pin}
-        said.append(execute(Thing(make), options, RunContext(connect=connect))["msg"])
-    assert ["painless" in message for message in said] == [False, True, False]
-
-
 def test_what_would_steer_a_terminal_is_written_out() -> None:
     def make(task: Task[ThingOptions]) -> Plan:
         task.warn("called \x1b[31mred")
@@ -478,17 +393,6 @@ def test_a_password_in_the_url_is_not_shown(url: str) -> None:
     assert shown.startswith("https://host")
 
 
-@pytest.mark.parametrize(
-    ("value", "hidden"), [("abcd", True), (1234, True), ("abc", False), (None, False), (True, False)]
-)
-def test_only_values_that_tell_something_are_redacted(value: Any, hidden: bool) -> None:
-    """A short one is part of other words; null and truth values are words of every message."""
-    options = {"secret_variables": {"A": value, "B": [value]}}
-    said = [f"it is {value}", {"text": str(value), "number": 5}]
-    shown = Secrets(ENVIRONMENT, options).without(said)
-    assert shown == ([f"it is {HIDDEN}", {"text": HIDDEN, "number": 5}] if hidden else said)
-
-
 def test_a_diff_names_its_subject_and_writes_amounts_with_their_currency() -> None:
     plan = Plan(
         result=None, before={"monthly": Decimal("1.5")}, after={"monthly": Decimal(2), "unknown": None}
@@ -499,13 +403,3 @@ def test_a_diff_names_its_subject_and_writes_amounts_with_their_currency() -> No
         "before_header": "service web",
         "after_header": "service web",
     }
-
-
-def test_the_currency_is_not_asked_for_where_nothing_differs() -> None:
-    def price(amount: Decimal) -> str:
-        raise AssertionError("asked for")
-
-    same = {"monthly": Decimal("1.5")}
-    assert (
-        as_diff(Plan(result=None, before=same, after=dict(same)), "x", price)["after"] == "monthly: '1.50'\n"
-    )

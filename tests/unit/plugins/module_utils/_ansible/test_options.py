@@ -18,7 +18,6 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
     WAITING_SPEC,
     argument_spec,
     checked_arguments,
-    find_invalid_argument,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
@@ -75,28 +74,6 @@ def test_the_documentation_says_the_same(spec: dict[str, Any], text: str) -> Non
     for name, option in spec.items():
         for key in ("type", "default", "elements"):
             assert documented[name].get(key) == option.get(key), f"{key} of {name}"
-
-
-def test_defaults_make_a_connection() -> None:
-    made = connection(validated(base_url="https://api.example.com", token="tok"))
-    assert (made.headers["Authorization"], made.verify, made.timeout, made.retries) == (
-        "Bearer tok",
-        True,
-        60.0,
-        5,
-    )
-
-
-@pytest.mark.parametrize(
-    ("caller", "sent"),
-    [
-        ("", "hosted.services (Ansible collection)"),
-        ("ssh_key", "hosted.services (Ansible collection; ssh_key)"),
-    ],
-)
-def test_the_platform_is_told_who_calls(caller: str, sent: str) -> None:
-    made = connection(validated(base_url="https://api.example.com", token="tok"), caller)
-    assert made.headers["User-Agent"] == sent
 
 
 def test_the_environment_fills_what_is_not_given(environment: pytest.MonkeyPatch) -> None:
@@ -171,16 +148,6 @@ def test_a_dictionary_may_be_text(size: Any) -> None:
     assert (read and read["ram_gb"]) == (size and 4)
 
 
-def test_the_argument_that_ansible_cannot_convert_is_named() -> None:
-    class Unreadable:
-        def __str__(self) -> str:
-            raise ValueError
-
-    spec = argument_spec(PROJECT)
-    assert find_invalid_argument(spec, {"name": "x", "state": Unreadable()}) == "state"
-    assert find_invalid_argument(spec, {"name": "x"}) == "one of the arguments"
-
-
 # --- Paths on this machine ------------------------------------------------------------------------------
 
 PATHS: list[tuple[Any, dict[str, Any]]] = [
@@ -208,23 +175,9 @@ def test_a_path_with_a_control_character_is_refused(
         checked_arguments(resource, given)
 
 
-@pytest.mark.parametrize(
-    ("resource", "name"), [(SFTP_PASSWORD, "secrets_dest"), (DATABASE_QUERY, "csv_dest")]
-)
-def test_a_folder_in_place_of_a_file_to_write_is_refused_as_written(resource: Any, name: str) -> None:
-    with pytest.raises(Invalid) as caught:
-        checked_arguments(resource, {name: "outdir/"})
-    assert caught.value.message == f"{name} is 'outdir/', which ends with a slash; give the path of a file"
-
-
 @pytest.mark.parametrize("resource", [SERVICE, SFTP_PASSWORD])
 @pytest.mark.parametrize(("path", "what"), [("", "empty"), (" ", "blank")])
 def test_a_place_for_secrets_that_holds_nothing_is_refused(resource: Any, path: str, what: str) -> None:
     with pytest.raises(Invalid, match=f"^secrets_dest is {what}; give it a value, or leave it out"):
         checked_arguments(resource, {"secrets_dest": path})
     assert checked_arguments(resource, {"secrets_dest": None}) == {"secrets_dest": None}
-
-
-def test_a_place_for_rows_that_holds_nothing_is_refused() -> None:
-    with pytest.raises(Invalid, match=r"^csv_dest is blank"):
-        checked_arguments(DATABASE_QUERY, {"csv_dest": " "})

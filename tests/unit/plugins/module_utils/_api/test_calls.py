@@ -14,9 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import routes
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
-from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN, Redactor
+from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import BrokerClient
 
 TOKEN = "tok-4f/9a+77"
@@ -353,24 +350,6 @@ def test_nothing_is_written_in_the_last_seconds(
     assert len(server.requests) == 3
 
 
-def test_a_pause_is_reported_every_second(
-    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A clone reports its pauses where the first session does."""
-    monkeypatch.setattr(responses, "pause_before_retry", lambda error, failures: 2.5)
-    slept: list[float] = []
-    monkeypatch.setattr("time.sleep", slept.append)
-    server.script = [reply(429, {"message": "slow down, T0KEN"}, Retry_After="2"), OK]
-    first = connect()
-    lines: list[str] = []
-    first.on_pause = lines.append
-    first.redactor = Redactor(["T0KEN"])
-    first.clone().call(*ROUTE_OF[r.Idempotency.READ])
-    assert slept == [1.0, 1.0, 0.5]
-    assert [line.partition(": ")[0] for line in lines] == [f"retrying in {left} s" for left in (2, 2, 0)]
-    assert all("429" in line and "slow down" in line and "T0KEN" not in line for line in lines)
-
-
 def test_a_pause_beyond_the_deadline_is_not_begun(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -383,19 +362,6 @@ def test_a_pause_beyond_the_deadline_is_not_begun(
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(("hours", "low", "high"), [(2, 7200, 7200), (-2, 0, 0)])
-@pytest.mark.parametrize("gmt", [True, False])
-def test_retry_after_as_a_date(hours: int, low: float, high: float, gmt: bool) -> None:
-    """It is compared with the date of the same response, whatever the time is here."""
-    sent = datetime(2031, 11, 20, 3, tzinfo=UTC)
-    when = sent + timedelta(hours=hours)
-    date = format_datetime(when, usegmt=True) if gmt else format_datetime(when.replace(tzinfo=None))
-    seconds = responses.retry_after_seconds(date, format_datetime(sent, usegmt=True))
-    assert seconds is not None
-    assert low <= seconds <= high
-    assert responses.retry_after_seconds(date, "") is None
-
-
 def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling() -> None:
     for asked, most in ((7.0, 8.0), (0.0, 1.0), (99999.0, responses.MAX_RETRY_AFTER + 1)):
         for number in range(1, 10):
@@ -404,16 +370,6 @@ def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling() -> N
 
 
 # --- Size -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("pairs", "fits"), [(50, True), (51, False)])
-def test_lists_and_objects_count_alike_as_levels(pairs: int, fits: bool) -> None:
-    body = b'[{"a":' * pairs + b"1" + b"}]" * pairs
-    if fits:
-        assert responses.parse(body)
-        return
-    with pytest.raises(responses.Excessive, match="nested more than 100 levels deep"):
-        responses.parse(body)
 
 
 # --- The request and the token --------------------------------------------------------------------------
@@ -510,21 +466,6 @@ def test_a_creation_whose_answer_makes_no_sense_may_have_happened(
     assert isinstance(error, errors.CallOutcomeUnknown) and len(server.requests) == 1
 
 
-def test_no_proxy_of_the_environment_sees_the_token_of_a_local_server(
-    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    proxy = Server()
-    try:
-        proxy.script = server.script = [OK]
-        sender = connect()
-        monkeypatch.setenv("HTTP_PROXY", proxy.url)
-        monkeypatch.setenv("http_proxy", proxy.url)
-        sender.call(r.WHOAMI, {})
-        assert (len(server.requests), len(proxy.requests)) == (1, 0)
-    finally:
-        proxy.close()
-
-
 def test_a_proxy_of_the_environment_is_used_for_other_hosts(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -542,16 +483,6 @@ def test_a_server_that_speaks_no_tls_is_not_blamed_for_its_certificate(server: S
     assert isinstance(error, errors.ConfigurationError), "it will not get better by trying again"
     assert "no TLS with https://" in error.message
     assert "ca_path" not in error.message
-
-
-def test_a_file_of_authorities_without_any_is_named(server: Server, connect: Open, tmp_path: Path) -> None:
-    for content in ("no certificate\n", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", ""):
-        (tmp_path / "ca.pem").write_text(content)
-        sender = connect(base_url=server.url.replace("http:", "https:"), ca_path=str(tmp_path / "ca.pem"))
-        error = outcome(sender, r.Idempotency.READ)
-        assert isinstance(error, errors.ConfigurationError)
-        assert "ca.pem" in error.message
-        assert "server's certificate" not in error.message
 
 
 LEAKS: dict[str, Answer] = {
@@ -600,29 +531,6 @@ def test_a_reason_of_any_form_is_shown(server: Server, connect: Open, form: str)
     server.script = [reply(409, body)]
     error = outcome(connect(), r.Idempotency.IDEMPOTENT)
     assert error.message.partition(": ")[2] == f"the platform refused (409): {said}"
-
-
-@pytest.mark.parametrize(
-    ("repeat", "hint"),
-    [
-        (r.Idempotency.READ, "This route needs scope REGISTRY or FULL"),
-        (r.Idempotency.IDEMPOTENT, "This route needs scope FULL"),
-    ],
-)
-def test_a_refused_token_names_the_scope(
-    server: Server, connect: Open, repeat: r.Idempotency, hint: str
-) -> None:
-    server.script = [reply(401, {"message": "no"})]
-    assert outcome(connect(), repeat).message.endswith(f"the token was not accepted (401): no. {hint}")
-
-
-def test_the_log_names_call_status_and_time(server: Server, connect: Open, lines: list[str]) -> None:
-    server.script = [reply(503), OK]
-    connect().call(r.USAGE, {"id": "s"}, {"range": 3})
-    assert [line.rpartition(" in ")[0] for line in lines] == [
-        f"GET {server.url}/api/resources/s/usage -> 503",
-        f"GET {server.url}/api/resources/s/usage -> 200",
-    ]
 
 
 @pytest.mark.parametrize(("failures", "bound"), [(1, 0.25), (2, 0.5), (3, 1), (6, 8), (7, 10), (10**5, 10)])

@@ -51,40 +51,6 @@ def client(*answers: Any) -> tuple[Client, Script]:
     return script, script
 
 
-QUERIES: list[tuple[Callable[[Client], Any], str, Any, Any]] = [
-    (lambda c: Account(c).files("s", "/a"), "GET /api/resources/s/files", {"directory": "/a"}, []),
-    (
-        lambda c: Account(c).read_file("s", "/a"),
-        "GET /api/resources/s/files/contents",
-        {"path": "/a"},
-        {"content": ""},
-    ),
-    (lambda c: c.logs("s", 7), "GET /api/resources/s/logs", {"lines": 7}, {"lines": []}),
-    (lambda c: c.usage("s", 9), "GET /api/resources/s/usage", {"range": 9}, {}),
-    (
-        lambda c: c.billed_totals("s", "h", "d", "w", "m"),
-        "GET /api/resources/s/billed-totals",
-        {"hourStart": "h", "dayStart": "d", "weekStart": "w", "monthStart": "m"},
-        {},
-    ),
-    (
-        lambda c: c.database_rows("s", "public", "t"),
-        "GET /api/resources/s/database/rows",
-        {"schema": "public", "table": "t", "page": 0},
-        {},
-    ),
-]
-
-
-@pytest.mark.parametrize(("call", "line", "query", "answer"), QUERIES, ids=[case[1] for case in QUERIES])
-def test_a_read_sends_the_query_of_the_specification(
-    call: Callable[[Client], Any], line: str, query: Any, answer: Any
-) -> None:
-    reader, script = client(answer)
-    call(reader)
-    assert script.sent == [(line, query, None)]
-
-
 def event(id: str, second: int = 0) -> dict[str, str]:
     return {"id": id, "type": "POWER_START", "at": f"2026-11-01T10:00:{second:02}.000Z"}
 
@@ -127,12 +93,6 @@ def test_pages_are_followed_to_the_end() -> None:
     )
     assert [found.id for found in reader.events("s")] == ["1", "2"]
     assert [query for _line, query, _body in script.sent] == [{}, {"cursor": "a"}, {"cursor": "b"}]
-
-
-def test_no_page_is_read_beyond_the_limit() -> None:
-    reader, script = client({"items": [event("2", 2), event("1", 1)], "nextCursor": "a"})
-    assert [found.id for found in reader.events("s", 2)] == ["2", "1"]
-    assert len(script.sent) == 1
 
 
 def test_no_page_is_read_beyond_the_event_that_is_known() -> None:

@@ -146,16 +146,6 @@ def test_settings_that_cannot_work(settings: dict[str, Any], complaint: str) -> 
     assert "tok-1" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("validate_certs", "ca_path", "verify"),
-    [(True, None, True), (True, __file__, __file__), (False, None, False), (False, "/nowhere", False)],
-)
-def test_what_certificates_are_checked_against(
-    validate_certs: bool, ca_path: str | None, verify: bool | str
-) -> None:
-    assert connection(validate_certs=validate_certs, ca_path=ca_path).verify == verify
-
-
 @pytest.mark.parametrize("host", ["127.1", "localhost.", "2130706433", "", "::ffff:127.0.0.1"])
 def test_a_host_that_only_looks_local_is_not_taken_for_it(host: str) -> None:
     assert not is_loopback(host)

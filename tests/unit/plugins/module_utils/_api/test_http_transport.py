@@ -120,16 +120,6 @@ def test_what_must_not_be_sent_twice_gets_a_fresh_connection(
     assert platform.connections == 2, "the first is as good as before"
 
 
-def test_a_connection_that_the_server_closed_is_not_used(
-    platform: Platform, open_transport: Callable[[], Transport], ask: Ask
-) -> None:
-    over = open_transport()
-    assert ask(over, "/last") == b"/last"
-    assert platform.closed.acquire(timeout=5)
-    assert ask(over, "/next") == b"/next"
-    assert platform.connections == 2
-
-
 def test_no_cookie_is_kept(platform: Platform, open_transport: Callable[[], Transport], ask: Ask) -> None:
     """It would be sent with the next token, on behalf of somebody else."""
     over = open_transport()

@@ -12,26 +12,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import (
     PlatformClock,
-    parse_http_date,
 )
 
 THREE = datetime(2031, 11, 20, 3, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("header", "moment"),
-    [
-        ("Thu, 20 Nov 2031 03:00:00 GMT", THREE),
-        ("Thu, 20 Nov 2031 03:00:00 -0000", THREE),
-        ("Thu, 20 Nov 2031 04:00:00 +0100", THREE),
-        ("", None),
-        ("soon", None),
-        ("Thu, 99 Nov 2031 03:00:00 GMT", None),
-        ("Fri, 99 Foo 99999999999999999999 00:00:00 GMT", None),
-    ],
-)
-def test_a_date_is_read_in_each_of_its_forms(header: str, moment: datetime | None) -> None:
-    assert parse_http_date(header) == moment
 
 
 def test_the_time_runs_on_after_a_response(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.probes import (
     probe_tcp,
     probe_url,
-    problem_of_url,
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.responder import responding
@@ -68,19 +67,3 @@ def test_a_port_accepts_a_connection(server: Sandbox) -> None:
     assert probe_tcp(server.base_url.removeprefix("http://"), 5.0) is None
     assert "accepts no connection" in str(probe_tcp("127.0.0.1:x", 5.0))
     assert "accepts no connection" in str(probe_tcp("127.0.0.1", 5.0))
-
-
-@pytest.mark.parametrize(
-    ("url", "problem"),
-    [
-        ("shop.example.com/health", "must begin with http:// or https://"),
-        ("file:///etc/passwd", "must begin with http:// or https://"),
-        ("http:///health", "name a host"),
-        ("http://a:99999/", "is no URL"),
-        ("http://[::1/", "is no URL"),
-        ("http://me:secret@a/", "must not hold a user name or a password"),
-        ("http://me@a/", "must not hold a user name or a password"),
-    ],
-)
-def test_urls_that_cannot(url: str, problem: str) -> None:
-    assert problem in str(problem_of_url(url))

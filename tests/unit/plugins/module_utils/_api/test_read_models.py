@@ -20,20 +20,6 @@ HIDE = "hunter2-hunter2"
     ("route", "answer", "field", "came"),
     [
         (r.SFTP_PASSWORD, {"host": "h", "port": 1, "username": "u"}, "password", "missing"),
-        (r.SFTP_PASSWORD, {"host": "h", "port": 1, "username": "u", "password": None}, "password", "nothing"),
-        (
-            r.SFTP_PASSWORD,
-            {"host": "h", "port": 1, "username": "u", "password": {"value": HIDE}},
-            "password",
-            "an object",
-        ),
-        (r.SFTP_PASSWORD, {"host": "h", "port": HIDE, "username": "u", "password": HIDE}, "port", "a string"),
-        (
-            r.REGISTRY_CREDENTIALS,
-            {"host": "h", "project": "p", "username": [HIDE], "secret": HIDE},
-            "username",
-            "a list",
-        ),
         (r.CONNECTION, {"url": HIDE, "password": {"is": HIDE}}, "password", "an object"),
         (r.DATABASE_QUERY, {"columns": [{"name": "x"}, HIDE]}, "columns.1", "a string"),
         (r.PROJECT, {"id": "p", "name": "n", "resources": [{"id": "s"}]}, "resources.0.name", "missing"),

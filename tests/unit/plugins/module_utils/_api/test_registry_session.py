@@ -93,15 +93,6 @@ def test_a_token_is_bought_once_and_again_when_it_has_expired(monkeypatch: pytes
     assert registry.queries == [{"service": ["registry"], "scope": ["repository:anna/shop:pull"]}] * 2
 
 
-def test_wrong_credentials_are_sent_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    registry = Registry('Basic realm="x"')
-    registry.valid = "Basic another"
-    opened = session(monkeypatch, registry)
-    opened.look(ROOT)
-    assert opened.request("HEAD", f"{ROOT}x").status_code == 401
-    assert len(registry.asked) == 2
-
-
 @pytest.mark.parametrize(
     ("told", "said"), [(None, "answered 403"), ({}, "returned no token"), ({"token": 5}, "returned no token")]
 )
@@ -167,21 +158,6 @@ def test_an_unencrypted_registry_is_not_asked(monkeypatch: pytest.MonkeyPatch) -
     assert registry.asked == []
 
 
-@pytest.mark.parametrize(("status", "again"), [(401, True), (403, True), (404, False), (500, False)])
-def test_only_a_refused_login_is_answered(status: int, again: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str | None, bytes | None, str | None]] = []
-
-    def answering(request: Request, seconds: float, data: Any, most: Any) -> Any:
-        asked.append((request.headers.get("Authorization"), data, request.headers.get("Content-Type")))
-        return answer(status, "", {"Www-Authenticate": 'Basic realm="x"'})
-
-    opened = session(monkeypatch, Registry(""))
-    monkeypatch.setattr(HttpTransport, "open", staticmethod(answering))
-    opened.request("PUT", f"{ROOT}x", {"Content-Type": "text/plain"}, b"content")
-    first, second = (None, b"content", "text/plain"), (BASIC, b"content", "text/plain")
-    assert asked == [first, second][: 2 if again else 1]
-
-
 def test_a_root_that_asks_for_a_token_is_not_sent_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     registry = Registry(CHALLENGE, {"token": "one"})
     opened = session(monkeypatch, registry)
@@ -212,35 +188,3 @@ def test_a_store_that_a_blob_is_in_is_not_told_the_secret(monkeypatch: pytest.Mo
     stored = "http://store.example/blob"
     with pytest.raises(ConfigurationError, match="not https"):
         asked.download(f"{ROOT}anna/shop/blobs/sha256:0", {})
-
-
-def redirecting(monkeypatch: pytest.MonkeyPatch, *statuses: int, location: str | None = "/blob") -> list[str]:
-    """Download a blob through these redirects in turn. Return what was requested, and the last answer."""
-    asked: list[str] = []
-
-    def answering(request: Request, *how: Any) -> Any:
-        assert request.method == "GET" and request.headers["Range"] == "bytes=5-"
-        asked.append(request.url)
-        status = dict(enumerate(statuses, 1)).get(len(asked), 200)
-        told = answer(status, str(status), {} if status == 200 or not location else {"Location": location})
-        told.url = request.url
-        return told
-
-    opened = session(monkeypatch, Registry(""))
-    monkeypatch.setattr(HttpTransport, "open", staticmethod(answering))
-    found = opened.download(f"{ROOT}blobs/x", {"Range": "bytes=5-"})
-    return [*asked, found.text]
-
-
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_blob_is_read_where_any_redirect_leads(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An address without a host is on the server that named it."""
-    found = redirecting(monkeypatch, status)
-    assert found == [f"{ROOT}blobs/x", "https://registry.example/blob", "200"]
-
-
-def test_a_registry_cannot_lead_on_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store may be behind another one, and three are enough."""
-    assert redirecting(monkeypatch, 307, 302, 301)[-1] == "200"
-    *requested, last = redirecting(monkeypatch, *[307] * 9)
-    assert last == "307" and requested[1:] == ["https://registry.example/blob"] * 3

@@ -56,14 +56,6 @@ def test_exactly_the_answers_that_are_shown_have_a_model() -> None:
     assert open_ones == told, f"compare with {HERE}"
 
 
-@pytest.mark.parametrize(
-    ("repeat", "resendable"),
-    [("r", True), ("i", True), ("l", True), ("c", False), ("a", False), ("n", False)],
-)
-def test_only_harmless_calls_are_sent_again_on_an_open_outcome(repeat: str, resendable: bool) -> None:
-    assert CLASSES[repeat].resendable is resendable
-
-
 def test_placeholders_are_quoted() -> None:
     assert ROUTES["SNAPSHOT_DELETE"].url({"id": "a", "name": "b/c"}) == ("/api/resources/a/snapshots/b%2Fc")
 

@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
-import time
 import unicodedata
 from collections.abc import Callable
 from urllib.parse import quote, quote_plus
@@ -20,31 +18,13 @@ from hypothesis import strategies as st
 from ansible_collections.hosted.services.plugins.module_utils._api.text import (
     HARMLESS,
     HIDDEN,
-    LONGEST,
     MAX_LENGTH,
     Redactor,
     clean,
-    first_of,
     printable,
-    shortened,
 )
 
 SECRET = "p/a+s\"s'\\w%r?>?>"  # of a length that base64 pads
-
-
-@pytest.mark.parametrize(
-    ("count", "told", "apart"),
-    [
-        (0, "", ""),
-        (1, "a", "a"),
-        (2, "a, b", "a; b"),
-        (3, "a, b and 1 more", "a; b; and 1 more"),
-        (5, "a, b and 3 more", "a; b; and 3 more"),
-    ],
-)
-def test_the_first_of_many_are_named_and_the_rest_are_counted(count: int, told: str, apart: str) -> None:
-    texts = list("abcde"[:count])
-    assert (first_of(texts, 2), first_of(texts, 2, "; ")) == (told, apart)
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc", "me:"])
@@ -66,22 +46,6 @@ def test_what_is_printable_steers_no_terminal_and_loses_nothing(text: str) -> No
     assert all(char in text or char.isascii() for char in shown)
     if text.isprintable():
         assert shown == text
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain", "plain"),
-        ("  two\n lines\t", "two lines"),
-        ("\x1b[31mred\x1b[0m", "[31mred [0m"),
-        ("a\x00b\x07c\x7fd", "a b c d"),
-        ("right\u202eleft", "right left"),
-        ("caf\u00e9", "caf\u00e9"),
-        ("", ""),
-    ],
-)
-def test_clean(text: str, shown: str) -> None:
-    assert clean(text) == shown
 
 
 def test_a_long_text_is_cut_and_says_so() -> None:
@@ -118,15 +82,6 @@ ENCODED = {
 @pytest.mark.parametrize("encoded", ENCODED.values(), ids=ENCODED)
 def test_a_secret_is_hidden_however_it_is_encoded(encoded: str) -> None:
     assert Redactor([SECRET])(f"before {encoded} after {encoded}") == f"before {HIDDEN} after {HIDDEN}"
-
-
-@pytest.mark.parametrize("single", ["'", "&#39;", "&#x27;", "&apos;", "&#039;"])
-def test_a_secret_is_hidden_in_html_and_xml(single: str) -> None:
-    secret = 'it\'s <a> "b" & c'
-    for double in ('"', "&quot;", "&#34;") if single in ("'", "&#39;", "&apos;") else ("&quot;",):
-        escaped = f"it{single}s &lt;a&gt; {double}b{double} &amp; c"
-        assert Redactor([secret])(f"<p>{escaped}</p>") == f"<p>{HIDDEN}</p>"
-    assert Redactor([secret])(html.escape(json.dumps(secret)[1:-1])) == HIDDEN
 
 
 LONG = "s3cr3t/with 'quotes' & more"
@@ -171,14 +126,6 @@ def test_the_beginning_of_a_short_secret_is_left() -> None:
     assert Redactor(["s3cr3t/with1"])("value 's3cr3t/w'") == f"value '{HIDDEN}'"
 
 
-def test_a_long_text_of_beginnings_takes_no_time() -> None:
-    begun = time.monotonic()
-    assert Redactor(["1" * 2_000_000])("1" * 1_000_000 + "!").endswith("1!")
-    assert HIDDEN in Redactor(["1x" * 1_000_000])("value " + "1x" * 400_000 + "...")
-    assert Redactor(["1xyz5678" + "9" * 100])("1xyz5678 " * 100_000)
-    assert time.monotonic() - begun < 10
-
-
 def test_the_longer_of_two_secrets_goes_first() -> None:
     assert Redactor(["abc", "abcdef"])("abcdef abc") == f"{HIDDEN} {HIDDEN}"
 
@@ -208,23 +155,6 @@ def test_a_secret_is_hidden_in_json_with_and_without_escapes(ascii: bool) -> Non
 
 
 @pytest.mark.parametrize(
-    ("before", "secret", "left", "right"),
-    [
-        ("", "hunter2-hunter2", 0, 20),
-        ("", "hunter2-hunter2!", 0, 21),
-        ("a", "hunter2-hunter2", 2, 21),
-        ("ab", "hunter2-hunter2", 3, 22),
-        ("abc", "hunter2-hunter2!", 4, 25),
-    ],
-)
-def test_all_that_the_secret_decides_in_base64_is_hidden(
-    before: str, secret: str, left: int, right: int
-) -> None:
-    encoded = base64.b64encode(f"{before}{secret}and so on".encode()).decode()
-    assert Redactor([secret])(encoded) == f"{encoded[:left]}{HIDDEN}{encoded[right:]}"
-
-
-@pytest.mark.parametrize(
     "text", ["two\nlines\tand a tab", "ideographic\u3000space", "joined\u200dup", "\ue000"]
 )
 def test_what_harms_no_terminal_is_printed_as_it_is(text: str) -> None:
@@ -236,15 +166,3 @@ def test_what_harms_no_terminal_is_printed_as_it_is(text: str) -> None:
 )
 def test_what_steers_a_terminal_is_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown
-
-
-@pytest.mark.parametrize(("length", "whole"), [(LONGEST, True), (LONGEST + 1, False)])
-def test_a_very_long_text_loses_its_middle(length: int, whole: bool) -> None:
-    text = "a" * (length - 1) + "z"
-    shown = shortened(text)
-    assert (shown == text) is whole
-    assert (
-        shown.startswith("aaa")
-        and shown.endswith("az")
-        and len(shown) == LONGEST + (0 if whole else len(" … "))
-    )

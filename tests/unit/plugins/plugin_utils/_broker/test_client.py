@@ -43,14 +43,6 @@ def listener(folder: str) -> Iterator[socket.socket]:
         yield listener
 
 
-def test_something_else_in_its_place_is_left_alone(folder: str) -> None:
-    path = os.path.join(folder, "hosted.services")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("not a socket")
-    assert isinstance(connect_to_broker(folder), HttpTransport)
-    assert os.path.getsize(path) == len("not a socket")
-
-
 def test_one_that_is_there_is_used(folder: str, listener: socket.socket) -> None:
     listener.listen()
     transport = connect_to_broker(folder)
@@ -102,29 +94,3 @@ def test_a_defect_is_told_by_its_kind_alone(broker: str, monkeypatch: pytest.Mon
     with pytest.raises(errors.ConnectionFailed, match="cannot connect"):  # it serves on
         transport.exchange(REQUEST, SECONDS)
     transport.close()
-
-
-@pytest.mark.parametrize(
-    "raised",
-    [
-        errors.ConfigurationError("no certificate"),
-        errors.ConnectionFailed("refused"),
-        errors.Interrupted("reset", attempts=3, last={"status": 502}),
-        errors.UnexpectedAnswer("too large"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_an_error_crosses_with_its_class_message_and_details(
-    raised: errors.HostedError, broker: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(transport: HttpTransport, request: Request, seconds: float) -> Response:
-        raise raised
-
-    monkeypatch.setattr(HttpTransport, "send", fail)
-    transport = BrokerClient(broker)
-    with pytest.raises(errors.HostedError) as caught:
-        transport.exchange(REQUEST, SECONDS)
-    transport.close()
-    assert type(caught.value) is type(raised)
-    assert vars(caught.value) == vars(raised)
-    assert str(caught.value) == str(raised)

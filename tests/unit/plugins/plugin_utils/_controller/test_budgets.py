@@ -9,10 +9,8 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pytest
 from ansible.playbook.task import Task
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import with_budget
 
 ACTION = "hosted.services.service"
@@ -56,19 +54,3 @@ def test_all_places_are_heard_and_the_lowest_of_each_kind_counts() -> None:
 def test_a_budget_of_the_play_does_not_hide_that_of_the_rulebook() -> None:
     variables = {"hosted_budget": {"account": 200, "run": 20}, "hosted_held_budget": {"run": 0}}
     assert limited(variables=variables) == {"account": "200.00", "run": "0.00"}
-
-
-@pytest.mark.parametrize("value", [None, "", {}])
-def test_a_place_with_nothing_in_it_is_named(value: Any) -> None:
-    with pytest.raises(Invalid, match="hosted_budget is"):
-        limited(variables={"hosted_budget": value})
-    with pytest.raises(Invalid, match="budget of module_defaults is"):
-        limited({ACTION: {"budget": value}})
-
-
-@pytest.mark.parametrize(
-    "level", [{}, None, {"hosted.services.app": {"budget": 2}}, {ACTION: None}, {ACTION: "x"}]
-)
-def test_where_nothing_is_set_there_is_no_budget(level: Any) -> None:
-    """Defaults may hold anything else, or be no mapping at all."""
-    assert limited(level, environments=[{}], variables={"other": 1}) is None

@@ -117,14 +117,6 @@ def test_what_may_be_of_two_accounts_is_refused(given: dict[str, Any], complaint
         found(**given)
 
 
-def test_a_token_and_a_file_in_the_environment_are_of_two_accounts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOSTED_SERVICES_TOKEN", "a")
-    monkeypatch.setenv("HOSTED_SERVICES_TOKEN_FILE", "b")
-    with pytest.raises(ConfigurationError, match="the environment has both"):
-        found()
-    assert found({"token": "mine"}).arguments["token"] == "mine"
-
-
 def test_the_token_of_the_environment_on_another_platform_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOSTED_SERVICES_URL", WEST + "/")
     assert found().warnings == ()
@@ -146,15 +138,6 @@ def test_other_settings_of_a_host_fill_what_the_task_leaves_open() -> None:
     assert arguments["timeout"] == 7 and arguments["auth_scheme"] == "" and "retries" not in arguments
     assert found({"timeout": 3}, variables).arguments["timeout"] == 3
     assert "timeout" not in found({}, variables, {"HOSTED_SERVICES_TIMEOUT": "9"}).arguments
-
-
-def test_a_platform_elsewhere_is_told_if_the_environment_of_the_task_names_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    environment = {"HOSTED_SERVICES_URL": EAST}
-    monkeypatch.setenv("HOSTED_SERVICES_URL", EAST)
-    said = found({}, environment=environment).elsewhere
-    assert said == f"the inventory read web from {WEST}, and the task uses {EAST}"
 
 
 # --- The account of another host ----------------------------------------------------------------------

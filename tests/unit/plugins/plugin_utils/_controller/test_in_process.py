@@ -12,12 +12,10 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from ansible import context
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task as AnsibleTask
-from ansible.utils.context_objects import CLIArgs
 
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
@@ -28,12 +26,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils._controller import in_process
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
-    CompletedArguments,
-)
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import (
     InProcessAction,
-    add_warnings,
     check_own_name,
     with_host_variables,
     with_readable_token,
@@ -124,30 +118,6 @@ def test_a_delegated_task_takes_nothing_of_the_other_machine(
 ) -> None:
     variables = {**FILLED_IN, **TO_LOCALHOST, **own}
     assert with_host_variables(SFTP_SYNC, {}, {}, variables, lambda value: value).arguments == host
-
-
-def test_a_delegated_task_keeps_the_login_of_the_run(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`-u`, `--private-key` and the keywords of the play hold for any host whose variables name no other."""
-    monkeypatch.setattr(context, "CLIARGS", CLIArgs({"private_key_file": "/keys/mine"}))
-    given: list[Any] = []
-
-    class SyncAction(ProjectAction):
-        resource = SFTP_SYNC
-
-        def _run_here(self, arguments: dict[str, Any], *others: Any) -> dict[str, Any]:
-            given.append(
-                {name: arguments.get(name) for name in ("host", "port", "username", "private_key_file")}
-            )
-            return {}
-
-    login = {"host": "nas.example.com", "port": 24, "username": "me", "private_key_file": "/keys/mine"}
-    keywords: dict[str, Any] = {"remote_user": "me", "port": 24, "delegate_to": "localhost"}
-    for own, changed in (({}, {}), ({"ansible_user": "backup"}, {"username": "backup"})):
-        variables = {**FILLED_IN, **TO_LOCALHOST, "vars": own}
-        SyncAction({"src": "a", "dest": "b"}, client, **keywords).run(task_vars=variables)
-        assert given.pop() == {**login, **changed}
 
 
 @pytest.mark.parametrize(
@@ -300,29 +270,6 @@ def test_the_limits_of_the_play_hold_for_what_spends(client: FakeClient) -> None
         action = kind(GAMES, client)
         action.run(task_vars=limits)
         assert action.modules[0][0].get("budget") == budget
-
-
-ELSEWHERE = "the inventory read web from https://one, and the task uses https://two"
-
-
-@pytest.mark.parametrize(
-    ("given", "elsewhere", "result", "warned"),
-    [
-        ({"state": "absent", "id": "x"}, ELSEWHERE, {"service": None}, True),
-        ({"state": "absent", "id": "x"}, "", {"service": None}, False),
-        ({"state": "absent", "id": "x"}, ELSEWHERE, {"service": {"id": "x"}}, False),
-        ({"state": "absent", "id": "x"}, ELSEWHERE, {"service": None, "failed": True}, False),
-        ({"state": "absent", "name": "x"}, ELSEWHERE, {"service": None}, False),
-        ({"state": "present", "id": "x"}, ELSEWHERE, {"service": None}, False),
-    ],
-)
-def test_an_id_that_is_not_there_may_be_of_another_account(
-    given: dict[str, Any], elsewhere: str, result: dict[str, Any], warned: bool
-) -> None:
-    found = {**result, "warnings": ["before"]}
-    add_warnings(SERVICE, CompletedArguments(given, elsewhere=elsewhere), found)
-    assert found["warnings"][0] == "before" and len(found["warnings"]) == 1 + warned
-    assert not warned or found["warnings"][1].endswith(f"of another account: {ELSEWHERE}")
 
 
 PASSWORD: Any = [("default", VaultSecret(b"open sesame"))]

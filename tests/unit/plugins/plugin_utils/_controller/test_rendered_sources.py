@@ -45,16 +45,6 @@ def answers(path: Path, loader: DataLoader, text: str) -> list[Any]:
     return [each["problem"] or (None if each["omitted"] else each["value"]) for each in found]
 
 
-def test_a_file_without_such_things_is_left_to_the_resource(tmp_path: Path, loader: DataLoader) -> None:
-    path = tmp_path / "shop.yml"
-    for text in ("project: shop\n", "a: !unsafe '{{ x }}'", "a: [", "", "[" * 5000):
-        path.write_text(text)
-        assert read(path, loader) is None
-    assert read(tmp_path / "missing.yml", loader) is None
-    path.write_bytes(b"\xff{{")
-    assert read(path, loader) is None
-
-
 def test_templates_keep_the_type_of_a_variable(tmp_path: Path, loader: DataLoader) -> None:
     text = "a: '{{ level }}'\nb: '{{ cores }}'\nc: '{{ names }}'\nd: 'x {{ level }}'\n"
     found = answers(tmp_path / "shop.yml", loader, text)

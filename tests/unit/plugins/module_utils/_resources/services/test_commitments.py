@@ -111,7 +111,7 @@ def commit(guard: BudgetGuard, commitment: Commitment, call: Callable[[], object
 
 
 def fail(error: Exception) -> Callable[..., Any]:
-    def call(*given: object) -> None:
+    def call(*given: object, **named: object) -> None:
         raise error
 
     return call
