@@ -22,7 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state_file import (
     STATE,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import (
     HISTORY,
     History,
 )
