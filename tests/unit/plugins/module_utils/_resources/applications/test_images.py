@@ -25,6 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.app_ima
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.repository import (
     ImageCopy,
+    Part,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,
@@ -125,7 +126,7 @@ def test_what_would_be_waited_for_is_no_image(tmp_path: Path, build: Builder) ->
         with pytest.raises(Invalid, match="neither a regular file nor a folder"):
             oci.open_layout(str(path))
     layout = build.index()
-    part = oci.Part.read(build.blob(b"content"))
+    part = Part.read(build.blob(b"content"))
     (build.path / part.path).unlink()
     os.mkfifo(build.path / part.path)
     with pytest.raises(Invalid, match=r"is not a regular file"):
