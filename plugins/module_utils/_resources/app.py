@@ -65,9 +65,6 @@ def as_it_is(app: App) -> Plan:
     return Plan(result=app.as_dict(), before=managed, after=managed)
 
 
-# --- Creation ---------------------------------------------------------------------------------------
-
-
 def with_slug(account: Account, slug: str) -> list[App]:
     """Return the application with a slug, which is unique."""
     app = account.app_if_any(slug)
@@ -180,9 +177,6 @@ def await_app(task: Task[AppOptions]) -> App:
         lambda app: f"its status is {app.status}",
         f"application {slug!r}",
     )
-
-
-# --- What is asked for, and what is there -------------------------------------------------------------
 
 
 def requested_project(task: Task[AppOptions]) -> str | None:

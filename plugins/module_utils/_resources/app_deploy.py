@@ -18,8 +18,8 @@ from .._api.models import App, ScanReport
 from .._api.text import first_of, printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
 from .applications.lookup import resolve_app
-from .applications.records import AppRecords
 from .applications.releases import (
+    AppRecords,
     ReleaseOptions,
     await_verdict,
     describe_blocking_flaws,
@@ -75,9 +75,7 @@ APP_DEPLOY = AppDeployResource()
 
 
 def plan_release(
-    task: Task[AppDeployOptions],
-    waits: bool,
-    prepared: Prepared = lambda app, plan: plan,
+    task: Task[AppDeployOptions], waits: bool, prepared: Prepared = lambda app, plan: plan
 ) -> Plan:
     """Plan a deploy of the release if that is needed.
 
@@ -212,9 +210,6 @@ def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
         return None
     rates = [each.monthly_millicents for each in (project.resources if project else ()) if each.id == app.id]
     return rate_from(rates[0]) if rates else None
-
-
-# --- The deploy -------------------------------------------------------------------------------------
 
 
 def deploy(task: Task[AppDeployOptions], app: App, deployed: Deployed, undecided: bool) -> None:

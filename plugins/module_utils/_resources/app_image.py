@@ -79,9 +79,6 @@ class AppImageResource(Resource[AppImageOptions]):
 APP_IMAGE = AppImageResource()
 
 
-# --- Layouts ------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Image:
     """An image for one platform. ``manifest`` is byte for byte as in the layout."""
@@ -264,9 +261,6 @@ def open_layout(path: str) -> Folder | Archive:
     return Archive(full)
 
 
-# --- Choosing an image --------------------------------------------------------------------------------
-
-
 def choose_image(layout: Layout, name: str | None, wanted: str | None, running: str | None = None) -> Image:
     """Return the image of a layout with this name, for the platform ``wanted``, as ``os/architecture``.
 
@@ -340,9 +334,6 @@ def same_platform(one: str, other: str) -> bool:
         return False
     machines = [parts[1] if len(parts) > 1 else parts[0] for parts in (left, right)]
     return ARCHITECTURES.get(machines[0], machines[0]) == ARCHITECTURES.get(machines[1], machines[1])
-
-
-# --- The push -----------------------------------------------------------------------------------------
 
 
 class Push:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from .._api.models import App, Release, plain
 from .applications.lookup import check_slug
-from .applications.records import AppRecords
+from .applications.releases import AppRecords
 from .shared.account import Account
 from .shared.identify import existing
 from .shared.options import StateDirOptions, check_log_lines, option

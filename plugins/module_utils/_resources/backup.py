@@ -96,9 +96,6 @@ def to_diff(backups: Sequence[Backup]) -> dict[str, Any]:
     return {shown(backup): backup.status for backup in backups}
 
 
-# --- Present ----------------------------------------------------------------------------------------
-
-
 def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan a completed backup with this name. One that is being made is waited for instead."""
     everything = task.account.backups(service.id)
@@ -225,9 +222,6 @@ def read_backup(task: Task[BackupOptions], service: Service, id: str) -> Backup:
     raise WaitEnded(f"backup {id} of {label(service)} is no longer on the platform's list")
 
 
-# --- Restored ---------------------------------------------------------------------------------------
-
-
 def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan the restore of a backup. If one is in progress already, wait for it."""
     there = find_targets(task, task.account.backups(service.id))
@@ -307,9 +301,6 @@ def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence
         )
     task.expect_created(error, name)
     return expected_backup(name)
-
-
-# --- Absent -----------------------------------------------------------------------------------------
 
 
 def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:

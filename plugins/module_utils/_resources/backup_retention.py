@@ -201,32 +201,21 @@ def timestamp(when: datetime | None) -> str | None:
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z" if when else None
 
 
-# --- Off-site copies ----------------------------------------------------------------------------------
-# A night whose copying failed leaves a gap among the copies, so the policy looks at them as well as at the
-# backups. A copy goes only if neither decision keeps it.
-
-
 def plan_off_site(
     names: Iterable[str], backups: Sequence[Decision], policy: Policy, now: datetime | None
 ) -> list[Decision]:
-    """Decide on the off-site copies with these names, by the policy and the decisions on all backups."""
+    """Decide on the off-site copies with these names, by the policy and the decisions on all backups.
+
+    A night whose copying failed leaves a gap among the copies, so a copy goes only if neither keeps it.
+    """
     named = [RestorePoint(name, name, BackupStatus.COMPLETED, moment_in(name)) for name in names]
     copies = plan_retention(named, policy, now)
     for copy in copies:
-        if not copy.keep and (reason := reason_of_backup(copy.copy.name, backups)):
-            copy.keep, copy.reasons = True, [reason]
+        if copy.keep:
+            continue
+        same = [each for each in backups if each.copy.name == copy.copy.name]  # there may be several
+        if any(each.keep for each in same):
+            copy.keep, copy.reasons = True, ["its backup stays"]
+        elif any(each.copy.status == BackupStatus.FAILED for each in same):  # only good ones are copied
+            copy.keep, copy.reasons = True, ["its backup has failed since it was copied"]
     return copies
-
-
-def reason_of_backup(name: str, backups: Sequence[Decision]) -> str | None:
-    """Return why a copy stays for the sake of its backup; ``None`` if that goes, or is gone.
-
-    Several backups may have one name. Only good ones are copied, so the copy of one that has failed since is
-    better than it.
-    """
-    same = [each for each in backups if each.copy.name == name]
-    if any(each.keep for each in same):
-        return "its backup stays"
-    if any(each.copy.status == BackupStatus.FAILED for each in same):
-        return "its backup has failed since it was copied"
-    return None

@@ -24,7 +24,7 @@ from .app_deploy import APP_DEPLOY, LAST_GOOD, AppDeployOptions, plan_release
 from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
 from .applications.lookup import OnAppOptions, redirected
-from .applications.records import AppRecords
+from .applications.releases import AppRecords
 from .applications.rollout import Deployed, HealthCheck, health_steps
 from .blueprints.contents import ENVIRONMENTS, VARIABLES, Contents, read_contents
 from .blueprints.document import Entry, SourceOptions

@@ -84,9 +84,6 @@ def check_write(task: Task[DatabaseQueryOptions], asked: Statement) -> None:
         )
 
 
-# --- Reads ------------------------------------------------------------------------------------------
-
-
 def plan_read(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -> Plan:
     """Run a plain read. A CSV file that is not as wished is the only thing left to do."""
     result = (
@@ -162,9 +159,6 @@ def redact_values(result: QueryResult, statement: Statement) -> QueryResult:
     return result.model_copy(update={"columns": columns})
 
 
-# --- Writes -----------------------------------------------------------------------------------------
-
-
 def plan_write(task: Task[DatabaseQueryOptions], id: str, asked: Statement, statement: Statement) -> Plan:
     """Plan a statement that may write. The plan has it as the user wrote it, without the values."""
     found: list[QueryResult] = []
@@ -205,9 +199,6 @@ def write_once(task: Task[DatabaseQueryOptions], id: str, statement: Statement) 
     if result.truncated:
         task.warn("the statement was carried out, but the platform did not return all of its rows")
     return result
-
-
-# --- CSV --------------------------------------------------------------------------------------------
 
 
 def as_csv(result: QueryResult) -> str:

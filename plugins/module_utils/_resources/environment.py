@@ -17,7 +17,7 @@ from .._api.errors import AccessDenied, Locked, NotFoundResponse, Refused, Token
 from .._api.models import App, ProjectGraph
 from .._api.text import HIDDEN
 from .applications.lookup import OnAppOptions, aliases_used, merged, redirected, references, resolve_app
-from .applications.records import AppRecords
+from .applications.releases import AppRecords
 from .shared.change import Change, Unseen, apply
 from .shared.identify import aliases_of, near_miss
 from .shared.options import StateDirOptions, names_given, option
@@ -135,16 +135,19 @@ def plan_replacement(
             f"this controller has no record of the environment of application {app.slug!r}, so it is written "
             f"even if nothing differs. Keep the folder that {named} names between runs"
         )
-    what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
-    if not last.known:
-        what = "what it was before is not known"
-    summary = f"replace the environment of application {app.slug!r}: "
-    summary += what or "nothing differs, but force is set"
-    if not last.known and app.digest is None:
-        summary = f"set the environment of application {app.slug!r}"
+    summary = describe_changes(app, names, last)
     write = Step(summary, lambda: write_environment(task, app, environment, last))
     told = {TO_CHECK: unchecked} if unchecked else {}
     return Plan(result=result, steps=[write], before=before, after={**after, **told})
+
+
+def describe_changes(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str:
+    if not last.known and app.digest is None:
+        return f"set the environment of application {app.slug!r}"
+    what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
+    what = what or "nothing differs, but force is set"
+    told = what if last.known else "what it was before is not known"
+    return f"replace the environment of application {app.slug!r}: {told}"
 
 
 def write_environment(
@@ -196,9 +199,6 @@ def diff(
     after = {name: HIDDEN if name in secret else environment[name] for name in sorted(environment)}
     before = {name: ANOTHER if name in differ else after[name] for name in sorted(last.prints)}
     return {"variables": before if last.known else NOT_KNOWN}, {"variables": after}
-
-
-# --- References ---------------------------------------------------------------------------------------
 
 
 def graphs_around(task: Task[EnvironmentOptions], app: App) -> list[ProjectGraph] | None:

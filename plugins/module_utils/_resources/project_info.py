@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,23 +29,21 @@ class ProjectInfoResource(Resource[ProjectInfoOptions]):
         parts = task.options.include
         if not parts:
             return Plan(result=plain(projects))
-        return Plan(
-            result=task.account.each(projects, lambda account, p: project_with_parts(account, p, parts))
-        )
+
+        def read(account: Account, project: Project) -> dict[str, Any]:
+            """Return a project with its parts, blank ones if the play is still to create it."""
+            found, id, name = project.as_dict(), project.id, project.name
+            if "services" in parts:
+                found["services"] = plain(account.members(project))
+            if "spend" in parts:
+                spend = account.spend(id) if id else ProjectSpend.model_construct(name=name, services=[])
+                found["spend"] = spend.as_dict()
+            if "graph" in parts:
+                blank = ProjectGraph.model_construct(name=name, nodes=[], edges=[])
+                found["graph"] = (account.graph(id) if id else blank).as_dict()
+            return found
+
+        return Plan(result=task.account.each(projects, read))
 
 
 PROJECT_INFO = ProjectInfoResource()
-
-
-def project_with_parts(account: Account, project: Project, parts: Collection[str]) -> dict[str, Any]:
-    """Return a project with the parts that were asked for, blank ones if the play is still to create it."""
-    found, id, name = project.as_dict(), project.id, project.name
-    if "services" in parts:
-        found["services"] = plain(account.members(project))
-    if "spend" in parts:
-        spend = account.spend(id) if id else ProjectSpend.model_construct(name=name, services=[])
-        found["spend"] = spend.as_dict()
-    if "graph" in parts:
-        graph = account.graph(id) if id else ProjectGraph.model_construct(name=name, nodes=[], edges=[])
-        found["graph"] = graph.as_dict()
-    return found

@@ -107,9 +107,6 @@ def as_it_is(there: Snapshot) -> Plan:
     return Plan(result=to_result(there), before=to_diff(there), after=to_diff(there))
 
 
-# --- Rolled back ------------------------------------------------------------------------------------
-
-
 def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     check_service_offers(service, "snapshotRollback", "has no rollback to snapshots")
     everything, name = task.account.snapshots(service.id), task.options.name
@@ -133,16 +130,6 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
         result=result,
         expected=to_result(snapshot, overwrites),
     )
-    check_newer(task, service, snapshot, everything)
-    plan.before = {"disk": "as it is now"}
-    plan.after = {"disk": f"as in snapshot {name!r} of {since}"}
-    return plan
-
-
-def check_newer(
-    task: Task[SnapshotOptions], service: Service, snapshot: Snapshot, everything: Sequence[Snapshot]
-) -> None:
-    """Check that the user agreed to a rollback past newer snapshots, which may delete them."""
     taken = parse_moment(snapshot.created_at)
     moments = {other.name: parse_moment(other.created_at) for other in everything}
     newer = [name for name, moment in moments.items() if taken and moment and moment > taken]
@@ -152,6 +139,9 @@ def check_newer(
             "rollback may delete them. Set discard_newer: true to go ahead",
             newer=newer,
         )
+    plan.before = {"disk": "as it is now"}
+    plan.after = {"disk": f"as in snapshot {name!r} of {since}"}
+    return plan
 
 
 def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> Trace | None:
@@ -169,9 +159,6 @@ def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> Trace
         return bring_back(task, service, rollback, "its journal showed nothing")
     except EffectUnverified as error:
         raise error.append(". To be sure, run this again: it leads to the same snapshot") from None
-
-
-# --- Absent -----------------------------------------------------------------------------------------
 
 
 def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:

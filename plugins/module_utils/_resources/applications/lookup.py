@@ -90,9 +90,6 @@ def select_id(wanted: str, names: Mapping[str, str | None], what: str) -> str:
     return fitting[0]
 
 
-# --- Environments (Applications, rule 7; Cross-service references) ------------------------------------
-
-
 def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str, str]:
     """Merge plain and secret variables, and check all rules that need no call. Errors never quote a value.
 

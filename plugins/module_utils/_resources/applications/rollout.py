@@ -40,8 +40,7 @@ from ..shared.pending import AT_DEPLOY, DEPLOY
 from ..shared.plan import Step, Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, poll_for, wait_until
-from .records import AppRecords
-from .releases import Blocked, ReleaseOptions, await_verdict, check_verdict, declaration
+from .releases import AppRecords, Blocked, ReleaseOptions, await_verdict, check_verdict, declaration
 
 T = TypeVar("T")
 CERTAIN_SECONDS = 2.0
@@ -174,8 +173,6 @@ class Rollout:
             )
         return True
 
-    # --- The call -------------------------------------------------------------------------------------
-
     def call(self) -> None:
         """Call deploy. Nothing is known while the platform may be at an attempt whose response was lost."""
         try:
@@ -227,8 +224,6 @@ class Rollout:
             error.details["reason"] = refusal.message
             raise error from refusal
         return pending
-
-    # --- What runs decides ----------------------------------------------------------------------------
 
     def in_service(self, seconds: float = 0.0) -> str | None:
         """Return the image in service, once that is the one of the release, or after so many seconds."""
@@ -345,9 +340,6 @@ def carried_out(task: Task[Any], app: App, digest: str) -> Callable[[], None] | 
     return note
 
 
-# --- After a failure ----------------------------------------------------------------------------------
-
-
 def in_service_now(task: Task[ReleaseOptions], otherwise: str | None) -> str | None:
     """Return the digest in service after a failure; ``otherwise`` if it cannot be read."""
     with suppress(HostedError):
@@ -395,7 +387,11 @@ def roll_back(task: Task[ReleaseOptions], failed: Deployed, runs: bool) -> tuple
     try:
         if runs and task.account.app(task.options.slug).digest == previous:
             return f"The previous version, {previous}, is in service", True
-        tag = tag_of(task, previous)
+        slug, releases = task.options.slug, task.account.releases(task.options.slug).values()
+        tag = next((each.tag for each in releases if each.digest == previous), "")
+        if not tag:  # it has moved
+            tag = f"rollback-{previous.rpartition(':')[2][:12]}"
+            apply(task, declaration(slug, tag, previous))
         seen = Rollout(task, tag, Deployed(previous, None, rolls_back=False)).run()
     except HostedError as error:
         return f"Rolling back to the previous version, {previous}, failed too: {error.message}", False
@@ -405,17 +401,6 @@ def roll_back(task: Task[ReleaseOptions], failed: Deployed, runs: bool) -> tuple
         f"The previous version, {previous} (release {tag!r}), is in service again, but whether it runs is "
         "not known, because the response to its deploy was lost. The next run deploys it again"
     ), True
-
-
-def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
-    """Return a release's tag that names the image. If no tag does any more, declare it under a new one."""
-    slug = task.options.slug
-    for release in task.account.releases(slug).values():
-        if release.digest == digest:
-            return release.tag
-    tag = f"rollback-{digest.rpartition(':')[2][:12]}"
-    apply(task, declaration(slug, tag, digest))
-    return tag
 
 
 # --- Health -------------------------------------------------------------------------------------------

@@ -131,9 +131,6 @@ class Engine:
     """Leaves lines and clauses out of a dump."""
 
 
-# --- Engines ----------------------------------------------------------------------------------------
-
-
 def pg_environment(login: Login, secret: str) -> dict[str, str]:
     """Name host, user and database where they cannot be taken for options.
 
@@ -291,19 +288,6 @@ MYSQL = replace(
 ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB, "mysql": MYSQL}
 
 
-# --- Finding program and database -------------------------------------------------------------------
-
-
-def engine_of(name: str) -> Engine:
-    engine = ENGINES.get(name.lower())
-    if engine is None:
-        raise NotDumpableError(
-            f"a database of engine {name!r} cannot be dumped: only the dump programs of PostgreSQL, MariaDB "
-            "and MySQL are known"
-        )
-    return engine
-
-
 def find_program(engine: Engine, programs: tuple[str, ...]) -> str:
     """Return the path of the first of these programs that is installed."""
     found = next(filter(None, map(shutil.which, programs)), None)
@@ -346,7 +330,13 @@ class Source:
 
 def find_source(connection: Mapping[str, Any]) -> Source:
     """Return what it takes to dump a database. Nothing is written, and nobody logs in."""
-    engine = engine_of(str(connection.get("engine")))
+    name = str(connection.get("engine"))
+    engine = ENGINES.get(name.lower())
+    if engine is None:
+        raise NotDumpableError(
+            f"a database of engine {name!r} cannot be dumped: only the dump programs of PostgreSQL, MariaDB "
+            "and MySQL are known"
+        )
     program = find_program(engine, engine.programs)
     host, port = reach(connection)
     texts = (login_text(connection, name) for name in ("user", "password", "database"))
@@ -367,9 +357,6 @@ def login_text(connection: Mapping[str, Any], name: str) -> str:
 def surroundings() -> dict[str, str]:
     """Return the environment without what would lead a program elsewhere; how it encrypts is the user's."""
     return {name: value for name, value in os.environ.items() if not LEADS_ELSEWHERE.match(name)}
-
-
-# --- Dumping ----------------------------------------------------------------------------------------
 
 
 def last_words(said: bytes, password: str = "") -> str:
@@ -502,9 +489,6 @@ def is_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes]) -> bool:
         return any(line.startswith(COMPLETED) for line in last)
     file.seek(0)
     return file.read(len(ARCHIVE)) == ARCHIVE
-
-
-# --- Reading a dump ---------------------------------------------------------------------------------
 
 
 def content_digest(dump: Path, engine: Engine, *, elsewhere: bool = True) -> str:

@@ -96,9 +96,6 @@ UNION ALL SELECT CONCAT('DROP EVENT IF EXISTS `', REPLACE(EVENT_NAME, '`', '``')
 """Returns the statements that drop all that is in a database of MariaDB or MySQL."""
 
 
-# --- Dumps ----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Dump:
     """A whole dump in an open file, and the checksum of what it says."""
@@ -165,9 +162,6 @@ def as_failure(what: str = "", advice: str = "") -> Iterator[None]:
         yield
     except NoDumpError as error:
         raise TransferFailed(f"{what}: {error}. {advice}" if what else str(error)) from None
-
-
-# --- Clients --------------------------------------------------------------------------------------------
 
 
 def check_client(engine: Engine) -> None:
@@ -253,22 +247,17 @@ def run_client(target: Source, statements: Iterable[bytes]) -> bytes:
         bounds += f"ulimit -d {PSQL_MEMORY // 1024}; "
     with tempfile.TemporaryFile() as rows:
         with running(target, program, engine.client, bounds, stdin=subprocess.PIPE, stdout=rows) as process:
-            feed(process, statements)
+            pipe = cast(IO[bytes], process.stdin)
+            try:
+                pipe.writelines(statements)
+                pipe.flush()
+            except BrokenPipeError:  # it ended by itself, and says why
+                pass
+            except BaseException:  # it must not take what it got for all
+                process.kill()
+                raise
+            finally:
+                with suppress(BrokenPipeError):  # for what was not sent yet
+                    pipe.close()
         rows.seek(0)
         return rows.read()
-
-
-def feed(process: subprocess.Popen[bytes], statements: Iterable[bytes]) -> None:
-    """Write statements to a client. If they cannot be read to the end, it must not take them for all."""
-    pipe = cast(IO[bytes], process.stdin)
-    try:
-        pipe.writelines(statements)
-        pipe.flush()
-    except BrokenPipeError:  # it ended by itself, and says why
-        pass
-    except BaseException:
-        process.kill()
-        raise
-    finally:
-        with suppress(BrokenPipeError):  # for what was not sent yet
-            pipe.close()

@@ -218,8 +218,6 @@ def check_names(used: set[str], given: set[str]) -> None:
         )
 
 
-# --- Values -----------------------------------------------------------------------------------------
-
 CONSTANTS = {None: "NULL", True: "TRUE", False: "FALSE"}
 
 

@@ -146,9 +146,6 @@ def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", b
     return Change(what=what, route=route, ids=ids, shown=gone, at=at, busy=busy)
 
 
-# --- Names, and copies that disappear ---------------------------------------------------------------
-
-
 def named(name: str, copies: Iterable[C]) -> list[C]:
     """Return the copies of this name, of which a service may have several."""
     return [copy for copy in copies if same_name(copy.name, name)]
@@ -167,9 +164,6 @@ def vanished(
             f"longer on its list: {first_of(named, MAX_NAMED_COPIES)}. This task did not delete them"
         )
     return gone
-
-
-# --- Restores ---------------------------------------------------------------------------------------
 
 
 def plan_bringing_back(
@@ -218,7 +212,11 @@ def bring_back(
             "assumed to be done. Check the files of the service before you use it, or raise quiet_time"
         )
     # An old failure is no sign, so where the newest event of before is not known, nothing is.
-    gained = None if first is None else events_since(task, service, first)
+    gained: list[str] | None = None
+    with suppress(HostedError):
+        if first is not None:
+            since = takewhile(lambda event: event.id != first, task.client.events(service.id, EVENTS_READ))
+            gained = [str(event.type) for event in since]
     for kind in gained or ():
         if kind.endswith("_FAILED"):  # it may leave everything as it was
             raise WaitEnded(
@@ -276,17 +274,6 @@ def newest_event(task: Task[Options], service: Service) -> str | None:
     with suppress(HostedError):
         return next((event.id for event in task.client.events(service.id, 1)), "")
     return None
-
-
-def events_since(task: Task[Options], service: Service, last: str) -> list[str] | None:
-    """Return the types of the events after the one of the id ``last``, the newest first."""
-    with suppress(HostedError):
-        events = task.client.events(service.id, EVENTS_READ)
-        return [str(event.type) for event in takewhile(lambda event: event.id != last, events)]
-    return None
-
-
-# --- Reading ----------------------------------------------------------------------------------------
 
 
 class RestorePointInfoResource(Resource[RestorePointInfoOptions]):

@@ -93,9 +93,6 @@ class Decision:
     keep: bool = True
 
 
-# --- Reading a policy -------------------------------------------------------------------------------
-
-
 def read_policy(options: Mapping[str, Any], pattern: str, zone: tzinfo) -> Policy:
     """Return the policy of the ``keep_*`` options. It must keep something, and not match all there is."""
     counts = {rule: options.get(f"keep_{rule}") or 0 for rule in RULES}
@@ -132,9 +129,6 @@ def read_span(text: str | None) -> Span | None:
     return Span(**amounts, text=text.strip())
 
 
-# --- Planning ---------------------------------------------------------------------------------------
-
-
 def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime | None) -> list[Decision]:
     """Decide on every copy. Returns all of them, newest first; those without a date are last.
 
@@ -161,17 +155,12 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
         decision.keep = bool(decision.reasons)
         if not decision.keep:
             decision.reasons.append("no rule keeps it")
-    spare_once_complete([decision for status, decision in classified if status], policy)
-    return decisions
-
-
-def spare_once_complete(managed: Sequence[Decision], policy: Policy) -> None:
-    """Keep what failed after it was complete as long as if it were complete, in the place of no good one."""
-    whole = [each for each in managed if each.copy.was_complete or each.copy.status == BackupStatus.COMPLETED]
+    whole = [each for status, each in classified if status and (each.copy.was_complete or each not in failed)]
     for decision, reason in rule_reasons(whole, policy):
-        if decision.copy.status == BackupStatus.FAILED:
+        if decision in failed:  # in the place of no good one
             decision.keep = True
             decision.reasons.append(f"may hold data, as it was complete before it failed: {reason}")
+    return decisions
 
 
 def rule_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[tuple[Decision, str]]:

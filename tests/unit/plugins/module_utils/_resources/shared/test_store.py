@@ -20,7 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     STATE,
     State,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import (
     HISTORY,
     History,
 )
