@@ -313,10 +313,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             )
 
     def _filter(self, name: str, config: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the value of a filter, rendered if it is a template.
-
-        :raises Invalid: if it is set but empty, because it would let everything through.
-        """
+        """Return the value of a filter, rendered if it is a template."""
         if name not in config:
             return tuple(self.get_option(name))
         written = untagged(config[name])
@@ -377,10 +374,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             )
 
     def _passed_variables(self, options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the host variables with the file's connection options and budget, but never the token itself.
-
-        :raises Invalid: if the budget is none.
-        """
+        """Return the host variables with the file's connection options and budget, but never the token itself."""
         found = {
             variable: options[name]
             for name, variable in SETTINGS.items()
@@ -456,10 +450,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _preferred_names(
         self, services: Mapping[str, Any], variables: Callable[[Any], dict[str, Any]]
     ) -> dict[str, str | None]:
-        """Return the first non-empty results of ``hostnames``. Warn if they name no host as they fail.
-
-        :raises AnsibleParserError: if an expression cannot be evaluated, and ``strict`` is set.
-        """
+        """Return the first non-empty results of ``hostnames``. Warn if they name no host as they fail."""
         failed: dict[str, str] = {}
 
         def results(service: Mapping[str, Any]) -> Iterator[str]:

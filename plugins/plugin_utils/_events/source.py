@@ -135,10 +135,7 @@ class Poller:
         self.owner, self.checked = owner or self.owner, True
 
     def look(self, before: State) -> State:
-        """Return the state after a poll, with its events.
-
-        :raises HostedError: if the account cannot be read.
-        """
+        """Return the state after a poll, with its events."""
         try:
             return self._look(before)
         except AccessDenied:

@@ -219,10 +219,7 @@ KNOWN = {
 
 
 def report_html(report: Any, title: str = "Hosted services") -> str:
-    """Return the page of a report that module ``report_info`` has read.
-
-    :raises Invalid: if it is no such report.
-    """
+    """Return the page of a report that module ``report_info`` has read."""
     found = harmless(check_report(report))
     services, projects = (
         {each["id"]: each for each in found[part] or ()} for part in ("services", "projects")

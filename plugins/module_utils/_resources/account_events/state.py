@@ -158,10 +158,7 @@ class StateFile:
         return {**event, "redelivered": event["id"] in self.replayed}
 
     def note_delivered(self, id: str) -> None:
-        """Note that an event was delivered.
-
-        :raises Invalid: if that cannot be written.
-        """
+        """Note that an event was delivered."""
         left = tuple(event for event in self.state.outbox if event["id"] != id)
         # Kept in memory in any case: this process must not deliver it again.
         self.state = self.state.model_copy(update={"outbox": left})
@@ -170,11 +167,7 @@ class StateFile:
 
 @contextmanager
 def open_state(record: Record[State]) -> Iterator[StateFile]:
-    """Open a state file, and lock it against other sources until this ends.
-
-    :raises ConfigurationError: if another source uses it, or it cannot be created.
-    :raises Invalid: if it cannot be read.
-    """
+    """Open a state file, and lock it against other sources until this ends."""
     with ExitStack() as held:
         try:
             held.enter_context(lock_file(f"{record.path}.lock", 0))

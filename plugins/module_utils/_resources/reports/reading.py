@@ -129,10 +129,7 @@ class Job:
 
 
 def read_facts(account: Account, project: m.Project | None) -> Facts:
-    """Read the account, or one project of it.
-
-    :raises HostedError: if neither services nor applications can be read: a report would hold nothing.
-    """
+    """Read the account, or one project of it."""
     facts = Facts()
     run_jobs(account, facts, list(account_jobs(facts, project)))
     if facts.services is None and facts.apps is None:
@@ -152,10 +149,7 @@ def read_facts(account: Account, project: m.Project | None) -> Facts:
 
 
 def run_jobs(account: Account, facts: Facts, jobs: Sequence[Job]) -> None:
-    """Read in parallel. Keep what comes, and note what does not.
-
-    :raises ConnectionFailed, TokenRejected: as every other call would.
-    """
+    """Read in parallel. Keep what comes, and note what does not."""
 
     def attempt(own: Account, job: Job) -> Any:
         try:
