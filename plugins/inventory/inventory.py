@@ -183,15 +183,10 @@ base_url: https://api.example.com
 budget: {account: 200, projects: {shop: 50}}
 
 ---
-# For a large account. Reads the SFTP access of a service once a day, or when its status changes.
+# For a large account: reads the SFTP access of a service once a day, and all else every ten minutes.
 plugin: hosted.services.inventory
 base_url: https://api.example.com
 sftp_max_age: 86400
-
----
-# Cached on disk for ten minutes.
-plugin: hosted.services.inventory
-base_url: https://api.example.com
 cache: true
 cache_plugin: ansible.builtin.jsonfile
 cache_connection: ~/.cache/hosted-inventory

@@ -69,9 +69,9 @@ class Unread:
     """A part of the report that could not be read."""
 
     part: str
-    """The part, in the plural of what it holds: ``backups``, ``settings``."""
+    """In the plural of what it holds: ``backups``, ``settings``."""
     name: str | None
-    """The name of the service, project or application; ``None`` if it is a part of the account."""
+    """``None`` if it is a part of the account."""
     id: str | None
     reason: str
 
@@ -81,7 +81,6 @@ class AppReleases:
     declared: dict[str, m.Release]
     scans: dict[str, m.ScanReport]
     not_scanned: int
-    """How many older releases were left out."""
 
 
 @dataclass
@@ -104,7 +103,6 @@ class Facts:
     releases: dict[str, AppReleases] = field(default_factory=dict)
     unread: list[Unread] = field(default_factory=list)
     failures: list[HostedError] = field(default_factory=list)
-    """The errors behind those, in the order of the calls."""
 
     def project_of(self, id: str) -> str | None:
         """Return the id of the project of a service: as its full form says, else as a graph shows it."""
