@@ -171,7 +171,7 @@ def test_the_balance_is_the_last_and_its_days_are_the_fewest_that_quotes_tell() 
 
 
 def test_a_table() -> None:
-    quote = {"balance": "500", "min_balance": "0.36", "days_covered": 100}
+    quote: dict[str, Any] = {"balance": "500", "min_balance": "0.36", "days_covered": 100}
     order = entry("web", "order", "0", "14.98", moves=["order", "resize"], **quote)
     odd = entry("a\x1b[31m", "delete", None, "0", currency=None)
     [summary] = summarize([order, odd, Entry(REAL, reason=HIDDEN)])
