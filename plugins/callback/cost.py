@@ -53,8 +53,16 @@ from ansible.plugins.callback import CallbackBase
 
 from ..module_utils._api.text import in_one_line
 from ..module_utils._resources.shared.store import atomic_file
-from ..plugin_utils._cost.summary import COLLECTION, NOT_COLLECTED, Entry, Origin, read_result, summarize
-from ..plugin_utils._cost.table import NOTHING_MOVED, write_table
+from ..plugin_utils._cost.summary import (
+    COLLECTION,
+    NOT_COLLECTED,
+    NOTHING_MOVED,
+    Entry,
+    Origin,
+    read_result,
+    summarize,
+    write_table,
+)
 
 ASYNC_STATUS = "ansible.builtin.async_status"
 SCHEMA = 1
@@ -103,13 +111,10 @@ class CallbackModule(CallbackBase):
 
     @warns
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        """Read the result of a task that failed: it may have moved money before."""
+        """Read the result of a task or an attempt that failed: it may have moved money before."""
         self._read(result, failed=True)
 
-    @warns
-    def v2_runner_retry(self, result: Any) -> None:
-        """Read the result of an attempt. The next one does not tell again what this one did."""
-        self._read(result, failed=True)
+    v2_runner_retry = v2_runner_on_failed  # the next attempt does not tell again what this one did
 
     @warns
     def v2_playbook_on_stats(self, stats: Any) -> None:
@@ -136,13 +141,8 @@ class CallbackModule(CallbackBase):
             # Until ansible-core 2.20, what a template of the task gives is only in the fields.
             given = task.check_mode
             check_mode = given if isinstance(given, bool) else result.task_fields.get("check_mode")
-            origin = Origin(
-                task=str(result.task_name),
-                host=host,
-                module=action.removeprefix(COLLECTION),
-                check_mode=bool(check_mode),
-                failed=failed,
-            )
+            module = action.removeprefix(COLLECTION)
+            origin = Origin(str(result.task_name), host, module, bool(check_mode), failed)
             if job and not ended and origin.moves_money:
                 self.jobs[background] = origin
                 return
@@ -154,10 +154,8 @@ class CallbackModule(CallbackBase):
 
     def _show(self, summaries: list[dict[str, Any]]) -> None:
         # What is on stdout is read by a program, where its callback writes for one.
-        aside = (
-            str(constants.config.get_config_value("DEFAULT_STDOUT_CALLBACK")).rpartition(".")[2]
-            in FOR_PROGRAMS
-        )
+        stdout = str(constants.config.get_config_value("DEFAULT_STDOUT_CALLBACK"))
+        aside = stdout.rpartition(".")[2] in FOR_PROGRAMS
         for summary in summaries:
             heading = "COST, AS PREDICTED BY CHECK MODE" if summary["check_mode"] else "COST"
             if aside:

@@ -183,15 +183,10 @@ base_url: https://api.example.com
 budget: {account: 200, projects: {shop: 50}}
 
 ---
-# For a large account. Reads the SFTP access of a service once a day, or when its status changes.
+# For a large account: reads the SFTP access of a service once a day, and all else every ten minutes.
 plugin: hosted.services.inventory
 base_url: https://api.example.com
 sftp_max_age: 86400
-
----
-# Cached on disk for ten minutes.
-plugin: hosted.services.inventory
-base_url: https://api.example.com
 cache: true
 cache_plugin: ansible.builtin.jsonfile
 cache_connection: ~/.cache/hosted-inventory
@@ -312,10 +307,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             )
 
     def _filter(self, name: str, config: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the value of a filter, rendered if it is a template.
-
-        :raises Invalid: if it is set but empty, because it would let everything through.
-        """
+        """Return the value of a filter, rendered if it is a template."""
         if name not in config:
             return tuple(self.get_option(name))
         written = untagged(config[name])
@@ -376,10 +368,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             )
 
     def _passed_variables(self, options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the host variables with the file's connection options and budget, but never the token itself.
-
-        :raises Invalid: if the budget is none.
-        """
+        """Return the host variables with the file's connection options and budget, but never the token itself."""
         found = {
             variable: options[name]
             for name, variable in SETTINGS.items()
@@ -455,10 +444,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _preferred_names(
         self, services: Mapping[str, Any], variables: Callable[[Any], dict[str, Any]]
     ) -> dict[str, str | None]:
-        """Return the first non-empty results of ``hostnames``. Warn if they name no host as they fail.
-
-        :raises AnsibleParserError: if an expression cannot be evaluated, and ``strict`` is set.
-        """
+        """Return the first non-empty results of ``hostnames``. Warn if they name no host as they fail."""
         failed: dict[str, str] = {}
 
         def results(service: Mapping[str, Any]) -> Iterator[str]:

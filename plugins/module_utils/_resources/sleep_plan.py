@@ -215,8 +215,6 @@ class Run:
 
         What is left alone because a relocation left it over is skipped with a warning: the plan would
         otherwise fail from the hour of a relocation on.
-
-        :raises HostedError: if one is not in the plan, or several have the name.
         """
         found: list[Sleeper] = []
         for name in names:
@@ -231,10 +229,7 @@ class Run:
         return found
 
     def find(self, wanted: str, option: str) -> str:
-        """Return the id of the service of the plan with an id or a name, before one that is left over.
-
-        :raises HostedError: if there is none, or several have the name.
-        """
+        """Return the id of the service of the plan with an id or a name, before one that is left over."""
         services = [sleeper.service for sleeper in self.sleepers.values()]
         if not any(wanted in (each.id, each.name) for each in services):
             left = [job for job in self.left_alone.values() if wanted in (job.id, job.name)]
@@ -248,10 +243,7 @@ class Run:
     # --- Deciding -------------------------------------------------------------------------------------
 
     def read_references(self) -> None:
-        """Find out which services need which, if that matters in this run.
-
-        :raises HostedError: if ``start_after`` names a service that is not in the plan.
-        """
+        """Find out which services need which, if that matters in this run."""
         if not self.sleepers:
             return
         references = explicit_references(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from typing import Any, TypeVar
 from ...module_utils._api.client import Client
 from ...module_utils._api.errors import AccessDenied, ConfigurationError, HostedError
 from ...module_utils._api.libraries import require
-from ...module_utils._api.text import Redactor
+from ...module_utils._api.text import Redactor, harmless
 from ...module_utils._resources.account_events.arguments import SourceOptions, expanded, read_arguments
 from ...module_utils._resources.account_events.changes import advance, unmatched_patterns
 from ...module_utils._resources.account_events.observer import Drift, Observer
@@ -28,7 +29,6 @@ from ...module_utils._resources.shared.account import Account
 from ...module_utils._resources.shared.connecting import connection, is_encrypted, owner_of
 from ...module_utils._resources.shared.plan import Task
 from ...module_utils._resources.shared.task_errors import Invalid
-from .inert import inert
 
 NAME = "hosted.services.account"
 LOG = logging.getLogger(NAME)
@@ -45,6 +45,18 @@ LIMITED = (
 )
 UNMATCHED = "backup_services: no service has a name like {!r}, so nobody is told if its backups are too old"
 T = TypeVar("T")
+ACTIVE = re.compile(
+    r"""(?P<words>            # kept: "Map (new)", also in a message, calls none of Ansible's plugins
+          (?:^|(?<=\w\ )|(?<=\w\ ['"]))(?!(?:lookup|query|q)\ )\w+\ \()
+    | [{(]                    # a template or a dictionary; a call
+    | [\\]                    # a character that a literal hides
+    | =                       # an argument of a module
+    | \#(?!\d)                # "#jinja2:", but not "Map #1"
+    | \$(?=ANSIBLE_VAULT)""",
+    re.VERBOSE,
+)
+TWIN = 0xFEE0
+"""How far the full-width twin of a character of ASCII is."""
 
 
 async def watch(queue: Any, arguments: Mapping[str, Any]) -> None:
@@ -134,10 +146,7 @@ class Poller:
         self.owner, self.checked = owner or self.owner, True
 
     def look(self, before: State) -> State:
-        """Return the state after a poll, with its events.
-
-        :raises HostedError: if the account cannot be read.
-        """
+        """Return the state after a poll, with its events."""
         try:
             return self._look(before)
         except AccessDenied:
@@ -255,3 +264,22 @@ class Source:
                 await in_thread(self.file.note_delivered, id)
             except Invalid as error:
                 LOG.warning("%s: a delivery cannot be noted, a start may repeat it: %s", NAME, error)
+
+
+# --- Texts that nothing evaluates, wherever a rulebook hands them on ------------------------------------
+# ansible-rulebook renders an argument, reads what comes out as a literal of Python, and decrypts it if it is
+# a vault's. Ansible then splits text into arguments, takes it for a template, and evaluates conditions: all
+# extra variables are trusted. So the characters that any of them needs become their full-width twins, each by
+# itself, so that texts stay inert when they are joined.
+
+
+def inert(value: Any) -> Any:
+    """Return an event, or a part of it, with every text in it such that nothing evaluates it."""
+    if isinstance(value, str):
+        shown = "".join(char if harmless(char) and char not in "\n\t" else " " for char in value)
+        return ACTIVE.sub(lambda found: found["words"] or chr(ord(found[0]) + TWIN), shown)
+    if isinstance(value, dict):
+        return {key: inert(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [inert(item) for item in value]
+    return value

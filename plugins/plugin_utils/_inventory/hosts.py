@@ -90,10 +90,7 @@ def variables_of(
     *,
     handed_on: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the variables of a host. Ansible renders none of them: it trusts no string of a plugin.
-
-    The collection's tasks look for the id, ``url`` and ``handed_on``.
-    """
+    """Return the variables of a host. Ansible renders none of them: it trusts no string of a plugin."""
     facts = {f"{prefix}{name}": value for name, value in service.items() if name != "sftp"}
     return {
         **facts,

@@ -21,10 +21,7 @@ ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": " "})
 
 
 def report_prometheus(report: Any) -> str:
-    """Return the metrics of a report that module ``report_info`` has read.
-
-    :raises Invalid: if it is no such report.
-    """
+    """Return the metrics of a report that module ``report_info`` has read."""
     found = check_report(report)
     lines: list[str] = []
     for name, help, samples in (*account_families(found), *service_families(found)):

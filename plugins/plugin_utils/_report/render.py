@@ -24,8 +24,7 @@ from ...module_utils._api.values import ContainerState, ScanStatus, ServiceStatu
 from ...module_utils._resources.applications.releases import describe_flaw
 from ...module_utils._resources.shared.money import format_amount
 from ...module_utils._resources.shared.task_errors import Invalid
-from .chart import chart_of
-from .graph import HEIGHT, WIDTH, graph_of
+from .drawings import HEIGHT, WIDTH, chart_of, graph_of
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -219,10 +218,7 @@ KNOWN = {
 
 
 def report_html(report: Any, title: str = "Hosted services") -> str:
-    """Return the page of a report that module ``report_info`` has read.
-
-    :raises Invalid: if it is no such report.
-    """
+    """Return the page of a report that module ``report_info`` has read."""
     found = harmless(check_report(report))
     services, projects = (
         {each["id"]: each for each in found[part] or ()} for part in ("services", "projects")

@@ -38,10 +38,7 @@ class ReadingLookup(LookupBase):
 
     @abstractmethod
     def read(self, client: Client, terms: list[str]) -> list[Any]:
-        """Return one value for each term, or the only one there is.
-
-        :raises HostedError: when it cannot be read.
-        """
+        """Return one value for each term, or the only one there is."""
 
     def run(
         self, terms: Sequence[Any], variables: Mapping[str, Any] | None = None, **kwargs: Any

@@ -57,10 +57,7 @@ class SourceOptions(Options):
 
 
 def read_arguments(arguments: Mapping[str, Any]) -> SourceOptions:
-    """Return the arguments with their defaults, and what the environment sets.
-
-    :raises ConfigurationError: naming the argument that is unknown or has a value that it cannot have.
-    """
+    """Return the arguments with their defaults, and what the environment sets."""
     given = {name: value for name, value in arguments.items() if name not in HANDED_OVER}
     known = [each.name for each in fields(SourceOptions)]
     for name in given:

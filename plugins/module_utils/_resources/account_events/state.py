@@ -34,9 +34,7 @@ STOPPED, DEPLOY = "service_stopped", "deploy_failed"
 
 class BackupMemory(BaseModel):
     looked: str
-    """When they were read last."""
     failed: tuple[str, ...] = ()
-    """The ids of those that failed."""
     stale: bool = False
 
 
@@ -49,13 +47,10 @@ class ServiceMemory(BaseModel):
     product: str | None = None
     created_at: str | None = None
     state: str | None = None
-    """The last known state of its container."""
     ordered: str | None = None
     """The last power order: to stop, or to start what was not seen since."""
     ordered_at: str | None = None
-    """When it was given, by the platform's clock."""
     restored_at: str | None = None
-    """When its files were last restored, by the platform's clock."""
     trouble: str | None = None
     """The type of the event that told of its trouble, until it is back."""
     since: str | None = None
@@ -77,7 +72,6 @@ class AppMemory(BaseModel):
     deploying_since: str | None = None
     """Since when the source waits to see the container of a new image run."""
     previous: str | None = None
-    """The image before the one that it waits for."""
 
 
 class DriftMemory(BaseModel):
@@ -151,17 +145,13 @@ class StateFile:
         self.state = state
 
     def next_event(self) -> dict[str, Any] | None:
-        """Return the oldest event that is not noted as delivered; ``None`` if there is none."""
         if not self.state.outbox:
             return None
         event = self.state.outbox[0]
         return {**event, "redelivered": event["id"] in self.replayed}
 
     def note_delivered(self, id: str) -> None:
-        """Note that an event was delivered.
-
-        :raises Invalid: if that cannot be written.
-        """
+        """Note that an event was delivered."""
         left = tuple(event for event in self.state.outbox if event["id"] != id)
         # Kept in memory in any case: this process must not deliver it again.
         self.state = self.state.model_copy(update={"outbox": left})
@@ -170,11 +160,7 @@ class StateFile:
 
 @contextmanager
 def open_state(record: Record[State]) -> Iterator[StateFile]:
-    """Open a state file, and lock it against other sources until this ends.
-
-    :raises ConfigurationError: if another source uses it, or it cannot be created.
-    :raises Invalid: if it cannot be read.
-    """
+    """Open a state file, and lock it against other sources until this ends."""
     with ExitStack() as held:
         try:
             held.enter_context(lock_file(f"{record.path}.lock", 0))

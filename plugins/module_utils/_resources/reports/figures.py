@@ -290,25 +290,25 @@ def savings_of(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return what plans for sleep have saved, by the reports that role `sleep_schedule` keeps."""
     plans = []
     for report in reports:
-        told = report.get("state")
-        told = told if isinstance(told, Mapping) else {}
-        saved, monthly = to_decimal(told.get("saved")), to_decimal(told.get("saves_monthly"))
-        plans.append(
-            {
-                "plan": str(report.get("plan")),
-                "saved": format_amount(saved),
-                "saves_monthly": format_amount(monthly),
-                "finished": text_or_none(report.get("finished")),
-                "ok": report.get("ok") is True,
-            }
-        )
+        told = report["state"] if isinstance(report.get("state"), Mapping) else {}
+        amounts = {key: format_amount(to_decimal(told.get(key))) for key in ("saved", "saves_monthly")}
+        plans.append({**run_of(report), **amounts})
     if not plans:
         return None
-    amounts = [to_decimal(plan["saved"]) for plan in plans]
+    known = [to_decimal(plan["saved"]) for plan in plans]
     return {
-        "saved": format_amount(total(amounts)),
-        "complete": None not in amounts,
+        "saved": format_amount(total(known)),
+        "complete": None not in known,
         "plans": sorted(plans, key=lambda plan: str(plan["plan"])),
+    }
+
+
+def run_of(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the last run of a plan, by the report that the role keeps which installed it."""
+    return {
+        "plan": str(report.get("plan")),
+        "finished": text_or_none(report.get("finished")),
+        "ok": report.get("ok") is True,
     }
 
 
@@ -379,14 +379,9 @@ def age_days(moment: str | None, as_of: datetime) -> int | None:
 
 
 def plan_of(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the last run of a plan for backups, by the report that role `backups` keeps."""
     problems = report.get("problems")
-    return {
-        "plan": str(report.get("plan")),
-        "finished": text_or_none(report.get("finished")),
-        "ok": report.get("ok") is True,
-        "problems": [str(each) for each in problems] if isinstance(problems, Sequence) else [],
-    }
+    listed = [str(each) for each in problems] if isinstance(problems, Sequence) else []
+    return {**run_of(report), "problems": listed}
 
 
 def drill_of(report: Mapping[str, Any] | None, as_of: datetime) -> dict[str, Any] | None:
@@ -432,10 +427,7 @@ def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
 def costs_most(
     top: Sequence[Mapping[str, Any]], services: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Return what has cost most or, where no spend is known, has the highest rate, and what costs the same.
-
-    ``None`` if neither is known.
-    """
+    """Return what costs most, by spend or else by rate, and what costs the same; ``None`` if unknown."""
     priced = [
         {"id": each["id"], "name": each["name"], "amount": None, "monthly": each["monthly"]}
         for each in services
@@ -452,10 +444,7 @@ def costs_most(
 def most_referred(
     projects: Sequence[Mapping[str, Any]] | None, services: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Return the service that most others refer to, these, and how many more are referred to.
-
-    ``None`` if nothing is known to be.
-    """
+    """Return the service that most others refer to, these, and how many more are referred to, if any is."""
     edges = [edge for project in projects or () for edge in project["references"] or ()]
     counts = Counter(edge["to_id"] for edge in edges)
     if not counts:

@@ -69,9 +69,9 @@ class Unread:
     """A part of the report that could not be read."""
 
     part: str
-    """The part, in the plural of what it holds: ``backups``, ``settings``."""
+    """In the plural of what it holds: ``backups``, ``settings``."""
     name: str | None
-    """The name of the service, project or application; ``None`` if it is a part of the account."""
+    """``None`` if it is a part of the account."""
     id: str | None
     reason: str
 
@@ -81,7 +81,6 @@ class AppReleases:
     declared: dict[str, m.Release]
     scans: dict[str, m.ScanReport]
     not_scanned: int
-    """How many older releases were left out."""
 
 
 @dataclass
@@ -104,7 +103,6 @@ class Facts:
     releases: dict[str, AppReleases] = field(default_factory=dict)
     unread: list[Unread] = field(default_factory=list)
     failures: list[HostedError] = field(default_factory=list)
-    """The errors behind those, in the order of the calls."""
 
     def project_of(self, id: str) -> str | None:
         """Return the id of the project of a service: as its full form says, else as a graph shows it."""
@@ -129,10 +127,7 @@ class Job:
 
 
 def read_facts(account: Account, project: m.Project | None) -> Facts:
-    """Read the account, or one project of it.
-
-    :raises HostedError: if neither services nor applications can be read: a report would hold nothing.
-    """
+    """Read the account, or one project of it."""
     facts = Facts()
     run_jobs(account, facts, list(account_jobs(facts, project)))
     if facts.services is None and facts.apps is None:
@@ -152,10 +147,7 @@ def read_facts(account: Account, project: m.Project | None) -> Facts:
 
 
 def run_jobs(account: Account, facts: Facts, jobs: Sequence[Job]) -> None:
-    """Read in parallel. Keep what comes, and note what does not.
-
-    :raises ConnectionFailed, TokenRejected: as every other call would.
-    """
+    """Read in parallel. Keep what comes, and note what does not."""
 
     def attempt(own: Account, job: Job) -> Any:
         try:

@@ -67,10 +67,7 @@ def read_calendar(path: str, zone: tzinfo) -> Events:
 
 
 def worked_out(path: str, work: Callable[[], T], doubt: str = "the events of {!r} cannot be worked out") -> T:
-    """Return what is worked out of a calendar.
-
-    :raises Invalid: if the calendar contradicts itself, or that takes too long.
-    """
+    """Return what is worked out of a calendar."""
     try:
         return run_bounded(MOST_SECONDS, work)
     except TimeoutError:

@@ -147,8 +147,6 @@ def hold_for_backup(verdict: Verdict, id: str, in_progress: str, now: datetime) 
     """Return the verdict on a service that would be suspended while a backup is made or restored.
 
     One that does not end keeps the service awake for :data:`LONGEST_BACKUP` in all, not each night anew.
-
-    :param id: the id of the backup.
     """
     held = verdict.record.held
     since = held[1] if held is not None and held[0] == id else now
@@ -168,8 +166,6 @@ def read_until(text: str, now: datetime, zone: tzinfo) -> datetime:
     """Return until when to keep services awake: a time, a date with a time, or a length such as 3h or 2d.
 
     A time without a zone is in that of the plan; one without a date is the next one.
-
-    :raises Invalid: if it is none of these, in the past, or more than a year away.
     """
     until = parse_until(text.strip(), now, zone)
     if not now < until <= now + LONGEST_KEEP * DAY:

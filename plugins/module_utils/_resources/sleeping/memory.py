@@ -111,15 +111,9 @@ class Memory:
         return cls(SLEEP.of(base_url, subject, state_dir), plan, id)
 
     def read(self) -> SleepRecord:
-        """Return the record; an empty one if there is none.
-
-        :raises Invalid: if it is damaged.
-        """
+        """Return the record; an empty one if there is none."""
         return self.record.read()
 
     def update(self, change: Callable[[SleepRecord], SleepRecord]) -> None:
-        """Replace the record by what ``change`` makes of it as it is by now.
-
-        :raises Invalid: if it is damaged, or cannot be written.
-        """
+        """Replace the record by what ``change`` makes of it as it is by now."""
         self.record.edit(lambda found: replace(change(found), plan=self.plan, service=self.id))

@@ -75,10 +75,7 @@ class SleepPlanOptions(ManyServicesOptions, CommitmentOptions, WaitOptions, Stat
 
 
 def schedule_of(options: SleepPlanOptions) -> Schedule:
-    """Return the schedule of a plan.
-
-    :raises Invalid: if the plan contradicts itself, or says nothing.
-    """
+    """Return the schedule of a plan."""
     zone = zone_named(options.time_zone)
     if options.awake is None and options.calendar is None and not options.exceptions:
         raise Invalid(

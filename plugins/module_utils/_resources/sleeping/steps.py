@@ -92,10 +92,7 @@ def plan_sleeper(sleeper: Sleeper, currency: str | None, keep_by_now: Callable[[
 
 
 def unless_kept(sleeper: Sleeper, step: Step, keep_by_now: Callable[[], Keep | None]) -> Step:
-    """Return a suspension that does not happen if somebody has asked to keep the service awake meanwhile.
-
-    Its turn may come minutes after the records were read.
-    """
+    """Return a suspension that does not happen if somebody has asked to keep the service awake meanwhile."""
 
     def go_on() -> Sequence[Step]:
         keep = keep_by_now()
@@ -117,11 +114,7 @@ def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record
     check_max_monthly(task, rates.full, f"{view.label}, resumed,")
     changes.result["status"] = ServiceStatus.ACTIVE
     commitment = commitment_of(view, "resumption", rates.full, billed_rate(view.service))
-    changes.add(
-        f"resume {view.label}",
-        lambda: resume(task, view, commitment),
-        commitment,
-    )
+    changes.add(f"resume {view.label}", lambda: resume(task, view, commitment), commitment)
     if record.ran is False:
         return
 

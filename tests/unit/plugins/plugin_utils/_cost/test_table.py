@@ -20,8 +20,8 @@ from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary impo
     Origin,
     read_result,
     summarize,
+    write_table,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._cost.table import write_table
 from ansible_collections.hosted.services.scripts.architecture import PLUGINS
 
 

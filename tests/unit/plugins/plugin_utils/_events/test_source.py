@@ -36,12 +36,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import Record
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._events import source as event_source
-from ansible_collections.hosted.services.plugins.plugin_utils._events.inert import inert
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import (
     UNMATCHED,
     Poller,
     Source,
     in_thread,
+    inert,
     watch,
 )
 from unit.plugins.module_utils._resources.account_events.polls import new_state

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts, Unread
 from ansible_collections.hosted.services.plugins.plugin_utils._report import render
-from ansible_collections.hosted.services.plugins.plugin_utils._report.graph import (
+from ansible_collections.hosted.services.plugins.plugin_utils._report.drawings import (
     WIDTH,
     Edge,
     arrange,
