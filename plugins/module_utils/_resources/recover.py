@@ -387,12 +387,9 @@ def await_lost_orders(task: Task[Any], members: Members, record: RecoveryRecord)
     known = {each.id for each in members.found}
     late: list[ServiceSummary] = []
 
-    def may_be_late(each: ServiceSummary) -> bool:
-        return each.id not in known and any(same_name(each.name, name) for name in lost)
-
     def appears() -> bool:
-        found = existing(task.account.members(members.project))
-        late[:] = [each for each in found if may_be_late(each)]
+        new = [each for each in existing(task.account.members(members.project)) if each.id not in known]
+        late[:] = [each for each in new if any(same_name(each.name, name) for name in lost)]
         return bool(late)
 
     task.progress(f"watching for up to {left:.0f} s for a service of an order whose response was lost")

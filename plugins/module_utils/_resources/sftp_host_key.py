@@ -24,14 +24,17 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
     def plan(self, task: Task[SftpServerOptions]) -> Plan:
         """Read the server's key, and plan to pin it if none is known."""
         require()
-        host, port = resolve_server(task)
-        path, service = os.path.expanduser(task.options.known_hosts), task.options.service
+        options, service = task.options, task.options.service
+        access = sftp_access(task) if service else None
+        host, port = (access.host, access.port) if access else (options.host or "", STANDARD_PORT)
+        port = port if options.port is None else options.port
+        path = os.path.expanduser(options.known_hosts)
         if not host:  # the service is still to be made, so its key will be new
             result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}
             step = Step(f"pin the key of service {service!r} in {path}", lambda: None)
             return Plan(result=result, steps=[step], after=result)
         keys = HostKeys(path, ACCEPT_NEW, host, port, task.warn)
-        key = ask_for_key(keys, task.options.timeout)
+        key = ask_for_key(keys, options.timeout)
         keys.accepts("", key)
         result = {
             "host": host,
@@ -51,10 +54,3 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
 
 
 SFTP_HOST_KEY = SftpHostKeyResource()
-
-
-def resolve_server(task: Task[SftpServerOptions]) -> tuple[str, int]:
-    options = task.options
-    access = sftp_access(task) if options.service else None
-    host, port = (access.host, access.port) if access else (options.host or "", STANDARD_PORT)
-    return host, port if options.port is None else options.port

@@ -17,13 +17,12 @@ import shutil
 import stat
 import time
 import weakref
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .blocks import Read, read_local
 from .errors import TransferFailed
 from .patterns import Patterns
 from .trees import GONE, ROOT, Kind, Tree, TreeEntry, join, kind_of, printable_path, temporary_path
@@ -41,13 +40,21 @@ OWNER = 0o700
 PRIVATE = 0o600
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FIND_OUT = "find out what put something else in its place, then run this again"
+Read = Callable[[int, int], Awaitable[bytes]]
+"""Returns a block of a file, by its offset and length."""
+
+
+class Shrank(OSError):
+    """A file ended before the size that it had when its directory was listed."""
+
+    def __init__(self) -> None:
+        super().__init__(None, "it became shorter while it was being read; run this again")
 
 
 class Local:
     """A tree of this machine, or a file. Links above it, and what was named, are followed once, at first."""
 
     where = "on this machine"
-    """The place of the tree, for messages."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -230,6 +237,19 @@ class Local:
 
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
+
+
+async def read_local(handle: int, offset: int, length: int) -> bytes:
+    data = os.pread(handle, length, offset)
+    if len(data) < length:
+        raise Shrank
+    return data
+
+
+async def write_local(handle: int, data: bytes, offset: int) -> None:
+    while data:
+        written = os.pwrite(handle, data, offset)
+        data, offset = data[written:], offset + written
 
 
 async def has_directory(side: Side, path: str) -> bool:

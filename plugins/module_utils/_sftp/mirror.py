@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._api.text import clean, megabytes
-from .blocks import Shrank
 from .compare import TreeChanges, folded
 from .errors import TransferFailed
 from .library import asyncssh
-from .local import OWNER, Local, room_at
+from .local import OWNER, Local, Shrank, room_at
 from .remote import Relayed, Remote, Side, Unreadable
 from .trees import LOST, MISSING, ROOT, Kind, TreeEntry, printable_path, run_all, unless_refused, within
 
@@ -56,9 +55,7 @@ class Mirror:
     direction: str
     progress: Callable[[str], None]
     done: list[str] = field(default_factory=list)
-    """Paths that were changed so far."""
     failures: dict[str, str] = field(default_factory=dict)
-    """The reason of each failure, by path."""
     compared: bool = False
     """True if files of equal size were compared by content, so that those to be copied do differ."""
 
@@ -205,7 +202,8 @@ class Mirror:
             return
         features = self.remote.features
         if (changes.files or changes.modes) and features.times and features.modes:
-            await self.remote.try_attributes(self._folder_of(next(iter(changes.files or changes.modes))))
+            path = next(iter(changes.files or changes.modes))
+            await self.remote.try_attributes(posixpath.dirname(self.remote.at(path)))
         if not features.times and not self.compared:
             equal = await self.same_content(changes.files, changes.there)
             changes.files = {path: entry for path, entry in changes.files.items() if path not in equal}
@@ -214,12 +212,10 @@ class Mirror:
             changes.unchanged += len(changes.modes)
             changes.modes.clear()
         if changes.links and features.links:
-            await self.remote.try_links(self._folder_of(max(changes.links, key=lambda path: path.count("/"))))
+            path = max(changes.links, key=lambda path: path.count("/"))
+            await self.remote.try_links(posixpath.dirname(self.remote.at(path)))
         if not features.links:
             changes.drop_links()
-
-    def _folder_of(self, path: str) -> str:
-        return posixpath.dirname(self.remote.at(path))
 
     async def _copy(self, files: Mapping[str, TreeEntry]) -> None:
         count = self._count("copy", files)

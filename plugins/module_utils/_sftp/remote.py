@@ -5,6 +5,11 @@
 
 A file is written under a temporary name in the same directory, gets its time and its permissions, and is
 renamed in one step: a reader sees the old file or the new one.
+
+Its content goes in blocks, as large as the server accepts, and several at once. The library would make a task
+for each block, and leave out the hole at the end of a sparse file. Here the last block is always written, and
+others that hold nothing but zeros are not: what lies before a write beyond the end of a file reads as zeros
+in the protocol's version 3 as in POSIX, and takes no room where the file system has holes.
 """
 
 from __future__ import annotations
@@ -13,17 +18,16 @@ import asyncio
 import os
 import posixpath
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 from .._api.text import clean
-from .blocks import Blocks, Moved, Read, block_size, read_remote, write_local
 from .errors import ConnectionBroken, TransferFailed
 from .library import asyncssh
-from .local import OWNER, PRIVATE, Local, has_directory, replacing
+from .local import OWNER, PRIVATE, Local, Read, Shrank, has_directory, replacing, write_local
 from .patterns import Patterns
 from .trees import (
     GONE,
@@ -44,6 +48,12 @@ from .trees import (
     unless_refused,
 )
 
+BLOCK = 256 * 1024
+SAFE_BLOCK = 32 * 1024
+"""The block size that every server accepts, in bytes."""
+IN_FLIGHT = 4 * 1024 * 1024
+"""The bytes of one file that may be requested, or sent and not yet confirmed, at the same time."""
+ZEROS = bytes(BLOCK)
 LISTINGS_AT_ONCE = 32
 LONGEST_NAME = 1024
 """The bytes of a name. No file system takes as many."""
@@ -53,6 +63,10 @@ LARGE_AT_ONCE = 4
 TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
 """A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
 NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh else 0
+Moved = Callable[[int], None]
+"""Told how many bytes have arrived."""
+Write = Callable[[bytes, int], Awaitable[Any]]
+"""Writes a block at an offset."""
 
 
 @dataclass
@@ -395,6 +409,73 @@ def check_entry_name(name: bytes) -> str:
         shown = name[:SHOWN]
         raise TransferFailed(f"the server sent an invalid file name: {shown!r}; nothing was done")
     return decoded(name)
+
+
+# --- Blocks -------------------------------------------------------------------------------------------
+
+
+def block_size(sftp: Any) -> int:
+    """Return how much goes into one request: what the server allows, where the library has asked it."""
+    limits = getattr(sftp, "limits", None)
+    return min(limits.max_read_len, limits.max_write_len, BLOCK) if limits else SAFE_BLOCK
+
+
+async def read_remote(file: Any, offset: int, length: int) -> bytes:
+    """Read a block of an open file of the server, which may send less than it was asked for, or more."""
+    data: bytes = await file.read(length, offset)
+    while len(data) < length:
+        piece = await file.read(length - len(data), offset + len(data))
+        if not piece:
+            raise Shrank
+        data += piece
+    return data[:length]
+
+
+class Blocks:
+    """A file of ``size`` bytes in blocks of a ``length``. ``skipped`` is true once one was not written."""
+
+    def __init__(self, size: int, length: int, holes: bool = True) -> None:
+        self.size, self.length, self.holes, self.skipped = size, length, holes, False
+
+    async def copy(self, read: Read, write: Write, moved: Moved) -> None:
+        """Write all blocks to another file; zeros before its end need not be, if it may have holes."""
+
+        async def move(offset: int, length: int) -> None:
+            data = await read(offset, length)
+            if self.holes and offset + length < self.size and data == ZEROS[:length]:
+                self.skipped = True
+            else:
+                await write(data, offset)
+            moved(length)
+
+        await self._each(move)
+
+    async def are_in(self, file: Any, read: Read, moved: Moved) -> bool:
+        """Tell whether an open file of the server has the same blocks, up to the first that differs."""
+        same = True
+
+        async def look(offset: int, length: int) -> None:
+            nonlocal same
+            if same:
+                there = await read_remote(file, offset, length)
+                same = there == await read(offset, length) and same
+                moved(length)
+
+        await self._each(look)
+        return same
+
+    async def _each(self, act: Callable[[int, int], Awaitable[None]]) -> None:
+        offsets = range(0, self.size, self.length)
+
+        async def work(todo: Iterator[int]) -> None:
+            for offset in todo:
+                await act(offset, min(self.length, self.size - offset))
+
+        if len(offsets) <= 1:
+            await work(iter(offsets))
+            return
+        todo, workers = iter(offsets), min(max(IN_FLIGHT // self.length, 1), len(offsets))
+        await run_all(*(work(todo) for _worker in range(workers)))
 
 
 # --- A server that is only read --------------------------------------------------------------------

@@ -192,14 +192,8 @@ class SftpSession:
 async def open_sftp(connection: Any) -> Any:
     """Open SFTP on an SSH connection and return asyncssh's client.
 
-    asyncssh opens its channel by itself, without a parameter for either of two things that decide how fast
-    it is:
-
-    * A larger window. asyncssh lets a server have 2 MiB under way, so a large file is received at 2 MiB for
-      each round trip at most. One file of 256 MiB, at a latency of 40 ms: 5.1 s instead of 12.7 s (2.5 x).
-    * A writer that collects requests. asyncssh sends each request in an SSH packet of its own, and an empty
-      packet before it. 2,000 files of 0.1 to 8 kB to OpenSSH, without latency: pushed in 2.6 s instead of
-      3.7 s (1.5 x). At a latency of 40 ms the wall time is the same, but not the processor time.
+    asyncssh opens its channel itself, without a parameter for a larger window or for a writer that collects
+    requests: it sends each in an SSH packet of its own. docs/performance.md tells what either is worth.
     """
     open_session = connection.open_session
 

@@ -61,7 +61,6 @@ class TreeEntry:
     mtime: int = 0
     mode: int | None = None
     target: str | None = None
-    """The target of a symbolic link."""
     resolved: bool = False
     """True if the server returned the resolved place of ``target`` only, and not how it is written."""
 
@@ -72,9 +71,7 @@ class Tree:
 
     entries: dict[str, TreeEntry] = field(default_factory=dict)
     patterns: Patterns = field(default_factory=Patterns, compare=False)
-    """The patterns that the tree was read with."""
     name: str = field(default="the tree", compare=False)
-    """How messages call it."""
     protected: set[str] = field(default_factory=set)
     """Directories with something below them that takes no part, so that they have to stay."""
     excluded: set[str] = field(default_factory=set)

@@ -31,7 +31,6 @@ from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
 from ..services.on_service import SftpServerOptions
 from ..shared.options import FilePath, option, required
 from ..shared.plan import Plan, Step, Task
-from ..shared.store import PLAYBOOK_FOLDER
 from ..shared.task_errors import Invalid, NoSuchItem
 
 FIRST_TIME, LAST_TIME = 1, 2**32 - 1
@@ -88,7 +87,6 @@ class MirrorWork:
     """Files whose content was compared and is the same."""
     changes: TreeChanges = field(default_factory=TreeChanges)
     links: set[str] = field(default_factory=set)
-    """Links that the mirror would make."""
 
     async def compare(self) -> None:
         if self.task.options.checksum:
@@ -185,27 +183,15 @@ def pushes(direction: str | None) -> bool:
 
 async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Patterns) -> Tree:
     source = without_stray_links(await side.tree(patterns))
+    push = pushes(task.options.direction)
     if ROOT not in source:
-        raise NoSuchItem(describe_missing_source(task.options))
+        where = "this machine; a relative path is also looked for in files/ of the role and of the playbook"
+        raise NoSuchItem(f"src {task.options.src!r} does not exist on {where if push else 'the server'}")
     check_sizes(source)
     for path, why in sorted(source.left_out.items()):
         task.warn(f"{printable_path(path)} was left out: {why}")
     warn_of_special_bits(task, source)
-    return with_known_times(task, source) if pushes(task.options.direction) else source
-
-
-def describe_missing_source(options: SftpSyncOptions) -> str:
-    """Say that the source does not exist. Of a path in the folder of the playbook, name what follows."""
-    if not pushes(options.direction):
-        return f"src {options.src!r} does not exist on the server"
-    path = os.path.abspath(os.path.expanduser(options.src))
-    folder = os.path.abspath(os.environ.get(PLAYBOOK_FOLDER) or "/")
-    if folder == "/" or not path.startswith(f"{folder}/"):
-        return f"src {options.src!r} does not exist on this machine"
-    return (
-        f"src {os.path.relpath(path, folder)!r} does not exist in {folder!r}; a relative path is also looked "
-        "for in files/ of the role and of the playbook"
-    )
+    return with_known_times(task, source) if push else source
 
 
 def warn_of_special_bits(task: Task[SftpSyncOptions], source: Tree) -> None:

@@ -60,9 +60,7 @@ class FileContent:
     left_out: dict[str, str] = field(init=False)
     """Links that lead out of the service, and what is no file, with the reason."""
     count: int = field(init=False)
-    """The number of files."""
     size: int = field(init=False)
-    """The number of bytes in them."""
 
     @classmethod
     def open(cls, task: Task[ServiceOptions], access: SftpAccess) -> FileContent:

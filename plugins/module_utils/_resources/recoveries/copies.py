@@ -31,7 +31,6 @@ DESCRIPTION = "service.json"
 LONGEST_DESCRIPTION = 16_000_000
 """How many characters of it are read: what is longer is no description."""
 DUMPS = tuple(dict.fromkeys(engine.file for engine in ENGINES.values()))
-"""The names of dumps."""
 AHEAD = timedelta(hours=1)
 """How far ahead the clock of the machine that made a copy may have been."""
 NAMED = 10

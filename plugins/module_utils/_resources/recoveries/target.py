@@ -179,7 +179,6 @@ class RecoveryRecord(MadeRecord):
     lacking: dict[str, list[Span]] = field(default_factory=dict)
     """By id."""
     account: str | None = None
-    """The account that a drill is made in."""
     run: dict[str, Any] | None = None
     """The run that makes the drill, or made it last."""
 

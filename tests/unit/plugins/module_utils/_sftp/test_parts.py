@@ -14,9 +14,10 @@ from typing import Any
 import asyncssh
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._sftp.blocks import Blocks, Shrank
 from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import OFF, HostKeys
+from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Shrank
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
+from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Blocks
 from ansible_collections.hosted.services.plugins.module_utils._sftp.session import WINDOW, Login, SftpSession
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all
 from unit.plugins.module_utils._sftp import servers

@@ -5,14 +5,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import asyncssh
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +20,6 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.compare impo
     without_stray_links,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
-from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import (
     Kind,
     Tree,
@@ -35,41 +29,6 @@ from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import TellsNoSizes, odd_server
 
 # --- What is on the server ----------------------------------------------------------------------------
-
-
-class Folder:
-    """A server that has nothing in any directory but the directory itself, or answers with these errors."""
-
-    def __init__(self, listing: Exception | None = None, entering: Exception | None = None) -> None:
-        self.listing = listing
-        self.entering = entering
-
-    async def scandir(self, path: bytes) -> AsyncIterator[SimpleNamespace]:
-        if self.listing is not None:
-            raise self.listing
-        for name in () if self.entering is not None else (b".", b".."):
-            yield SimpleNamespace(filename=name, attrs=SimpleNamespace(permissions=0o40755))
-
-    async def stat(self, path: bytes) -> None:
-        if self.entering is not None:
-            raise self.entering
-
-
-def names_in(server: Folder, folder: str, tree: Tree) -> dict[str, Any]:
-    return asyncio.run(Remote(server, "srv").names(folder, tree))
-
-
-@pytest.mark.parametrize("way", ["listing", "entering"])
-def test_a_directory_that_is_not_shown_is_not_taken_for_an_empty_one(way: str) -> None:
-    """What it holds would be deleted on the other side."""
-    denied: dict[str, Any] = {way: asyncssh.SFTPPermissionDenied("not allowed")}
-    tree = Tree()
-    assert names_in(Folder(**denied), "web/inner", tree) == {}
-    assert tree.unreadable == {"web/inner": "not allowed"}
-    with pytest.raises(TransferFailed, match="cannot read srv on the service: not allowed"):
-        names_in(Folder(**denied), "", tree)
-    empty = Tree()
-    assert names_in(Folder(), "web", empty) == {} and empty.unreadable == {}
 
 
 @pytest.mark.parametrize(("newest", "is_leftover"), [(3700, True), (3600, False)])

@@ -242,6 +242,7 @@ def test_what_cannot_be_read_does_not_keep_the_rest_from_being_done(
         with as_user():
             result = sync(server, **given)
         assert result["failed"] and result["changed"] is changed
+        assert ("a" in result["finished"]) is changed
         assert [failure["path"] for failure in result["failures"]] == ["0", "closed", "listed"]
         where = "on this machine" if direction == "push" else "on the service"
         for failure in result["failures"]:
@@ -297,6 +298,3 @@ def test_the_namesake_of_what_was_left_out_is_not_deleted(what: str, start: Star
     result = sync(server, src=str(src), delete=True)
     assert good(result)["deleted"] == ["deep/y"] and good(result)["left_out"] == ["deep/x"]
     assert (server.root / "up/deep/x/data.db").read_text() == "precious"
-
-
-# --- What is said -------------------------------------------------------------------------------------

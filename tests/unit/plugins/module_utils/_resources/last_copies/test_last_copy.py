@@ -138,15 +138,6 @@ def test_a_copy_of_another_format_is_named_and_left(sandbox: Sandbox, delete: De
 # --- What is refused ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("check_mode", [False, True])
-def test_a_machine_has_no_files_to_copy(
-    check_mode: bool, sandbox: Sandbox, delete: Delete, tmp_path: Path
-) -> None:
-    message = refused(sandbox, delete("metal", check_mode), tmp_path, "metal")
-    assert "it is of family DEDICATED and offers no files" in message
-    assert "copy what you need from inside of the machine, then delete it without a copy" in message
-
-
 def test_a_state_that_cannot_be_read_keeps_no_copy_away(sandbox: Sandbox, delete: Delete) -> None:
     sandbox.fault("resources.metrics", "status", status=409, count=None)
     [task] = yaml.safe_load(Path(delete("one")["copy"]["path"], "service.yml").read_text())
@@ -156,15 +147,6 @@ def test_a_state_that_cannot_be_read_keeps_no_copy_away(sandbox: Sandbox, delete
 def test_a_folder_that_cannot_be(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
     for path in ("/etc/copies", str(tmp_path / "no" / "where"), __file__):
         assert "Nothing was deleted" in refused(sandbox, delete("one", keep_copy=path), tmp_path)
-
-
-def test_a_key_that_is_not_registered(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    for key in sandbox.api("GET", "/api/users/me/ssh-keys").json():
-        sandbox.api("DELETE", f"/api/users/me/ssh-keys/{key['id']}")
-    sandbox.clear_journal()
-    message = refused(sandbox, delete("one", check_mode=True), tmp_path)
-    assert "cannot be copied, so it was not deleted" in message
-    assert "hosted.services.ssh_key" in message
 
 
 def test_no_room_is_known_before(
