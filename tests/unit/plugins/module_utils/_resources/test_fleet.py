@@ -110,46 +110,6 @@ def test_a_release_reaches_one_application_after_the_other(sandbox: Sandbox, go:
     assert not update(services=[ids["acme-api"], ids["acme-web"]])["changed"]
 
 
-def test_a_release_that_moved_reaches_those_that_had_it(sandbox: Sandbox, go: Go) -> None:
-    """The tag names a corrected image by now, so what the unfinished run deployed is not in service."""
-    images = [{"tag": tag, "packages": {"zlib": tag}} for tag in ("v1", "v2", "v3")]
-    slugs = ("acme-api", "acme-shop")
-    sandbox.seed({"apps": [{"slug": slug, "images": images, "deployed": "v1"} for slug in slugs]})
-    ids = {app["slug"]: app["id"] for app in sandbox.api("GET", "/api/apps").json()["items"]}
-
-    def update(**given: Any) -> dict[str, Any]:
-        return go("updated", services=[ids[slug] for slug in slugs], tag="v2", max_failures="1", **given)
-
-    sick = update(wait_timeout=1.0, health_checks=dead(ids["acme-shop"]))
-    assert list(outcomes(sick).values()) == ["changed", "failed"]
-    for slug in slugs:
-        digest = sandbox.api("GET", f"/api/apps/{slug}/releases/v3/scan").json()["digest"]
-        sandbox.api("POST", f"/api/apps/{slug}/releases", {"tag": "v2", "digest": digest})
-    sandbox.clear_journal()
-    assert list(outcomes(update()).values()) == ["changed", "changed"]
-    assert [line["path"].split("/")[3] for line in sandbox.journal("apps.deploy")] == list(slugs)
-    sandbox.clear_journal()
-    assert not update()["changed"] and writes(sandbox) == []
-
-
-def test_a_size_that_somebody_changed_is_set_again(sandbox: Sandbox, go: Go) -> None:
-    """On a service that the unfinished run was done with; the health of another one is looked at again."""
-
-    def update(*broken: str) -> dict[str, Any]:
-        size = {"cpu_cores": None, "ram_gb": 6, "storage_gb": None}
-        checks = dead(*broken) if broken else []
-        chosen = {"services": ["alone", "web"], "max_failures": "1", "wait_timeout": 1.0}
-        return go("updated", dimensions=size, health_checks=checks, **chosen)
-
-    assert outcomes(update("web")) == {"alone": "changed", "web": "failed"}
-    assert outcomes(update("web")) == {"alone": "unchanged", "web": "failed"}
-    path = f"/api/resources/{id_of(sandbox, 'alone')}/scale"
-    sandbox.api("PUT", path, {"cpuCores": 2, "ramGb": 5, "storageGb": 40})
-    sandbox.clear_journal()
-    assert outcomes(update()) == {"alone": "changed", "web": "unchanged"}
-    assert [line["path"] for line in sandbox.journal("settings.scale")] == [path]
-
-
 @pytest.fixture
 def endpoint() -> Iterator[tuple[str, list[int]]]:
     """A server that responds with each of these statuses in turn, the last one for ever."""

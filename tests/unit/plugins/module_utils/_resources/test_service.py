@@ -17,9 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     EffectUnverified,
     WaitEnded,
 )
-from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
-from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
 SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
 ORDER: dict[str, Any] = {"name": "new", "product": "nginx", "host": "nd_1", "dimensions": SIZE}
@@ -59,19 +57,6 @@ def test_a_suspended_service_is_resumed_and_started_unless_it_runs_by_then(clien
     client.service_records["s"]["status"] = "SUSPENDED"
     client.after["resume"] = lambda: client.states.update(s="running")
     assert done(client, id="s", state="started")[1] == [("resume", "s")]
-
-
-@pytest.mark.parametrize("born", ["running", "starting"])
-def test_a_resumed_service_takes_up_a_new_command_though_the_platform_started_it(
-    client: FakeClient, clock: Clock, born: str
-) -> None:
-    """Only a start takes up a command, and that of the resume came before it was set."""
-    client.add_service("s", status="SUSPENDED", state="stopped")
-    client.after["resume"] = lambda: client.states.update(s=born)
-    clock.then.append(lambda: client.states.update(s="running"))
-    calls = done(client, id="s", state="started", command="sleep 99")[1]
-    powered = [("power", "s", "stop"), ("power", "s", "start")]
-    assert calls == [("resume", "s"), ("set_command", "s", "sleep 99"), *powered]
 
 
 def test_an_order_that_is_not_waited_for_says_that_its_state_was_not_set(client: FakeClient) -> None:
@@ -165,17 +150,6 @@ def test_a_wait_that_times_out_tells_status_state_and_log(client: FakeClient) ->
 # --- Orders ---------------------------------------------------------------------------------------------
 
 
-def test_the_state_of_a_service_that_another_task_ordered_is_awaited(
-    client: FakeClient, clock: Clock
-) -> None:
-    """It appears between the plan and the order, and its container reports nothing at first."""
-    plan, _task = planned(client, **ORDER, state="started")
-    client.add_service("svc_other", "new", state=None)
-    clock.then = [lambda: None, lambda: client.states.update(svc_other="stopped")]
-    carry_out(plan)
-    assert client.calls == [("power", "svc_other", "start")]
-
-
 def test_an_order_that_is_carried_out_late_is_not_doubled_by_the_next_run(
     client: FakeClient, clock: Clock
 ) -> None:
@@ -228,45 +202,7 @@ def test_what_stops_to_be_restarted_is_not_started(
     assert [call[2] for call in client.calls if call[0] == "power"] == sent
 
 
-@pytest.mark.parametrize(("end", "sent"), [("stopped", []), ("running", [("power", "s", "stop")])])
-def test_what_stops_to_be_restarted_is_stopped(
-    client: FakeClient, clock: Clock, end: str, sent: list[Any]
-) -> None:
-    client.add_service("s", state="stopping")
-    clock.then = [lambda: None, lambda: client.states.update(s=end)]
-    assert done(client, id="s", state="stopped")[1] == sent
-    assert client.states["s"] == "stopped"
-
-
 # --- Services that are free until a date ----------------------------------------------------------------
-
-GIFT: dict[str, Any] = {
-    "name": "gift",
-    "product": "hobby",
-    "host": "node-paris-1",
-    "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
-}
-
-
-def until(sandbox: Sandbox) -> str:
-    """Return until when the platform shows the service as free."""
-    shown = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'gift')}").json()
-    return str(shown["pricing"]["freeExpiresAt"])
-
-
-@pytest.mark.parametrize("options", [{}, {"state": "stopped"}, {"state": "suspended"}, {"wait": False}])
-def test_the_run_that_orders_tells_until_when_a_service_is_free(
-    sandbox: Sandbox, options: dict[str, Any]
-) -> None:
-    result = run(sandbox, SERVICE, **GIFT, **options)
-    assert writes(sandbox).count("order.create") == 1
-    assert result["warnings"] == [
-        f"service 'gift' ({id_of(sandbox, 'gift')}) is shown as free until {until(sandbox)}, and what "
-        "happens then is not shown: it may be billed, suspended, or deleted with its backups. Before that "
-        "date, copy what you need off the platform, and delete the service if it must not cost anything"
-    ]
-    again = run(sandbox, SERVICE, **GIFT, **options)
-    assert (again["changed"], again.get("warnings", [])) == (False, [])
 
 
 # --- Settings that are shown late, or never --------------------------------------------------------------

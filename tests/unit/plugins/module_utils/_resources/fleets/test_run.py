@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -36,16 +34,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     SomeFailed,
     order_of,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import Size
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
-    Expansion,
     Plan,
     Step,
     Task,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
-    RUN_FOLDER,
     one_at_a_time,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -54,31 +49,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.time_zones import current_time
 from unit.plugins.fakes import FakeClient
-
-UPDATE: dict[str, Any] = {"state": "updated"}
-
-
-def options_with(**given: Any) -> FleetOptions:
-    return FleetOptions(**{"name": "shop", "state": "restarted", **given})
-
-
-def test_what_tells_one_run_from_another() -> None:
-    """By all that is done to a service, and by nothing else; a command is not readable in it."""
-    others: list[dict[str, Any]] = [
-        {"state": "started"},
-        UPDATE,
-        {**UPDATE, "tag": "v1"},
-        {**UPDATE, "tag": "v2"},
-        {**UPDATE, "command": "v1"},
-        {**UPDATE, "dimensions": Size(ram_gb=1)},
-        {**UPDATE, "dimensions": Size(ram_gb=2)},
-    ]
-    found = [options_with(**given).what for given in others]
-    assert len(set(found)) == len(others)
-    assert options_with(batch_size=["2"], pause=3.0, start_over=True).what == options_with().what
-    secret = options_with(**UPDATE, command="run --password=hunter2").what
-    assert "hunter2" not in secret and re.fullmatch("updated [0-9a-f]{16}", secret)
-
 
 IDS = list("abcdefghij")
 References = dict[str, set[str]]
@@ -231,15 +201,6 @@ def test_a_stop_that_fails_forgets_what_it_did_not_begin(tmp_path: Path) -> None
     assert client.states == {"a": "running", "b": "running", "c": "stopped"}
 
 
-def test_a_stop_that_is_killed_forgets_nothing(tmp_path: Path) -> None:
-    """It may have stopped what it has not noted yet."""
-    run = new_run(tmp_path, Account("a", "b"), "stopped")
-    planned(run)
-    with run.task.closing:
-        run.first_step().run()
-    assert memory_in(tmp_path).record.ran_before("b") is True
-
-
 def test_what_ran_is_brought_back(tmp_path: Path) -> None:
     """In the order of the references, and noted so that it is not done again."""
     client = Account("a", "b")
@@ -295,55 +256,7 @@ def test_two_runs_do_not_work_on_a_fleet_at_once(tmp_path: Path, monkeypatch: py
         second.first_step().run()
 
 
-@pytest.fixture
-def as_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Let the tasks from now on belong to a run of this name, which goes on while its folder is there."""
-
-    def be(name: str) -> None:
-        folder = tmp_path / "runs" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        monkeypatch.setenv(RUN_FOLDER, str(folder))
-
-    return be
-
-
-@pytest.mark.parametrize("at_first", ["running", "stopped"])
-@pytest.mark.parametrize("state", ["stopped", "started", "restarted"])
-def test_another_run_leaves_a_fleet_alone_that_a_run_has_stopped(
-    tmp_path: Path, as_run: Callable[[str], None], state: str, at_first: str
-) -> None:
-    """Also if nothing was to be stopped; until it has started it, is over, or was killed."""
-    client = Account("a")
-    as_run("killed")
-    go(new_run(tmp_path, client, "stopped"))
-    client.states["a"] = at_first
-    as_run("first")
-    (tmp_path / "runs" / "killed").rmdir()
-    go(new_run(tmp_path, client, "stopped"))
-    as_run("second")
-    with pytest.raises(Invalid, match="has stopped fleet 'shop' and has not started it again"):
-        new_run(tmp_path, client, state).check_free()
-    as_run("first")
-    new_run(tmp_path, client, state).check_free()
-    go(new_run(tmp_path, client, "started"))
-    as_run("second")
-    new_run(tmp_path, client, state).check_free()
-    assert client.states == {"a": "running"} and memory_in(tmp_path).record.holder is None
-
-
 # --- The turn of a service --------------------------------------------------------------------------
-
-
-def turn_of(run: FleetRun, id: str = "a") -> list[str]:
-    """Return what is to be done with a service once its turn has come."""
-    planned(run)
-    step = run.step_of(id)
-    assert isinstance(step, Expansion) and step.branch is run.members[id].job
-    return [each.summary for each in step.run()]
-
-
-BEGUN, DONE, READ = "remember that it is begun", "remember that it is done", "read service 'a' (a) again"
-HEALTH = "wait for the health of service 'a' (a)"
 
 
 def test_a_service_is_looked_at_again_in_its_turn(tmp_path: Path) -> None:
@@ -401,18 +314,3 @@ def test_what_is_suspended_in_its_turn_is_not_resumed(
         step.run()
     assert client.calls == [] and memory_in(tmp_path).record.back == set()
     assert member.verdict == (False, "it is suspended") and member.job.result["status"] == "SUSPENDED"
-
-
-def test_the_health_of_what_was_begun_is_looked_at_again(tmp_path: Path) -> None:
-    """Though nothing else is left to do: a restart shows, and the run was cut off after it."""
-    client = Account("a")
-    client.uptimes["a"] = 1
-    run = new_run(tmp_path, client, "restarted")
-    run.memory.record.begin(run.task.options.what, False)
-    run.memory.record.begun["a"] = current_time() - timedelta(seconds=60)
-    run.memory.write()
-    assert turn_of(run) == [BEGUN, HEALTH, DONE, READ]
-    new = new_run(tmp_path, client, "restarted")
-    planned(new)
-    step = new.step_of("a")
-    assert step.summary == "look at the health of service 'a' (a) again" and not step.changes

@@ -54,10 +54,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     atomic_file,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from hosted_sandbox.testing import Sandbox
-from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import FakeClient, task_of
-from unit.plugins.module_utils._resources.platform import run, writes
 from unit.plugins.resources import RESOURCES
 
 
@@ -221,19 +218,6 @@ def test_a_run_counts_what_it_added_though_it_is_settled(account: Account) -> No
         commit(guard, order("three", "0.01"))
 
 
-def test_a_run_keeps_what_it_may_have_added(account: Account, tmp_path: Path) -> None:
-    """Also with no other limit than its own, for which nothing is read."""
-    account.services = fail(AssertionError("read"))  # type: ignore[method-assign]
-    guard = guard_of(account, {"run": 10})
-    lose(guard, order())
-    age(tmp_path, 3600)
-    guard.expect(plan_of(order("other", "4")))
-    assert entries(tmp_path) == []
-    with pytest.raises(BudgetExceeded, match=r"this run has added 6\.00"):
-        commit(guard, order("other", "5"))
-    commit(guard, order("other", "4"))
-
-
 def test_another_attempt_counts_once(account: Account, tmp_path: Path) -> None:
     """In the run, and when it is planned, also after one that was killed. Others count beside it."""
     guard = guard_of(account, {"account": 10, "run": 10})
@@ -245,21 +229,6 @@ def test_another_attempt_counts_once(account: Account, tmp_path: Path) -> None:
     commit(guard, order())
     assert entries(tmp_path) == [("new", True)]
     assert "this run has added 6.00" in refused(guard, order("other"))
-
-
-@pytest.mark.parametrize("budget", [{"run": 49}, {"run": 49, "account": 1000}])
-def test_a_size_that_a_later_plan_starts_from_is_added(account: Account, budget: Any) -> None:
-    """Though the response to it was lost: the plan has seen its effect. A refused call adds nothing."""
-    account.has("svc", 10000)
-    guard = guard_of(account, budget)
-    lose(guard, resized("40", "10"))
-    account.has("svc", 40000)
-    assert "1.00 over it" in refused(guard, resized("60", "40"))
-    with pytest.raises(Conflict):
-        commit(guard, resized("59", "40"), fail(error_for_status("no", 409)))
-    with pytest.raises(BudgetExceeded, match=r"this run has added 30\.00"):
-        commit(guard, resized("60", "40"))
-    commit(guard, resized("59", "40"))
 
 
 def test_what_is_deleted_ends_its_own_entries_and_stays_added_to_the_run(
@@ -480,69 +449,7 @@ def test_what_cannot_be_noted_is_not_sent(
     commit(guard, order())
 
 
-@pytest.mark.parametrize("error", [None, error_for_status("the name is taken", 409)])
-def test_what_came_of_a_call_is_told_though_it_cannot_be_noted(
-    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Any
-) -> None:
-    guard = guard_of(account, 20)
-    commit(guard, order("first", "1"))
-    lose(guard, order())
-    fill_disk(monkeypatch, after=2)
-    if error:
-        with pytest.raises(Conflict, match="the name is taken"):
-            commit(guard, order(monthly="7"), fail(error))
-    else:
-        commit(guard, order(monthly="7"))
-    assert entries(tmp_path) == [("first", True), ("new", False)]
-    [warning] = guard.task.warnings
-    outcome = "failed" if error else "is done"
-    assert warning.startswith(f"the order of service 'new' {outcome}, but that could not be noted")
-    assert "No space left on device" in warning
-    assert "counts for up to 10 minutes, until the platform shows it, and as added to this run" in warning
-
-
-@pytest.mark.parametrize(
-    ("how", "why"), [("damaged", "it is damaged"), ("defect", "for the budget: RuntimeError. ")]
-)
-def test_what_lowers_the_rate_does_not_fail_for_its_entries(
-    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, why: str
-) -> None:
-    """Of an error that is none of the collection, the text may hold anything."""
-    guard = guard_of(account, 20)
-    commit(guard, order())
-    if how == "damaged":
-        files(tmp_path)[0].write_text("{")
-    else:
-        monkeypatch.setattr(commitments, "account_of", fail(RuntimeError("a token")))
-    guard.succeeded(gone("new"))
-    [warning] = guard.task.warnings
-    assert warning.startswith("the deletion of service 'new' is done, but that could not be noted")
-    assert why in warning and "a token" not in warning
-
-
 # --- With a platform ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("budget", "over"), [({"account": "18.5"}, "0.18"), ({"run": "9"}, "0.68")], ids=str)
-def test_a_size_whose_rate_is_shown_late_counts_with_what_it_may_cost(
-    sandbox: Sandbox, budget: dict[str, str], over: str
-) -> None:
-    """Shrink what costs 9.00 by a discount, to a size that costs 9.68 without; then order what costs 9.00."""
-    sandbox.reset(delays={"provision": 0, "start": 0})
-    sandbox.seed({"services": [{"name": "one", "product": "minecraft"}]})
-
-    def discounted(content: bytes) -> bytes:
-        return content.replace(b"10740", b"9000").replace(b"9680", b"9000")
-
-    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-    new: dict[str, Any] = {"name": "new", "product": "minecraft", "host": "node-paris-1", "dimensions": size}
-    with running(ProxyServer(sandbox, change=discounted)) as proxy:
-        more: dict[str, Any] = {"base_url": proxy.url, "budget": budget}
-        smaller = run(sandbox, SERVICE, name="one", dimensions={"ram_gb": 3}, **more)
-        ordered = run(sandbox, SERVICE, **new, **more)
-    assert smaller["changed"] and not smaller.get("failed"), smaller
-    assert ordered["failed"] and f"{over} EUR over it" in ordered["msg"]
-    assert writes(sandbox).count("settings.scale") == 1 and "order.create" not in writes(sandbox)
 
 
 # --- Nothing gets past it -----------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
-    Ambiguous,
     NoSuchItem,
 )
 from unit.plugins.fakes import Readable
@@ -137,12 +136,6 @@ def test_unknown_project() -> None:
         read(Platform([], {"1": []}), projects=("projct 1",))
 
 
-def test_a_project_whose_id_is_the_name_of_another_is_not_chosen() -> None:
-    """Else playbooks would reach the hosts of the wrong one."""
-    with pytest.raises(Ambiguous, match="'project 2' is the id of one project and the name of another"):
-        read(Platform([], {"project 2": [], "2": []}), projects=("project 2",))
-
-
 def test_fields() -> None:
     """Fields that the specification does not show are left out: nobody knows what they hold."""
     service = {"id": "a", "secret": "s3cret", "product": {"slug": "x", "token": "s3cret"}}
@@ -201,22 +194,6 @@ def test_sftp_fails_for_all(error: errors.HostedError) -> None:
     platform.failing = {"a": error}
     with pytest.raises(type(error)):
         read(platform, sftp=True)
-
-
-def test_sftp_that_was_read_before_a_refusal_is_remembered(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
-    ids = [f"s{n}" for n in range(20)]
-    platform = Platform([{"id": id} for id in ids], {"1": ids})
-    platform.failing = {id: errors.RateLimited("slow down", 300) for id in ids[3:]}
-    with pytest.raises(errors.RateLimited):
-        read(platform, sftp=True, sftp_max_age=3600)
-    known = {id for what, id in platform.asked if what == "sftp"} - set(platform.failing)
-    platform.failing, platform.asked = {}, []
-    found = read(platform, sftp=True, sftp_max_age=3600)
-    assert known and {id for what, id in platform.asked if what == "sftp"} == set(ids) - known
-    assert {service["sftp"]["user"] for service in found.services} == {f"user-{id}" for id in ids}
 
 
 def test_sftp_host_that_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,8 +143,3 @@ def test_a_wait_in_vain_stops_the_others_where_it_is_all_or_none(all_or_none: bo
     assert ("change shop" in order) is not all_or_none
     assert error.value.message.startswith("nothing was done: ") is all_or_none
     assert ("Set allow_partial: true" in error.value.message) is all_or_none
-
-
-def test_what_is_all_or_none_is_not_planned_if_it_cannot_be_done_for_each() -> None:
-    with pytest.raises(SomeFailed, match=r"^nothing was done: 1 of 2 services failed"):
-        planned(Families(), failing(), all_or_none=True, services=["shop", "gone"])

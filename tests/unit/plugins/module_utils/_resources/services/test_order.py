@@ -93,19 +93,6 @@ def ordered(client: FakeClient) -> tuple[str, Task[Any]]:
     return str(carry_out(plan)["id"]), task
 
 
-@pytest.mark.parametrize("appears", ["another", None])
-def test_a_lost_order_is_not_taken_for_done_by_what_else_appears(
-    monkeypatch: pytest.MonkeyPatch, appears: str | None
-) -> None:
-    """Nor by a service of the name that was there before: each would be taken for what was bought."""
-    Clock(monkeypatch)
-    client = account_with_namesake()
-    lost(client, appears, placed=False)
-    with pytest.raises(EffectUnverified, match="whether service 'survival' was created is unknown"):
-        ordered(client)
-    assert [call[0] for call in client.calls] == ["order"]
-
-
 @pytest.mark.parametrize(
     "foreign", [{}, {"projectId": "prj_games", "product": {"slug": "postgresql"}}], ids=["project", "product"]
 )
@@ -170,47 +157,6 @@ def test_only_the_task_that_ordered_says_so(
 
 # --- Secrets that are only returned ------------------------------------------------------------------------
 
-DATABASE: dict[str, Any] = {
-    "name": "db",
-    "product": "postgresql",
-    "host": "node-paris-1",
-    "dimensions": {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 10},
-    "return_secrets": True,
-}
-
-
-def secrets_on_disk(folder: Path) -> list[str]:
-    return [path.read_text() for path in folder.rglob("*.json") if "value" in path.read_text()]
-
-
-@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
-def test_a_run_that_is_stopped_leaves_the_secrets_that_it_was_to_return(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: type[BaseException]
-) -> None:
-    def stop(*given: Any) -> Any:
-        raise end
-
-    with monkeypatch.context() as stopped:
-        stopped.setattr(service, "await_ordered", stop)
-        with pytest.raises(end):
-            run(sandbox, SERVICE, **DATABASE)
-    [order] = [line for line in sandbox.journal() if line["route"] == "order.create"]
-    [kept] = secrets_on_disk(tmp_path / "home")
-    assert [secret["value"] for secret in json.loads(kept)["secrets"]] == [
-        secret["value"] for secret in order["answer"]["secrets"]
-    ]
-    result = run(sandbox, SERVICE, **DATABASE)
-    [warning] = [text for text in result["warnings"] if "generated on" in text]
-    assert json.loads(Path(warning.split(" is in ")[1].split(": ")[0]).read_text()) == json.loads(kept)
-
-
-def test_what_is_ordered_is_what_was_quoted_with_its_name_and_its_project() -> None:
-    client = FakeClient()
-    client.add_project("prj_1", "shop")
-    carry_out(planned(client, project="shop", runtime="rt_1", variables={"A": "1"})[0])
-    assert client.quoted["runtimeId"] == "rt_1"
-    assert client.calls == [("order", {**client.quoted, "name": "survival", "projectId": "prj_1"})]
-
 
 # --- A run that was killed -------------------------------------------------------------------------------
 
@@ -260,20 +206,6 @@ def test_another_price_than_quoted_is_told_and_is_the_cost(
     assert [said is not None and said in warning for warning in task.warnings] == [True] * (said is not None)
     after = task.effects.billed and task.effects.billed.as_dict()["monthly_after"]
     assert after == (None if said is None or billed is None else f"{billed / 1000:.2f}")
-
-
-def test_others_that_were_ordered_in_the_same_moment_are_told() -> None:
-    """Each is billed. Another run may have ordered them, past the lock of this controller."""
-    client = FakeClient()
-
-    def order_too() -> None:
-        client.add_service("svc_other", "survival")
-
-    client.after["order"] = order_too
-    plan, task = planned(client)
-    assert carry_out(plan)["id"] == "svc_1"
-    assert task.effects.facts["namesakes"] == ["svc_other"]
-    assert any("besides service 'survival' (svc_1), others of that name" in w for w in task.warnings)
 
 
 def placed(client: FakeClient) -> tuple[str | None, Task[Any]]:

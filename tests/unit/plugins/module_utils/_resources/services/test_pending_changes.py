@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
     COMMAND,
@@ -124,22 +123,6 @@ def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
 def done(client: FakeClient, **given: Any) -> tuple[Any, list[str]]:
     task = task_of(SERVICE, client, id="s", **given)
     return carry_out(SERVICE.plan(task)), task.warnings
-
-
-def test_a_command_that_was_refused_is_not_outstanding(client: FakeClient) -> None:
-    def refuse() -> None:
-        raise error_for_status("PUT: no", 422)
-
-    client.before["set_command"] = refuse
-    with pytest.raises(Refused):
-        done(client, command="x")
-    assert Pending.of(task_of(SERVICE, client), "s").outstanding() == {}
-    client.before.clear()
-    done(client, command="x")
-    client.before["set_command"] = refuse
-    with pytest.raises(Refused):
-        done(client, command="y")
-    assert Pending.of(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}, "that of x is"
 
 
 def test_nothing_is_written_where_it_could_not_be_remembered(client: FakeClient, home: Path) -> None:

@@ -135,15 +135,6 @@ def test_what_tells_no_state_once_it_is_resumed_ends_with_what_it_costs(
 # --- What is under way --------------------------------------------------------------------------------
 
 
-def test_a_start_is_not_sent_before_the_container_has_stopped(client: FakeClient, clock: Clock) -> None:
-    client.states["s"] = "stopping"
-    client.before["power"] = lambda: seen.append(client.states["s"])
-    clock.then = [lambda: None, lambda: client.states.update(s="stopped")]
-    seen: list[str] = []
-    done(client, state="started")
-    assert seen == ["stopped"] and client.calls == [("power", "s", "start")]
-
-
 # --- Suspension -----------------------------------------------------------------------------------------
 
 

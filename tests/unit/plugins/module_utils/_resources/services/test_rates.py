@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -123,14 +122,3 @@ def test_a_rate_that_rose_and_was_not_announced_is_told(client: FakeClient, bill
     assert "is billed 1.86 a month, and 1.06 before; its price was not known" in warning
     assert task.effects.billed is not None
     assert task.effects.billed.as_dict()["monthly_after"] == "1.86"
-
-
-@pytest.mark.parametrize("state", ["present", "suspended"])
-def test_an_order_whose_creation_failed_costs_what_is_billed_for_it(sandbox: Sandbox, state: str) -> None:
-    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-    order: dict[str, Any] = {"product": "broken-game", "host": "node-paris-1", "dimensions": size}
-    result = run(sandbox, SERVICE, name="broken", state=state, **order)
-    assert result["failed"] and "the creation of service 'broken'" in result["msg"]
-    [line] = [line for line in sandbox.ledger()["billed"] if line["name"] == "broken"]
-    assert result["cost"]["moves"] == ["order"]
-    assert Decimal(result["cost"]["monthly_after"]) * 1000 == line["monthly_millicents"]

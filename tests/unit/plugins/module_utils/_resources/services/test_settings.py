@@ -211,28 +211,6 @@ def test_a_network_change_after_which_nothing_runs_is_no_success(
 # --- What a platform may do that the specification does not show ---------------------------------------
 
 
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
-
-
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("state", ["suspended", "stopped"])
-def test_a_service_that_is_created_is_neither_stopped_nor_suspended(sandbox: Sandbox, state: str) -> None:
-    id = sandbox.seed({"services": [{"name": "new", "product": "minecraft"}]})["services"]["new"]
-    sandbox.operator(f"services/{id}", status="PROVISIONING")
-    sandbox.clear_journal()
-    result = run(sandbox, SERVICE, id=id, state=state, wait_timeout=1)
-    assert result["failed"] and "PROVISIONING" in result["msg"]
-    assert writes(sandbox) == []
-    unwaited = run(sandbox, SERVICE, id=id, state=state, wait=False)
-    assert not unwaited["changed"] and "is still being created" in unwaited["warnings"][0]
-    sandbox.operator(f"services/{id}", status="AWAITING_ADMIN")
-    unwaited = run(sandbox, SERVICE, id=id, state=state, wait=False)
-    assert unwaited["failed"] and "has status AWAITING_ADMIN" in unwaited["msg"]
-    assert writes(sandbox) == []
-
-
 # --- What cannot be set, and when it takes effect -----------------------------------------------------------
 
 
@@ -265,18 +243,6 @@ def test_a_container_that_is_not_seen_to_be_recreated_may_be_the_old_one(
     assert ["nothing showed" in warning for warning in told] == ([] if seen else [True])
     assert result["pending_restart"] == ([] if seen else ["network"])
     assert client.calls == [("set_network", "s", True)]
-
-
-@pytest.mark.parametrize(("wait", "end"), [(True, "running"), (True, "stopped"), (False, "running")])
-def test_a_container_on_its_way_is_waited_for_before_its_network_changes(
-    client: FakeClient, monkeypatch: pytest.MonkeyPatch, wait: bool, end: str
-) -> None:
-    """Afterwards, its uptime shows whether it was recreated."""
-    client.states["s"], client.uptimes["s"] = "stopping", 0
-    clock = Clock(monkeypatch)
-    clock.then = [lambda: None, lambda: client.states.update(s=end), lambda: client.uptimes.update(s=9)]
-    plan, _task = planned(client, id="s", public=True, wait=wait)
-    assert carry_out(plan)["pending_restart"] == ([] if wait else ["network"])
 
 
 @pytest.mark.parametrize("done", [True, False])

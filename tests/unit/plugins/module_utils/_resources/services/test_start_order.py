@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
-import random
 from typing import Any
 
 import pytest
@@ -14,7 +12,6 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
     explicit_references,
     order_of,
-    reachable,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
@@ -32,21 +29,6 @@ def test_a_cycle_takes_no_order_from_those_that_are_not_in_it() -> None:
         "db": frozenset(),
     }
     assert order_of(["a"], {"a": ["a"]}).cycles == []
-
-
-def test_random_graphs_lose_no_order() -> None:
-    """One service goes before another exactly if it is needed, and does not need the other in turn."""
-    for seed in range(200):
-        chance = random.Random(seed)
-        everyone = "abcdefgh"
-        references = {one: chance.sample(everyone, chance.randint(0, 3)) for one in everyone}
-        plan = chance.sample(everyone, 5)
-        order = order_of(plan, references)
-        starting = order.starting(plan)
-        for one, other in itertools.permutations(plan, 2):
-            needed = other in reachable(one, references) and one not in reachable(other, references)
-            assert (other in order.needs[one]) == needed
-            assert not needed or starting.index(other) < starting.index(one)
 
 
 def test_a_service_starts_after_those_that_the_task_lists() -> None:
