@@ -61,12 +61,7 @@ def moment(text: str | None) -> int:
 def moment_of_copy(name: str) -> int:
     """Return the moment in the name of an off-site copy, 0 if there is none."""
     found = NAMED_MOMENT.search(name)
-    if found is None:
-        return 0
-    try:
-        return int(datetime.strptime(found[1].upper(), "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp())
-    except ValueError:
-        return 0
+    return moment(found[1].upper()) if found else 0
 
 
 def newest_on(shelf: Sequence[str], service_id: str) -> int:
@@ -115,8 +110,8 @@ def state_after(facts: Facts, now: int) -> dict[str, Any]:
     seen, asleep = facts.get("seen"), sleepers(facts)
     services = before.get("services", [])
     if seen is not None:
-        read = [after(entry, known, facts, now) for entry in seen if entry.get("service_id") not in asleep]
-        services = read + [while_asleep(entry, known, facts, now) for entry in asleep.values()]
+        read = [entry for entry in seen if entry.get("service_id") not in asleep]
+        services = [after(entry, known, facts, now) for entry in [*read, *asleep.values()]]
     for service in services:
         service["offsite"] = offsite_of(service["service_id"], facts, known)
     return {
@@ -127,17 +122,24 @@ def state_after(facts: Facts, now: int) -> dict[str, Any]:
 
 
 def after(entry: Facts, known: Mapping[str, Facts], facts: Facts, now: int) -> dict[str, Any]:
-    """Return what is known of a service. Where it could not be read, that is what was known before."""
-    service, service_id = entry["service"], entry.get("service_id") or ""
-    readable = not entry["failed"] and not entry["skipped"]
+    """Return what is known of a service. Where it could not be read, that is what was known before.
+
+    So are the backups of one that is asleep, which cannot be read now.
+    """
+    service_id = entry.get("service_id") or ""
+    before, is_asleep = known.get(service_id, {}), service_id in sleepers(facts)
+    skipped = not is_asleep and bool(entry["skipped"])
+    readable = not is_asleep and not skipped and not entry["failed"]
     newest = moment((entry.get("newest") or {}).get("created_at"))
+    fresh = readable and entry.get("freshness") == "fresh" and newest <= now + CLOCKS_APART
+    may_be_left_out = is_among(entry, facts.get("may_skip") or ())
     return {
-        "service": service,
+        "service": entry["service"],
         "service_id": service_id,
-        "newest": newest if readable else known.get(service_id, {}).get("newest", 0),
-        "fresh": readable and entry.get("freshness") == "fresh" and newest <= now + CLOCKS_APART,
-        "left_out": bool(entry["skipped"]),
-        "expected": not entry["skipped"] or not is_among(entry, facts.get("may_skip") or ()),
+        "newest": newest if readable else before.get("newest", 0),
+        "fresh": before.get("fresh", False) if is_asleep else fresh,
+        "left_out": skipped,
+        "expected": not may_be_left_out or not (skipped or is_asleep),
         "asleep": asleep_since(service_id, known, facts, now),
     }
 
@@ -145,21 +147,6 @@ def after(entry: Facts, known: Mapping[str, Facts], facts: Facts, now: int) -> d
 def sleepers(facts: Facts) -> dict[str, Facts]:
     """Return the services that are suspended and offer no backups meanwhile, by their ids."""
     return {one["service_id"]: one for one in facts.get("suspended") or () if not one["offers"]}
-
-
-def while_asleep(entry: Facts, known: Mapping[str, Facts], facts: Facts, now: int) -> dict[str, Any]:
-    """Return what is known of a service whose backups cannot be read now. They are as they were."""
-    service_id = entry["service_id"]
-    before = known.get(service_id, {})
-    return {
-        "service": entry["service"],
-        "service_id": service_id,
-        "newest": before.get("newest", 0),
-        "fresh": before.get("fresh", False),
-        "left_out": False,
-        "expected": not is_among(entry, facts.get("may_skip") or ()),
-        "asleep": asleep_since(service_id, known, facts, now),
-    }
 
 
 def asleep_since(service_id: str, known: Mapping[str, Facts], facts: Facts, now: int) -> int:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Edge
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import (
     Contents,
     read_contents,
@@ -26,7 +27,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import (
     Answer,
     Document,
-    SourceOptions,
     Unread,
     parse_document,
 )
@@ -60,7 +60,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     ServiceOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
-    FilePath,
     Options,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
@@ -89,7 +88,7 @@ def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "shop.yml"
     path.write_text("[" * 50_000)
     with pytest.raises(Invalid, match=r"nested too deeply|not valid YAML"):
-        SourceOptions(base_url="https://a.example", src=FilePath(str(path))).read()
+        BLUEPRINT_INFO.read_options({"base_url": "https://a.example", "src": str(path)}).read()
 
 
 # --- What only the controller can read --------------------------------------------------------------
