@@ -76,7 +76,7 @@ def test_a_part_of_a_size_does_not_undo_what_another_task_has_changed(sandbox: S
 
 
 def test_hosts_of_a_play_make_one_backup_of_a_name(sandbox: Sandbox, hold: Hold) -> None:
-    hold(backup, "replaceable")
+    hold(backup, "plan_making")
     task = (BACKUP, {"services": ["one"], "name": "before-update"})
     results = both(sandbox, task, task)
     assert [found["name"] for found in backups(sandbox, "one")] == ["before-update"]
