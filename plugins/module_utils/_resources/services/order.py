@@ -61,6 +61,8 @@ from .settings import check_max_monthly, differing_fact, later_settings
 from .view import compare_rate
 
 MAX_SERVICE_NAME = 80
+MOST_SHOWN = 10
+"""How many products or nodes of the account an error lists."""
 ORDERING = "order:"
 """The beginning of the subject of the lock for orders of a name, including applications with this slug."""
 
@@ -113,12 +115,14 @@ def quote_of(account: Account, body: dict[str, Any]) -> Quote:
 
 
 def unknown_name(option: str, wanted: str | None, known: Mapping[str, str | None]) -> str:
-    """Say that no service of the account has a product or node, and which may be meant; empty if one has."""
+    """Say that no service of the account has a product or node, and which there are; empty if one has."""
     if wanted is None or wanted in known or not known:
         return ""
     labelled = next((id for id, label in known.items() if label == wanted), None)
     hint = f"; {wanted!r} is the name of {labelled!r}" if labelled else near_miss(wanted, known)
-    return f". No service of this account has {option} {wanted!r}{hint}"
+    shown = ", ".join(sorted(known)[:MOST_SHOWN])
+    end = "" if hint.endswith("?") else "."
+    return f". No service of this account has {option} {wanted!r}{hint}{end} It has {shown}; others may exist"
 
 
 def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
