@@ -68,6 +68,9 @@ class Client:
 
     account_key = property(attrgetter("connection.account_key"))
 
+    def __post_init__(self) -> None:
+        tell_secrets([self.connection.token])
+
     @property
     def last_call_was_retried(self) -> bool:
         return self.attempts_of_call > 1

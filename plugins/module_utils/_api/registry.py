@@ -388,6 +388,7 @@ class RegistrySession:
             response = self._transport.open(request, self._timeout, data, None if stream else MAX_ANSWER)
             if stream and response.status_code >= 300:  # as requests keeps what was read
                 response._content = next(response.iter_content(MAX_ANSWER), b"")  # noqa: SLF001
+                response.close()
             return response
 
         try:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -142,9 +143,11 @@ def plan_making(
             if not others:
                 made = make_backup(task, service, everything)
                 left = [backup for backup in everything if backup not in failed]
-                now = task.account.backups(service.id)
-                what = f"the making of backup {name!r} of {label(service)}"
-                result = to_result(made, gone=vanished(task, "backup", service, what, before=left, now=now))
+                what, gone = f"the making of backup {name!r} of {label(service)}", []
+                with suppress(HostedError):  # the backup is complete
+                    now = task.account.backups(service.id)
+                    gone = vanished(task, "backup", service, what, before=left, now=now)
+                result = to_result(made, gone=gone)
                 plan.reread = lambda: result
                 return None
             other = others[0]

@@ -200,7 +200,9 @@ class Comparison:
                 continue
             found = list(self.of_part(part, entries.get(place)))
             yield from found
-            if any(each["kind"] == MISSING or each["field"] == "image" for each in found) or not part.plan:
+            if any(each["kind"] == MISSING or each["field"] == "image" for each in found) or (
+                part.plan is None and part.error is None
+            ):
                 told.add(place)
 
     def of_part(self, part: Part, entry: Entry | None) -> Iterator[Difference]:

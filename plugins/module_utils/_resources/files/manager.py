@@ -89,6 +89,9 @@ class FileManager:
             )
             raise
         size = len(text.encode())
+        if entry.size not in (None, size) and not entry.symlink:  # it may have been written to meanwhile
+            self.invalidate()
+            entry = self.entry(path) or entry
         if entry.size not in (None, size) and not entry.symlink:  # the size of a link is its own
             raise Invalid(
                 f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "

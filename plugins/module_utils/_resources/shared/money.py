@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..._api.text import describe_type, in_one_line
+from ..._api.text import describe_type
 from .names import same_name
 from .run_memory import first_said
 from .task_errors import Invalid
@@ -65,8 +65,10 @@ def currency_of(task: Task[Any]) -> str | None:
 
 
 def currency_in(wallet: Wallet) -> str | None:
-    """Return the currency of a wallet, as it can stand behind an amount in any text."""
-    return in_one_line(wallet.currency or "")[:LONGEST_CURRENCY] or None
+    """Return the currency of a wallet, if it can stand behind an amount."""
+    text = (wallet.currency or "").strip()
+    fits = 0 < len(text) <= LONGEST_CURRENCY and text.isprintable()
+    return text if fits and not any(each.isdigit() or each == " " for each in text) else None
 
 
 def add_currency_units(value: Any) -> Any:

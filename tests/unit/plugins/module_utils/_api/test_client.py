@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import errors
+from ansible_collections.hosted.services.plugins.module_utils._api import errors, text
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
@@ -19,6 +19,14 @@ from ansible_collections.hosted.services.plugins.module_utils._api.connection im
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Response
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import Route
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
+
+
+def test_a_token_is_told_to_what_masks_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it comes from: a file, a variable, the environment."""
+    told: list[str] = []
+    monkeypatch.setattr(text, "LISTENERS", [told.extend])
+    Client(Connection("https://api.example.com", "s3cret-token"))
+    assert told == ["s3cret-token"]
 
 
 class Script(Client):

@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import before_each, run
 
@@ -133,3 +134,18 @@ def test_a_directory_that_shows_late_what_was_done_is_waited_for(
         *("files.directory", "files.write", "files.write", "files.rename"),
         *("files.directory", "files.delete"),
     ]
+
+
+def test_a_file_that_is_written_to_while_it_is_read_is_read(
+    file_info: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the log of a server that runs: the directory is listed again before it counts as cut."""
+    log, own = root / "latest.log", Account.read_file
+    log.write_text("started\n")
+
+    def later(account: Account, id: str, path: str) -> str:
+        log.write_text("started\nready\n")
+        return own(account, id, path)
+
+    monkeypatch.setattr(Account, "read_file", later)
+    assert file_info(path="latest.log", content=True)["files"][0]["content"] == "started\nready\n"
