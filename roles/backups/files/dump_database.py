@@ -23,10 +23,7 @@ from pathlib import Path
 from types import ModuleType
 
 LIBRARY = Path(__file__).parents[3] / "plugins" / "module_utils" / "_resources" / "databases" / "dump.py"
-OTHER_WAY = (
-    "leave it out of the off-site copies with offsite.databases: skip; its backup on the platform is not "
-    "affected"
-)
+OTHER_WAY = "leave it out with offsite.databases: skip; its backup on the platform is not affected"
 
 
 def load() -> ModuleType:

@@ -7,8 +7,7 @@
     monitoring.py verdict < facts.json   the exit code and the line of a check
 
 Prints one line of JSON. All moments are seconds since 1970, which no time zone and no change of the clock
-moves; a moment of 0 is "never". What the facts hold is said at `run_result` and
-`verdict`.
+moves; a moment of 0 is "never". What the facts hold is said at `run_result` and `verdict`.
 """
 
 from __future__ import annotations
@@ -58,19 +57,11 @@ def moment(text: str | None) -> int:
     return int((read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp())
 
 
-def moment_of_copy(name: str) -> int:
-    """Return the moment in the name of an off-site copy, 0 if there is none."""
-    found = NAMED_MOMENT.search(name)
-    return moment(found[1].upper()) if found else 0
-
-
 def newest_on(shelf: Sequence[str], service_id: str) -> int:
-    """Return when the newest off-site copy of a service was made, 0 if there is none.
-
-    `shelf` are the paths of the copies, each in the folder of its service.
-    """
+    """Return when the newest off-site copy in the folder of a service was made, 0 if there is none."""
     parts = (path.rsplit("/", 2)[-2:] for path in shelf)
-    return max((moment_of_copy(name) for folder, name in parts if folder == service_id), default=0)
+    names = (NAMED_MOMENT.search(name) for folder, name in parts if folder == service_id)
+    return max((moment(name[1].upper()) for name in names if name), default=0)
 
 
 def read_report(text: str | None, plan: str) -> Facts:
@@ -122,10 +113,7 @@ def state_after(facts: Facts, now: int) -> dict[str, Any]:
 
 
 def after(entry: Facts, known: Mapping[str, Facts], facts: Facts, now: int) -> dict[str, Any]:
-    """Return what is known of a service. Where it could not be read, that is what was known before.
-
-    So are the backups of one that is asleep, which cannot be read now.
-    """
+    """Return what is known of a service, from before if it is asleep or could not be read."""
     service_id = entry.get("service_id") or ""
     before, is_asleep = known.get(service_id, {}), service_id in sleepers(facts)
     skipped = not is_asleep and bool(entry["skipped"])
@@ -163,10 +151,7 @@ def is_among(entry: Facts, names: Sequence[str]) -> bool:
 
 
 def offsite_of(service_id: str, facts: Facts, known: Mapping[str, Facts]) -> int | None:
-    """Return when the newest off-site copy of a service was made, None where there is to be none.
-
-    One that is asleep was not copied by this run; whether there is to be a copy is as it was.
-    """
+    """Return when the newest off-site copy was made, None where there is to be none, asleep or awake."""
     if not facts.get("offsite"):
         return None
     nothing: Facts = {}
@@ -241,14 +226,18 @@ def verdict(facts: Facts, now: int) -> dict[str, Any]:
     state = report.get("state") or {}
     known = {service["service_id"]: service for service in state.get("services", ())}
     facts = {**facts, "copied": report.get("offsite"), "known": known, "at": state.get("at", 0)}
-    asleep = sleepers(facts)
+    asleep, may_skip = sleepers(facts), facts.get("may_skip") or ()
     # By name, as graphs go by the order of performance data, and a platform may list services in any order.
     seen = sorted(facts["seen"], key=lambda entry: (entry["service"], entry["service_id"]))
     backed_up = [entry for entry in seen if not entry["skipped"]]
     findings = [
         *(finding for entry in backed_up for finding in findings_of(entry, facts, now)),
         *(finding for one in asleep.values() for finding in findings_asleep(one, facts, now)),
-        *left_out(facts),
+        *(
+            ("WARNING", f"{entry['service']} is left out, as it offers no backups")
+            for entry in facts["seen"]
+            if entry["skipped"] and entry["service_id"] not in asleep and not is_among(entry, may_skip)
+        ),
         *of_last_run(report, facts, now),
     ]
     level, text = summary(facts, backed_up, findings)
@@ -259,28 +248,22 @@ def verdict(facts: Facts, now: int) -> dict[str, Any]:
 
 def summary(facts: Facts, backed_up: Sequence[Facts], findings: Sequence[Finding]) -> Finding:
     """Return the severest level and all that was found."""
-    plan = facts["plan"]
-    texts = [text for __, text in findings]
+    about = f"plan {facts['plan']}"
+    levels = [level for level, __ in findings]
     sleeping = len(sleepers(facts))
-    if not backed_up and sleeping:
-        about = f"plan {plan}, all {sleeping} services are asleep"
-        return severest([level for level, __ in findings]), "; ".join([about, *texts])
-    if not backed_up:
-        empty = facts.get("allow_empty")
-        texts.insert(0, f"plan {plan} selects no service, as it may" if empty else "")
-        levels = [level for level, __ in findings] + ([] if empty else ["CRITICAL"])
-        texts[0] = texts[0] or f"plan {plan} selects no service that can be backed up"
-        return severest(levels), "; ".join(texts)
-    about = f"plan {plan}, {len(backed_up)} services" + (f" and {sleeping} asleep" if sleeping else "")
-    if not findings:
-        oldest = max(entry["age_hours"] for entry in backed_up)
-        return "OK", f"{about}, the oldest backup of all is {oldest} h old"
-    return severest([level for level, __ in findings]), "; ".join([about, *texts])
-
-
-def severest(levels: Sequence[str]) -> str:
-    """Return the level that counts."""
-    return next((level for level in SEVEREST_FIRST if level in levels), "OK")
+    if backed_up:
+        about += f", {len(backed_up)} services" + (f" and {sleeping} asleep" if sleeping else "")
+    elif sleeping:
+        about += f", all {sleeping} services are asleep"
+    elif facts.get("allow_empty"):
+        about += " selects no service, as it may"
+    else:
+        about += " selects no service that can be backed up"
+        levels.append("CRITICAL")
+    if backed_up and not findings:
+        about += f", the oldest backup of all is {max(entry['age_hours'] for entry in backed_up)} h old"
+    severest = next((level for level in SEVEREST_FIRST if level in levels), "OK")
+    return severest, "; ".join([about, *(text for __, text in findings)])
 
 
 def findings_of(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
@@ -342,10 +325,7 @@ def level_of(age: int, facts: Facts) -> str:
 
 
 def age_without_sleep(made: int, service_id: str, facts: Facts, now: int) -> int | None:
-    """Return the age of a copy without the sleep since, if the last run saw the service asleep.
-
-    It was awake until it was suspended, and at most since that run. None if it did not sleep, or still does.
-    """
+    """Return the age of a copy without the sleep that the last run saw; None if none, or it goes on."""
     asleep = facts["known"].get(service_id, {}).get("asleep", 0)
     if not asleep or made > facts["at"] or asleep_since(service_id, facts["known"], facts, now):
         return None
@@ -355,27 +335,12 @@ def age_without_sleep(made: int, service_id: str, facts: Facts, now: int) -> int
 def dated_ahead(made: int, what: str, now: int) -> Iterator[Finding]:
     """Yield that something is dated in the future: its age would be 0 until then, whatever happens."""
     if made > now + CLOCKS_APART:
-        yield (
-            "WARNING",
-            f"the newest {what} is dated {(made - now) // HOUR} h in the future; compare the clocks",
-        )
-
-
-def left_out(facts: Facts) -> Iterator[Finding]:
-    """Yield which services are left out, unless the plan says that they may be."""
-    asleep = sleepers(facts)
-    for entry in facts["seen"]:
-        if entry["service_id"] in asleep:
-            continue
-        if entry["skipped"] and not is_among(entry, facts.get("may_skip") or ()):
-            yield "WARNING", f"{entry['service']} is left out, as it offers no backups"
+        ahead = (made - now) // HOUR
+        yield "WARNING", f"the newest {what} is dated {ahead} h in the future; compare the clocks"
 
 
 def of_last_run(report: Facts, facts: Facts, now: int) -> Iterator[Finding]:
-    """Yield what went wrong in the last run that came to its end, and that there was none for too long.
-
-    One that is killed after it made the backups leaves no report: they are fresh, but nothing else was done.
-    """
+    """Yield what went wrong in the last run that came to its end, and that there was none for too long."""
     ended = moment(report.get("finished"))
     if ended and now - ended > seconds(facts["max_age"]):
         yield "WARNING", f"the last run ended {(now - ended) // HOUR} h ago, and none since came to its end"
@@ -418,13 +383,11 @@ def single_line(text: str) -> str:
     return " ".join("".join(one if one.isprintable() else " " for one in text).replace("|", "/").split())
 
 
-RESULTS = {"run": run_result, "verdict": verdict}
-
-
 def main() -> None:
     """Answer what standard input tells; `clock` in it is the time by the platform, if that is known."""
     facts = json.load(sys.stdin)
-    print(json.dumps(RESULTS[sys.argv[1]](facts, moment(facts.get("clock")) or int(time.time()))))
+    answer = {"run": run_result, "verdict": verdict}[sys.argv[1]]
+    print(json.dumps(answer(facts, moment(facts.get("clock")) or int(time.time()))))
 
 
 if __name__ == "__main__":

@@ -253,43 +253,6 @@ def test_an_application_may_be_active_from_its_first_deploy_on(sandbox: Sandbox,
     assert _app(sandbox)["status"] == "ACTIVE"
 
 
-def listed_digests(sandbox: Sandbox) -> list[str]:
-    """Return the digests in the list of releases."""
-    return [str(item["digest"]) for item in sandbox.api("GET", "/api/apps/shop/releases").json()["items"]]
-
-
-def test_a_new_release_may_be_listed_late(sandbox: Sandbox, push: Push) -> None:
-    """A moved tag still shows the image before; one that is declared again as what it is stays listed."""
-    sandbox.api("POST", "/api/apps", {"slug": "shop"})
-    first, second = push("shop", "live", declare=False), push("shop", "next", declare=False)
-    sandbox.profile("plain", delay="one read late")
-    sandbox.api("POST", "/api/apps/shop/releases", {"tag": "live", "digest": first})
-    assert sandbox.api("GET", "/api/apps/shop/releases/live/scan").json()["digest"] == first
-    assert [listed_digests(sandbox) for __ in range(2)] == [[], [first]]
-    sandbox.api("POST", "/api/apps/shop/releases", {"tag": "live", "digest": first})
-    assert listed_digests(sandbox) == [first]
-    sandbox.api("POST", "/api/apps/shop/releases", {"tag": "live", "digest": second})
-    assert [listed_digests(sandbox) for __ in range(2)] == [[first], [second]]
-
-
-def test_a_deleted_application_may_be_listed_for_a_while(sandbox: Sandbox) -> None:
-    """As it was, while the list of services tells what becomes of it."""
-    sandbox.profile("plain", delay="a second late")
-    sandbox.delays(delete=60)
-    sandbox.clock(freeze=True)
-    sandbox.api("POST", "/api/apps", {"slug": "shop"})
-    sandbox.clock(advance=1)
-    before = sandbox.api("GET", "/api/apps").json()["items"]
-    [shop] = sandbox.api("GET", "/api/resources").json()["items"]
-    for __ in range(2):
-        sandbox.api("DELETE", f"/api/resources/{shop['id']}")
-        assert sandbox.api("GET", "/api/apps").json()["items"] == before
-    left = [each["status"] for each in sandbox.api("GET", "/api/resources").json()["items"]]
-    assert left == ["DELETING"]
-    sandbox.clock(advance=1)
-    assert [item["status"] for item in sandbox.api("GET", "/api/apps").json()["items"]] == left
-
-
 @pytest.mark.rule("apps-7")
 def test_an_environment_is_replaced_whole(sandbox: Sandbox, push: Push) -> None:
     _create(sandbox)

@@ -92,18 +92,6 @@ def test_save_and_load(sandbox: Sandbox) -> None:
     assert sandbox.control("GET", "/clock")["rate"] == 0
 
 
-def test_what_was_deleted_is_listed_once_after_a_state_is_loaded(sandbox: Sandbox) -> None:
-    """Though this platform shows it for a while after its deletion."""
-    sandbox.api("POST", "/api/projects", {"name": "spare"})
-    sandbox.profile("plain", delay="a second late")
-    state = sandbox.control("GET", "/state")
-    [spare] = [each for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "spare"]
-    sandbox.api("DELETE", f"/api/projects/{spare['id']}")
-    sandbox.control("PUT", "/state", state)
-    listed = [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
-    assert listed.count("spare") == 1
-
-
 def test_the_clock(sandbox: Sandbox) -> None:
     before = sandbox.clock(freeze=True)["now"]
     later = f"{int(before[:4]):04d}-12-31T23:59:59.500Z"

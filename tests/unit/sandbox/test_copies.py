@@ -140,20 +140,6 @@ def test_snapshots(sandbox: Sandbox, order: Order) -> None:
     assert sandbox.api("POST", f"{base}/first/rollback").status_code == 404
 
 
-@pytest.mark.rule("snapshots")
-def test_what_goes_with_a_rollback_is_listed_as_long(sandbox: Sandbox, order: Order) -> None:
-    sandbox.profile("plain", **{"delay": "a second late", "rollback.newer": "deletes them"})
-    base = f"/api/resources/{order('linux', 'box')}/snapshots"
-    sandbox.clock(freeze=True)
-    for name in ("first", "second", "third"):
-        sandbox.api("POST", base, {"name": name})
-    sandbox.clock(advance=1)
-    assert sandbox.api("POST", f"{base}/first/rollback").status_code == 200
-    assert sorted(shot["name"] for shot in sandbox.api("GET", base).json()) == ["first", "second", "third"]
-    sandbox.clock(advance=1)
-    assert [shot["name"] for shot in sandbox.api("GET", base).json()] == ["first"]
-
-
 @pytest.mark.rule("capability-400")
 def test_both_need_their_capability(sandbox: Sandbox, order: Order) -> None:
     game, bucket = order(), order("bucket", "objects")

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -153,129 +152,14 @@ def failure(call: Any, *arguments: Any) -> EngineError:
 
 
 class TestQuery:
-    def test_read(self, engine: DatabaseEngine) -> None:
-        result = engine.query("SELECT id, name, 1.5 AS half, x'c0ff' AS raw FROM users ORDER BY id")
-        assert result.pop("elapsedMs") >= 0
-        assert result == {
-            "columns": [
-                {"name": "id", "type": "integer"},
-                {"name": "name", "type": "text"},
-                {"name": "half", "type": "real"},
-                {"name": "raw", "type": "blob"},
-            ],
-            "rows": [
-                ["1", "anna", "1.5", r"\xc0ff"],
-                ["2", "ben", "1.5", r"\xc0ff"],
-                ["3", None, "1.5", r"\xc0ff"],
-            ],
-            "rowCount": 3,
-            "truncated": False,
-            "command": "SELECT",
-        }
-
-    @pytest.mark.parametrize(
-        ("sql", "count", "command"),
-        [
-            ("INSERT INTO users (name) VALUES ('x'), ('y')", 2, "INSERT"),
-            ("update users set name = 'x' where id < 3", 2, "UPDATE"),
-            ("DELETE FROM users", 3, "DELETE"),
-            ("DROP TABLE users", 0, "DROP"),
-            ("CREATE TABLE other (a)", 0, "CREATE"),
-            ("-- first\n/* then */ DELETE FROM users", 3, "DELETE"),
-            (
-                "WITH gone AS (SELECT 1 AS id) DELETE FROM users WHERE id IN (SELECT id FROM gone)",
-                1,
-                "DELETE",
-            ),
-        ],
-    )
-    def test_write(self, engine: DatabaseEngine, sql: str, count: int, command: str) -> None:
-        result = engine.query(sql)
-        assert (result["columns"], result["rows"]) == ([], [])
-        assert (result["rowCount"], result["command"]) == (count, command)
-
-    def test_a_write_that_returns_rows(self, engine: DatabaseEngine) -> None:
-        result = engine.query("INSERT INTO users (name) VALUES ('x'), ('y') RETURNING id")
-        assert (result["rows"], result["rowCount"], result["command"]) == ([["4"], ["5"]], 2, "INSERT")
-
-    @pytest.mark.parametrize(
-        "sql",
-        [
-            "SELEC 1",
-            "",
-            "-- nothing",
-            "SELECT 1; SELECT 2",
-            "SELECT nobody FROM users",
-            "SELECT '\0'",
-            "SELECT ?",
-        ],
-    )
-    def test_refused(self, engine: DatabaseEngine, sql: str) -> None:
-        failure(engine.query, sql)
-
     @pytest.mark.parametrize("statement", ["ATTACH DATABASE '{}' AS other", "VACUUM INTO '{}'"])
     def test_no_file_is_made_elsewhere(self, engine: DatabaseEngine, tmp_path: Path, statement: str) -> None:
         target = tmp_path / "elsewhere.sqlite3"
         failure(engine.query, statement.format(target))
         assert not target.exists()
 
-    def test_from_many_threads(self, engine: DatabaseEngine) -> None:
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda i: engine.query(f"INSERT INTO users (name) VALUES ('{i}')"), range(64)))
-        assert engine.query("SELECT count(*) FROM users")["rows"] == [["67"]]
-
 
 def test_a_cut_write_is_undone(engine: DatabaseEngine) -> None:
     hurried = DatabaseEngine(engine.folder, limit_seconds=0.05)
     assert isinstance(failure(fill, hurried, 10_000_000), CutError)
     assert engine.query("SELECT count(*) FROM users")["rows"] == [["3"]]
-
-
-class TestRows:
-    @pytest.mark.parametrize(
-        ("schema", "table"),
-        [
-            ("main", "nobody"),
-            ("public", "users"),
-            ("main", "users; DROP TABLE users"),
-            ("main", 'users" UNION SELECT * FROM sqlite_schema --'),
-            ("main", "sqlite_schema"),
-            ("", ""),
-        ],
-    )
-    def test_a_table_that_is_not_in_the_catalogue(
-        self, engine: DatabaseEngine, schema: str, table: str
-    ) -> None:
-        assert "the database has no table" in str(failure(engine.rows, schema, table, 0))
-        assert len(engine.inventory()["tables"]) == 1
-
-    def test_names_that_need_quotes(self, engine: DatabaseEngine) -> None:
-        engine.query('CREATE TABLE "odd ""name"" é" (a)')
-        engine.query('INSERT INTO "odd ""name"" é" VALUES (1)')
-        assert engine.rows("main", 'odd "name" é', 0)["rows"] == [["1"]]
-        assert {table["name"]: table["rows"] for table in engine.inventory()["tables"]}['odd "name" é'] == 1
-
-    def test_a_page_beyond_all_numbers(self, engine: DatabaseEngine) -> None:
-        failure(engine.rows, "main", "users", 10**30)
-
-
-class TestInventory:
-    def test_rows_are_an_estimate(self, engine: DatabaseEngine) -> None:
-        engine.query("DELETE FROM users WHERE id < 3")
-        assert engine.inventory()["tables"][0]["rows"] == 3
-
-    def test_without_row_numbers(self, engine: DatabaseEngine) -> None:
-        engine.query("CREATE TABLE pairs (a PRIMARY KEY, b) WITHOUT ROWID")
-        engine.query("INSERT INTO pairs VALUES (2, 'x'), (1, 'y')")
-        assert engine.inventory()["tables"][0] | {"bytes": 0} == {
-            "schema": "main",
-            "name": "pairs",
-            "rows": 2,
-            "bytes": 0,
-        }
-        assert engine.rows("main", "pairs", 0)["rows"] == [["1", "y"], ["2", "x"]]
-
-
-class TestFile:
-    def test_the_folder_holds_one_file_between_calls(self, engine: DatabaseEngine) -> None:
-        assert list(engine.folder.iterdir()) == [engine.path]

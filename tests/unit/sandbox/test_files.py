@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from hosted_sandbox.control.folders import checked, packed, unpack
+from hosted_sandbox.control.folders import checked
 from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.testing import Sandbox
 
@@ -136,36 +135,6 @@ def test_files_need_their_capability(sandbox: Sandbox, order: Order) -> None:
 
 FOLDER: dict[str, Any] = {"mode": 0o700, "modified": 0}
 FILE: dict[str, Any] = {"mode": 0o600, "modified": 0, "content": "dGhlaXJz"}
-
-
-def filled(folder: Path) -> Path:
-    """A folder with something of everything; `other` is not to be saved."""
-    inner = folder / "files" / "one" / "deep"
-    inner.mkdir(parents=True)
-    (inner / "program").write_bytes(b"\0\xff")
-    (inner / "program").chmod(0o750)
-    os.utime(inner / "program", ns=(1_000_000_001, 1_000_000_001))
-    (folder / "files" / "one" / "link").symlink_to("deep/nowhere")
-    (folder / "files" / "one" / "absolute").symlink_to(folder / "files" / "one" / "deep")
-    Path(os.fsdecode(bytes(folder) + b"/files/no text \xff")).touch()
-    os.utime(folder / "files" / "one", ns=(2_000_000_002, 2_000_000_002))
-    (folder / "other").mkdir()
-    return folder
-
-
-def test_what_is_packed_comes_back(tmp_path: Path) -> None:
-    saved = packed(filled(tmp_path / "before"), ("files", "copies"))
-    assert not [path for path in saved if path.startswith("other")]
-    after = tmp_path / "after"
-    (after / "files" / "stale").mkdir(parents=True)
-    names = ("files", "copies")
-    unpack(after, names, checked(names, json.loads(json.dumps(saved))))
-    assert packed(after, ("files", "copies")) == saved
-    program = (after / "files" / "one" / "deep" / "program").stat()
-    assert (program.st_mode & 0o777, program.st_mtime_ns) == (0o750, 1_000_000_001)
-    assert (after / "files" / "one").stat().st_mtime_ns == 2_000_000_002
-    assert os.readlink(after / "files" / "one" / "link") == "deep/nowhere"
-    assert os.readlink(after / "files" / "one" / "absolute") == str(after / "files" / "one" / "deep")
 
 
 @pytest.mark.parametrize("path", ["other/a", "files/../../a", "/etc/a"])

@@ -59,13 +59,6 @@ def test_imports_go_one_way(path: Path) -> None:
     assert [name for name in others if ORDER.index(name) >= ORDER.index(here)] == []
 
 
-def test_every_form_of_import_is_seen() -> None:
-    source = "import hosted_sandbox.api.app\ndef late():\n    from hosted_sandbox import gaps\n"
-    assert list(imported(f"{source}    from hosted_sandbox.store.records import Key\n")) == [
-        "api", "gaps", "store",
-    ]  # fmt: skip
-
-
 PROJECT = SANDBOX.parent
 REPOSITORY = PROJECT.parent.parent
 #: Paths of the repository, and names that only exist there.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,6 @@ from schemathesis import checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
 from hosted_sandbox.api.app import openapi
-from hosted_sandbox.store import Store
-from hosted_sandbox.store.records import Project
 from hosted_sandbox.testing import Sandbox
 from unit.sandbox.conftest import SIZE
 
@@ -80,36 +77,6 @@ def test_no_write_is_lost(sandbox: Sandbox, clients: list[Client]) -> None:
     for key, content in files.items():
         kept = sandbox.api("GET", f"/api/resources/{key}/files/contents?path=f").json()
         assert kept == {"content": content}
-
-
-def test_a_transaction_is_whole_or_nothing() -> None:
-    store = Store()
-    project = Project("p", "a", "before")
-    with store.transaction():
-        store.put(project)
-    with pytest.raises(ZeroDivisionError), store.transaction():
-        project.name = "after"
-        store.put(project)
-        store.put(Project("q", "a", "new"))
-        raise ZeroDivisionError
-    assert store.get(Project, "p") is project
-    assert project.name == "before"
-    assert store.get(Project, "q") is None
-    assert store.of(Project, "a") == [project]
-    store.close()
-
-
-def test_a_file_keeps_what_was_committed(tmp_path: Path) -> None:
-    path = tmp_path / "records.sqlite"
-    store = Store(path)
-    with store.transaction():
-        store.put(Project("p", "a", "kept"))
-    store.put(Project("q", "a", "lost"))
-    # Not closed: another process sees the committed part alone, as after a kill.
-    other = Store(path)
-    assert [project.name for project in other.all(Project)] == ["kept"]
-    store.close()
-    other.close()
 
 
 schema = schemathesis.openapi.from_dict(openapi())

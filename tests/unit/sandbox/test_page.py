@@ -12,11 +12,9 @@ from html.parser import HTMLParser
 import pytest
 import requests
 
-from hosted_sandbox.page.account import DIGEST
 from hosted_sandbox.testing import Sandbox
 
 Order = Callable[..., str]
-Push = Callable[..., str]
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 HOSTILE = "<script>alert('x')</script>"
 ALONE = ("input", "link", "meta")
@@ -116,34 +114,6 @@ def test_services_by_project(sandbox: Sandbox) -> None:
     )
 
 
-def test_releases_and_verdicts(sandbox: Sandbox) -> None:
-    images = [{"tag": "v1"}, {"tag": "v2", "packages": {"runc": "1.0.0~rc6"}}]
-    sandbox.seed({"apps": [{"slug": "shop", "images": images, "deployed": "v1"}]})
-    releases = sandbox.api("GET", "/api/apps/shop/releases").json()["items"]
-    digests = {release["tag"]: release["digest"][:DIGEST] for release in releases}
-    page = look(sandbox)
-    assert page.row("shop|", "version") == "shop|ACTIVE|version v1 in service|"
-    assert f"v1|in service|PASSED|none|{digests['v1']}|linux/amd64|" in page.row("v1|", "PASSED")
-    blocked = page.row("v2|")
-    assert "v2|BLOCKED|CVE-2024-21626 in runc 1.0.0~rc6, fixed in 1.1.5" in blocked
-    assert f"|{digests['v2']}|" in blocked
-
-
-def test_backups_snapshots_and_keys(sandbox: Sandbox, order: Order) -> None:
-    old = {"name": "old", "created_at": "2026-01-01T00:00:00Z", "status": "FAILED"}
-    service = {"name": "mc", "product": "minecraft", "backups": [old]}
-    sandbox.seed({"services": [service], "ssh_keys": [{"name": "laptop", "public_key": KEY}]})
-    key = order(
-        "virtual-machine", "vm", "node-metal-1", dimensions={"cpuCores": 4, "ramGb": 16, "storageGb": 100}
-    )
-    assert sandbox.api("POST", f"/api/resources/{key}/snapshots", {"name": "before"}).status_code == 201
-    page = look(sandbox)
-    assert page.row("old|") == "old|mc|backup|FAILED|0 Bytes|2026-01-01 00:00:00|"
-    assert "before|vm|snapshot|COMPLETED|" in page.row("before|")
-    (known,) = sandbox.api("GET", "/api/users/me/ssh-keys").json()
-    assert f"laptop|ssh-ed25519|{known['fingerprint']}|" in page.row("laptop|")
-
-
 def test_orders_and_costs(sandbox: Sandbox, order: Order) -> None:
     sandbox.clock(freeze=True)
     kept, gone = order(name="kept"), order(name="gone")
@@ -179,22 +149,6 @@ def test_requests_newest_first(sandbox: Sandbox) -> None:
     ]
     writes = [row for row in look(sandbox, "?requests=writes").rows if "/api/" in row]
     assert writes == rows[2:]
-
-
-def test_faults_say_whether_they_are_spent(sandbox: Sandbox) -> None:
-    sandbox.fault("projects.list", "reset")
-    sandbox.fault("*", "status", status=429, retry_after=2, count=None, probability=0.5, nth=3)
-    with pytest.raises(requests.ConnectionError):
-        sandbox.api("GET", "/api/projects")
-    page = look(sandbox)
-    assert (
-        page.row("projects.list|reset") == "projects.list|reset|before the platform acts|spent|1 request|1|1|"
-    )
-    assert page.row("* (all)") == (
-        "* (all)|status|before the platform acts, status 429, Retry-After 2|active|"
-        "all from number 3, 50% of them|1|0|"
-    )
-    assert "Faults1 active" in page.text
 
 
 def test_hostile_names_are_text(sandbox: Sandbox) -> None:

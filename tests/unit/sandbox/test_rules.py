@@ -461,11 +461,6 @@ def test_a_route_that_is_none_is_refused(sandbox: Sandbox, route: str) -> None:
         sandbox.control("GET", "/journal", query={"route": route})
 
 
-def test_a_method_that_is_none_is_refused(sandbox: Sandbox) -> None:
-    with pytest.raises(RuntimeError, match="no requests have method 'POTS'; known: GET, POST"):
-        sandbox.journal(method="POTS")
-
-
 @pytest.mark.parametrize("route", ["projects.create", PATH, f"POST {PATH}"])
 def test_a_route_goes_by_three_names(sandbox: Sandbox, route: str) -> None:
     sandbox.fault(route, "status", status=500)

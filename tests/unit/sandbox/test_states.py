@@ -86,21 +86,6 @@ def test_suspension_stops_and_bills_storage(sandbox: Sandbox, order: Order) -> N
     assert service["dates"]["suspendedAt"] is None
 
 
-@pytest.mark.rule("resume")
-def test_suspension_and_resume_may_take_their_time(sandbox: Sandbox, order: Order) -> None:
-    sandbox.clock(freeze=True)
-    key = order()
-    sandbox.profile("plain", delay="a second late")
-    sandbox.delays(resume=5)
-    sandbox.api("POST", f"/api/resources/{key}/suspend")
-    assert _read(sandbox, key)["status"] == "ACTIVE"
-    sandbox.clock(advance=1)
-    sandbox.api("POST", f"/api/resources/{key}/resume")
-    assert _read(sandbox, key)["status"] == "SUSPENDED"
-    sandbox.clock(advance=6)
-    assert _read(sandbox, key)["status"] == "ACTIVE"
-
-
 @pytest.mark.rule("suspend", "capability-400")
 def test_suspension_needs_its_capability(sandbox: Sandbox, order: Order) -> None:
     size = {"cpuCores": 16, "ramGb": 64, "storageGb": 1000}
@@ -241,25 +226,6 @@ def test_metrics(sandbox: Sandbox, order: Order) -> None:
     assert "nobody" not in found
     many = ",".join(str(number) for number in range(51))
     assert sandbox.api("GET", f"/api/resources/metrics?ids={many}").status_code == 400
-
-
-@pytest.mark.parametrize(("delay", "seconds"), [("one read late", 0), ("a second late", 1)])
-def test_a_signal_may_be_shown_late(sandbox: Sandbox, order: Order, delay: str, seconds: int) -> None:
-    """State and uptime are as before, though the container has started anew."""
-    sandbox.delays(provision=0, start=0, stop=0)
-    sandbox.clock(freeze=True)
-    key = order()
-    sandbox.clock(advance=60)
-    sandbox.profile("plain", delay=delay)
-
-    def shown() -> tuple[str, int]:
-        metrics = sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()[key]
-        return metrics["state"], metrics["uptimeSeconds"]
-
-    sandbox.api("POST", f"/api/resources/{key}/power", {"signal": "restart"})
-    assert shown() == ("running", 60)
-    sandbox.clock(advance=seconds)
-    assert shown() == ("running", seconds)
 
 
 def _settings(sandbox: Sandbox, key: str) -> Any:

@@ -68,34 +68,6 @@ def test_stop_kills_after_the_grace_delay(workload: Workload, clock: Clock) -> N
     assert texts(workload)[-1] == "the process did not end in time and was killed"
 
 
-@pytest.mark.parametrize("signal", ["stop", "kill", "restart"])
-def test_signals_before_the_first_start_do_nothing(workload: Workload, signal: str) -> None:
-    getattr(workload, signal)()
-    assert (state(workload), workload.logs(KEPT_LINES)) == ("stopped", [])
-
-
-def test_restart_of_what_is_stopped_starts_it(workload: Workload, clock: Clock) -> None:
-    workload.start(made_of(), dict)
-    workload.kill()
-    workload.restart()
-    clock.pass_seconds(1)
-    assert state(workload) == "running"
-
-
-@pytest.mark.parametrize("forced", ["running", "unknown", "installing"])
-def test_what_was_put_into_a_state_from_outside_can_be_stopped(clock: Clock, forced: str) -> None:
-    workload = Workload.from_dict(Workload(clock).to_dict() | {"state": forced}, clock)
-    workload.stop()
-    assert state(workload) == "stopping"
-    clock.pass_seconds(1)
-    assert state(workload) == "stopped"
-
-
-def test_an_image_without_a_command(workload: Workload) -> None:
-    workload.start(made_of(command=()), dict)
-    assert (state(workload), workload.failure) == ("stopped", "the image names no command")
-
-
 @pytest.mark.parametrize(
     ("labels", "environment", "ready_after"),
     [
@@ -122,24 +94,6 @@ def test_values_of_the_environment_are_not_logged(workload: Workload, clock: Clo
     workload.stop()
     clock.pass_seconds(1)
     assert "very-secret" not in " ".join(workload.logs(KEPT_LINES))
-
-
-def test_logs(workload: Workload) -> None:
-    for number in range(KEPT_LINES + 5):
-        workload.write(f"line {number}")
-    assert len(workload.logs(KEPT_LINES * 2)) == KEPT_LINES
-    assert workload.logs(2)[-1] == f"1970-01-01T00:00:00.000Z line {KEPT_LINES + 4}"
-
-
-def test_a_day_missed_is_the_same_as_a_day_watched(clock: Clock) -> None:
-    configuration = made_of(labels={"sandbox.crash_after": "3600"})
-    watched, missed = Workload(clock), Workload(clock)
-    for workload in (watched, missed):
-        workload.start(configuration, dict)
-    for __ in range(24 * 60):
-        clock.pass_seconds(60)
-        assert state(watched)
-    assert missed.to_dict() == watched.to_dict()
 
 
 @pytest.mark.parametrize("seconds", [0, 0.6, 5])
