@@ -140,7 +140,7 @@ def test_a_link_of_which_nothing_is_shown_is_no_part_of_a_whole_copy(server: Ser
     """The sandbox hides where a link leads that leaves its root, as a server may for any link."""
     (server.root / "a").write_text("a")
     (server.root / "hidden").symlink_to("/etc/passwd")
-    with pytest.raises(TransferFailed, match="does not show where these links lead.*: hidden. Remove them"):
+    with pytest.raises(TransferFailed, match=r"does not show where these links lead.*: hidden\. Remove them"):
         opened()
 
 
