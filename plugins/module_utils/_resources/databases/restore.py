@@ -125,7 +125,7 @@ class Dump:
     @contextmanager
     def kept_at(cls, path: Path) -> Iterator[Dump]:
         """Open a dump that was kept, and read it to its end: it may have been cut off."""
-        engine = POSTGRESQL if path.name == POSTGRESQL.file else MARIADB
+        engine = engine_of(path)
         try:
             with open(path, "rb") as file:
                 last = deque(statements(path, engine) if engine.compress else (), LAST_LINES)
@@ -153,6 +153,10 @@ class Dump:
         drops = run_client(database, [WHAT_IS_IN_MARIADB.encode()])
         first = [b"SET FOREIGN_KEY_CHECKS = 0;\n", drops, b"SET FOREIGN_KEY_CHECKS = 1;\n"]
         run_client(database, chain(first, lines))
+
+
+def engine_of(path: Path) -> Engine:
+    return POSTGRESQL if path.name == POSTGRESQL.file else MARIADB
 
 
 @contextmanager

@@ -159,6 +159,14 @@ def check_readable(remote: Remote, tree: Tree) -> None:
         )
     if ROOT not in tree or tree.entries[ROOT].kind is not Kind.DIRECTORY:
         raise TransferFailed("the service shows no folder with its files over SFTP")
+    hidden = [
+        path for path, entry in tree.entries.items() if entry.kind is Kind.LINK and entry.target is None
+    ]
+    if hidden:
+        raise TransferFailed(
+            "the server does not show where these links lead, so no copy of them can be compared: "
+            f"{first_paths(hidden)}. Remove them, or make them lead to what is inside, then run this again"
+        )
     check_sizes(tree)
 
 

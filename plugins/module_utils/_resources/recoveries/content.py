@@ -39,7 +39,7 @@ from ..clones.content import (
 )
 from ..databases.dump import find_source
 from ..databases.engine import find_connection
-from ..databases.restore import Dump, as_failure, check_client, count_rows
+from ..databases.restore import Dump, as_failure, check_client, count_rows, engine_of
 from ..files.mirror import first_paths, plan_expected, read_source
 from ..last_copies.content import differing_files
 from ..shared.identify import label
@@ -202,11 +202,11 @@ class RecoveredDatabase(Resource[DumpOptions]):
         self._target = target
 
     def plan(self, task: Task[DumpOptions]) -> Plan:
-        options = task.options
+        options, path = task.options, Path(task.options.dump)
         held = task.closing.enter_context(ExitStack())
         with restoring(options):
-            dump = held.enter_context(Dump.kept_at(Path(options.dump)))
-            check_client(dump.engine)
+            check_client(engine_of(path))  # before anything of the dump is read
+            dump = held.enter_context(Dump.kept_at(path))
         if options.service is None:
             summary = f"restore {described(options, dump)}"
             held.close()

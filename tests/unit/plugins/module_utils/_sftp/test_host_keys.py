@@ -55,17 +55,6 @@ def keys(known: Path, policy: str = "accept_new") -> HostKeys:
 """A name of as many characters as one may have: 253, with at most 63 between two dots."""
 
 
-def test_a_key_is_accepted_on_first_sight_and_written_down_once(known: Path) -> None:
-    first = keys(known)
-    first.pin()
-    assert not known.exists(), "nothing was accepted"
-    assert first.accepts("127.0.0.1", KEY)
-    first.pin()
-    first.pin()
-    assert known.read_text() == line(KEY)
-    assert keys(known, "strict").accepts("127.0.0.1", KEY)
-
-
 @pytest.mark.parametrize(
     ("before", "policy", "said"),
     [

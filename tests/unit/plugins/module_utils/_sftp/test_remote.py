@@ -18,8 +18,6 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import
     TEMPORARY,
     Kind,
     TreeEntry,
-    aside_path,
-    encode_path,
 )
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import Plain, odd_server
@@ -61,12 +59,6 @@ def test_what_does_not_come_back_is_no_leftover_and_its_name_is_told(tmp_path: P
         assert held == "old" and f"what was there is now up/{aside}" in result["msg"]
         assert sync(server, src=str(fill(tmp_path / "other", {"b": "b"})))["sftp_sync"]["deleted"] == []
         assert holds(up) == {aside: "old", "b": "b"}
-
-
-def test_the_name_aside_is_short_enough_and_unique() -> None:
-    for name in ("b", "n" * 255, "\u00f6" * 127, "caf\udce9"):
-        one, other = (aside_path(f"up/{name}") for _turn in range(2))
-        assert one != other and one.startswith("up/") and len(encode_path(one.removeprefix("up/"))) <= 255
 
 
 class Readable:

@@ -37,7 +37,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._events import source as event_source
 from ansible_collections.hosted.services.plugins.plugin_utils._events.source import (
-    UNMATCHED,
     Poller,
     Source,
     in_thread,
@@ -131,22 +130,6 @@ def test_a_defect_does_not_end_it_and_shows_nothing(tmp_path: Path, caplog: pyte
     assert "disk full" in caplog.text
 
 
-def test_a_pattern_without_a_service_is_logged_until_there_is_one(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def use(file: StateFile) -> None:
-        account = ScriptedAccount(0, 0, 0, 0)
-        watched = source(file, account)
-        for unmatched in (["db-*", "{x}"], ["db-*"], [], ["db-*"]):
-            account.unmatched = unmatched
-            await watched.turn()
-
-    on_file(tmp_path, use)
-    assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
-        UNMATCHED.format(pattern) for pattern in ("db-*", "{x}", "db-*")
-    ]
-
-
 def test_with_feedback_an_event_is_noted_once_the_engine_has_it(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -190,25 +173,6 @@ def test_the_end_waits_for_the_call_that_runs() -> None:
         return waits and done.is_set()
 
     assert asyncio.run(end())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"tokn": "x"}, "unknown argument 'tokn'; did you mean 'token'?"),
-        ({"token": "x"}, "base_url is not set"),
-        ({"base_url": "https://api.example.com"}, "token is not set"),
-        ({"base_url": "http://api.example.com", "token": "x"}, "the token would be sent unencrypted"),
-    ],
-)
-def test_a_wrong_argument_ends_it_at_once(
-    arguments: dict[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("URL", "TOKEN", "TOKEN_FILE"):
-        monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
-    with pytest.raises(ConfigurationError) as caught:
-        asyncio.run(watch(asyncio.Queue(), {"state_file": str(tmp_path / "s.json"), **arguments}))
-    assert message in caught.value.message
 
 
 def test_an_encrypted_token_file_is_refused_with_the_way_out(tmp_path: Path) -> None:

@@ -230,23 +230,6 @@ def test_nothing_is_lost_and_nothing_is_told_twice(part: int, monkeypatch: pytes
     assert kinds["repeats"] > 0, "no kill came between the queue and the note"
 
 
-def test_a_poll_is_a_pure_function() -> None:
-    frames = history(7, 5)
-    state = new_state()
-    for frame in frames:
-        client: Any = FrameClient(frame)
-        seen = Observer(Account(client), OPTIONS, client.compare)
-        if frame.fails:
-            continue
-        found = seen.observe(state, frame.now)
-        before = state.model_dump_json()
-        after = advance(state, found, frame.now, OPTIONS, URL)
-        assert advance(state, found, frame.now, OPTIONS, URL) == after
-        assert state.model_dump_json() == before
-        state = after
-    assert state.outbox
-
-
 # --- Backups ----------------------------------------------------------------------------------------
 
 

@@ -15,58 +15,12 @@ from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._resources import sftp_sync
 from ansible_collections.hosted.services.plugins.module_utils._resources.files.paths import (
-    is_root,
-    relative_path,
     sftp_url,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import PLAYBOOK_FOLDER
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import options_of
-
-
-@pytest.mark.parametrize(
-    ("path", "plain"),
-    [
-        ("a", "a"),
-        ("./a//b/", "a/b"),
-        (".", ""),
-        ("", ""),
-        ("a..b/..c", "a..b/..c"),
-        ("~a", "~a"),
-        ("100%", "100%"),
-        ("a\nb", "a\nb"),
-        ("/a/b", "a/b"),
-    ],
-)
-def test_good_paths(path: str, plain: str) -> None:
-    assert relative_path("path", path) == plain
-
-
-@pytest.mark.parametrize(
-    ("path", "hint", "rooted"),
-    [
-        ("/a/b", "'a/b'", False),
-        *((path, hint, True) for path, hint in (("//a", "'a'"), ("/", "'.'"), ("//", "'.'"))),
-        *((path, hint, True) for path, hint in (("~/a", "'a'"), ("~", "'.'"), ("/~/a", "'a'"))),
-    ],
-)
-def test_absolute_paths(path: str, hint: str, rooted: bool) -> None:
-    with pytest.raises(Invalid, match="relative to the root") as caught:
-        relative_path("path", path, rooted=rooted)
-    assert hint in caught.value.message
-
-
-@pytest.mark.parametrize(
-    ("path", "root"),
-    [
-        *((path, True) for path in ("", ".", "/", "./", "//.", "~", "~/", "~/.")),
-        *((path, False) for path in ("a", "~a", "~/a", "/a", "./a/.", "~/~")),
-    ],
-)
-def test_the_root_is_known_however_it_is_written(path: str, root: bool) -> None:
-    assert is_root(path) is root
-
 
 ACCESS = {"host": "node-1.example.com", "port": 2022, "username": "svc-7f3a", "password_set_at": None}
 HOST = {

@@ -14,19 +14,14 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
     MANIFEST,
-    Entry,
     Manifest,
     check_copy,
     check_folder,
     entries_on_disk,
     folder_name,
-    read_manifest,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
-
-MOMENT = 1_764_000_000.0
-NAME = "20251124T160000Z"
 
 
 def test_a_link_is_followed_once_and_one_to_nowhere_is_refused(tmp_path: Path) -> None:
@@ -77,53 +72,11 @@ def test_what_somebody_else_put_in_its_place(
         check_folder(str(tmp_path), "web", "svc_1")
 
 
-@pytest.mark.parametrize(
-    ("name", "id", "expected"),
-    [
-        ("web", "svc_1", "web-svc_1"),
-        ("Web Shop!", "svc_1", "Web_Shop-svc_1"),
-        ("../../etc/passwd", "svc_1", "etc_passwd-svc_1"),
-        ("\n\x1b[2J", "svc_1", "2J-svc_1"),
-        ("", "svc_1", "service-svc_1"),
-        ("...", "svc_1", "service-svc_1"),
-        ("a" * 300, "svc_1", "a" * 60 + "-svc_1"),
-    ],
-)
-def test_names_of_folders(name: str, id: str, expected: str) -> None:
-    assert folder_name(name, id) == expected
-
-
-def test_ids_that_are_no_names_stay_apart() -> None:
+def test_names_and_ids_that_are_no_names_of_files_stay_apart() -> None:
     names = [folder_name("web", id) for id in ("a/b", "a_b", "a\nb", "../b", "x" * 200, "x" * 201, "\ud800")]
+    names += [folder_name(name, "svc_1") for name in ("../../etc/passwd", "\n\x1b[2J", "...", "a" * 300)]
     assert len(set(names)) == len(names)
     assert all("/" not in name and ".." not in name and len(name.encode()) < 200 for name in names)
-
-
-def test_a_copy_gets_its_name_at_the_end(tmp_path: Path) -> None:
-    folder = check_folder(str(tmp_path / "keep"), "web", "svc_1")
-    partial = Path(folder.begin())
-    (partial / "a").write_text("a")
-    assert [*folder.copies()] == []
-    modes = [path.stat().st_mode & 0o777 for path in (tmp_path / "keep", partial.parent, partial)]
-    assert modes == [0o700] * 3
-    final = folder.place(str(partial), MOMENT)
-    assert final == str(tmp_path / "keep" / "web-svc_1" / NAME)
-    assert folder.free_path(MOMENT) == f"{final}-2"
-    second = folder.place(folder.begin(), MOMENT)
-    assert [*folder.copies()] == [second, final]
-    assert (Path(final) / "a").read_text() == "a"
-
-
-def test_what_a_run_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    folder = check_folder(str(tmp_path), "web", "svc_1")
-    left = Path(folder.begin())
-    (left / "files").mkdir()
-    (left / "files" / "a").write_text("half")
-    mine = left.parent / "notes"
-    mine.mkdir()
-    again = Path(folder.begin())
-    assert {path.name for path in left.parent.iterdir()} == {again.name, "notes"}
-    assert [*folder.copies()] == []
 
 
 # --- The list of a copy: whatever is damaged on the disk, the copy does not count -------------------------
@@ -151,16 +104,6 @@ def manifest(copy: Path) -> Manifest:
     found = Manifest({"id": "svc_1"}, "files", "2026-01-01T00:00:00Z", entries, left_out).complete()
     found.write(str(copy))
     return found
-
-
-def test_it_comes_back_as_it_was(copy: Path, manifest: Manifest) -> None:
-    check_copy(str(copy), manifest)
-    assert read_manifest(str(copy)) == manifest
-    assert (manifest.files, manifest.bytes) == (3, 6)
-    assert (copy / MANIFEST).stat().st_mode & 0o777 == 0o600
-    paths = {entry.path for entry in manifest.entries}
-    assert os.fsdecode(b"files/" + ODD) in paths
-    assert Entry("files/link", "link", target="../../../etc/passwd") in manifest.entries
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import last_copy
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
@@ -62,29 +61,6 @@ def write(sandbox: Sandbox, name: str, path: str, text: str) -> None:
     )
     assert done.ok
     sandbox.clear_journal()
-
-
-def test_a_service_is_copied_and_then_deleted(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
-    write(sandbox, "one", "world/level.dat", "1" * 70_000)
-    id = id_of(sandbox, "one")
-    result = delete("one")
-    assert not is_there(sandbox, "one")
-    (copy,) = left(tmp_path)
-    assert copy.parent.name == f"one-{id}"
-    expected = {"path": str(copy), "kind": "files", "files": 2, "bytes": 70_005, "verified": True}
-    assert result["copy"] == expected
-    assert [action.split()[0] for action in result["actions"]] == ["copy", "delete"]
-    assert (copy / "files" / "a.txt").read_text() == "first"
-    assert (copy / "files" / "world" / "level.dat").read_text() == "1" * 70_000
-    for path in (copy, *copy.rglob("*")):
-        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
-    manifest = read_manifest(str(copy))
-    assert manifest.service == {"id": id, "name": "one", "family": "GAME"}
-    ((task,),) = [yaml.safe_load((copy / "service.yml").read_text())]
-    assert task["hosted.services.service"]["product"] == "minecraft"
-    assert task["hosted.services.service"]["project"] == "web"
-    again = delete("one")
-    assert not again["changed"] and "copy" not in again
 
 
 def test_check_mode_says_what_would_be_copied_and_writes_nothing(
@@ -136,12 +112,6 @@ def test_a_copy_of_another_format_is_named_and_left(sandbox: Sandbox, delete: De
 
 
 # --- What is refused ----------------------------------------------------------------------------------
-
-
-def test_a_state_that_cannot_be_read_keeps_no_copy_away(sandbox: Sandbox, delete: Delete) -> None:
-    sandbox.fault("resources.metrics", "status", status=409, count=None)
-    [task] = yaml.safe_load(Path(delete("one")["copy"]["path"], "service.yml").read_text())
-    assert task["hosted.services.service"]["state"] == "present"
 
 
 def test_a_folder_that_cannot_be(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:

@@ -61,8 +61,11 @@ def given(sandbox: Sandbox, tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def test_a_dump_that_was_cut_off_is_refused(sandbox: Sandbox, given: dict[str, Any], tmp_path: Path) -> None:
+def test_a_dump_that_was_cut_off_is_refused(
+    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Before the service is there as well, so that nothing is ordered for it."""
+    monkeypatch.setattr(content, "check_client", lambda engine: None)
     own = RecoveredDatabase(Target(RecoveryRecord(str(tmp_path / "record.json"))))
     for service in (None, given["service"]):
         refused = run(sandbox, own, check_mode=service is None, **{**given, "service": service})

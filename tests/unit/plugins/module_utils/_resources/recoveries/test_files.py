@@ -10,10 +10,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import check_own
-from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries import (
-    target as recovered_target,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.recoveries.content import (
     RecoveredFiles,
 )
@@ -56,19 +52,6 @@ def resource(tmp_path: Path, *made: str) -> RecoveredFiles:
     return RecoveredFiles(SERVICE, Target(record))
 
 
-def test_files_are_restored_and_compared(sandbox: Sandbox, given: dict[str, Any], tmp_path: Path) -> None:
-    own = resource(tmp_path, given["service"])
-    planned = run(sandbox, own, check_mode=True, **given)
-    assert planned["actions"][0].startswith("restore the files of 'one' from copy nightly-")
-    assert sandbox.writes() == []
-    done = run(sandbox, own, **given)
-    assert [action.split(" ")[0] for action in done["actions"]] == ["stop", "restore"], done.get("msg")
-    assert done["files"]["verified"] == {"files": 2, "bytes": 70_004} and done["files"]["restored"]
-    assert files(sandbox, given["service"])["/a.txt"] == "kept"
-    again = run(sandbox, resource(tmp_path, given["service"]), **given)
-    assert not again["changed"] and again["files"]["verified"] == {"files": 2, "bytes": 70_004}
-
-
 def test_a_service_runs_again_though_a_run_was_killed(
     sandbox: Sandbox, given: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -79,22 +62,6 @@ def test_a_service_runs_again_though_a_run_was_killed(
     sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "stop"})
     assert not run(sandbox, resource(tmp_path, given["service"]), **{**given, "start": True}).get("failed")
     assert state(sandbox, id) == "running"
-
-
-def test_a_service_without_power_signals_is_neither_stopped_nor_started(
-    sandbox: Sandbox, given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It gets its files all the same, and that it went on meanwhile is told."""
-    sandbox.api("POST", f"/api/resources/{given['service']}/power", {"signal": "stop"})
-
-    def without_power(*given: Any) -> Any:
-        return check_own(*given).model_copy(update={"capabilities": ["files"]})
-
-    monkeypatch.setattr(recovered_target, "check_own", without_power)
-    done = run(sandbox, resource(tmp_path, given["service"]), **{**given, "start": True})
-    assert [action.split(" ")[0] for action in done["actions"]] == ["restore"], done.get("msg")
-    assert "cannot be stopped while its files are copied" in done["warnings"][0]
-    assert state(sandbox, given["service"]) != "running"
 
 
 def state(sandbox: Sandbox, id: str) -> str:

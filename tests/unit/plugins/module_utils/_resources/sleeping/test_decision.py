@@ -9,13 +9,11 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import DaySpend, Usage
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import Rates
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.decision import (
     KIB,
     Load,
@@ -25,7 +23,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleepin
     read_until,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import (
-    Due,
     Keep,
     Memory,
     Sample,
@@ -34,14 +31,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleepin
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.options import BusyOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.savings import (
-    Forecast,
     count,
-    in_cents,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import (
-    Hours,
     Period,
-    Schedule,
 )
 
 NOW = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
@@ -55,15 +48,6 @@ def later(case: Situation, hours: float, **changes: object) -> Situation:
     """Return what the next run finds: the record as this one leaves it, and the clock moved on."""
     record = decide(case).after
     return replace(case, now=case.now + hours * HOUR, record=record, **changes)  # type: ignore[arg-type]
-
-
-def test_a_busy_service_is_suspended_once_at_most_is_over() -> None:
-    """Counted from when it first had to wait."""
-    verdict = decide(BUSY)
-    assert (verdict.act, verdict.delayed, verdict.awake) == ("nothing", True, True)
-    assert decide(later(BUSY, 1.9)).act == "nothing"
-    assert decide(later(BUSY, 2)).act == "suspend"
-    assert decide(later(BUSY, 0.1, load=Load(False, "idle"))).act == "suspend"
 
 
 @pytest.mark.parametrize("ticks", [True, False])
@@ -120,21 +104,6 @@ def sample(minutes_ago: float, cpu: float = 0, traffic: int = 0) -> Sample:
 @pytest.mark.parametrize(
     ("samples", "busy"),
     [
-        ([sample(0, 50)], True),
-        ([sample(15, 50), sample(0, 1)], True),
-        ([sample(0, 20)], False),
-        ([sample(5, 50)], None),  # nothing is known of now
-        ([], None),
-    ],
-)
-def test_the_processors(samples: list[Sample], busy: bool | None) -> None:
-    """One sample above the limit is enough, and without one of now nothing is known."""
-    assert load_of(samples, NOW, CPU).busy is busy
-
-
-@pytest.mark.parametrize(
-    ("samples", "busy"),
-    [
         ([sample(5, traffic=0), sample(0, traffic=11 * 300 * KIB)], True),
         ([sample(5, traffic=0), sample(0, traffic=10 * 300 * KIB)], False),
         ([sample(5, traffic=10**9), sample(0, traffic=11 * 300 * KIB)], True),  # it was restarted between
@@ -146,57 +115,8 @@ def test_the_traffic(samples: list[Sample], busy: bool | None) -> None:
     assert load_of(samples, NOW, TRAFFIC).busy is busy
 
 
-def test_busy_by_one_of_both_is_busy() -> None:
-    """Unknown by one of them is unknown, unless the other says busy."""
-    both = BusyOptions(cpu_percent=20, traffic_kib_per_second=10, minutes=15)
-    assert load_of([sample(0, 50)], NOW, both).busy is True
-    assert load_of([sample(0, 5)], NOW, both).busy is None
-    assert load_of([sample(1, 5, 0), sample(0, 5, 0)], NOW, both).busy is False
-
-
-OF: dict[str, Any] = {"plan": "nights", "service": "svc_1"}
-
-
 def memory(folder: Path, plan: str = "nights", id: str = "svc_1") -> Memory:
     return Memory.of(str(folder), "https://example.com", plan, id)
-
-
-def remember(folder: Path, record: SleepRecord) -> None:
-    """Write a record, whatever was there."""
-    memory(folder).update(lambda _found: record)
-
-
-def test_what_two_runs_change_at_once_is_kept_of_both(tmp_path: Path) -> None:
-    """Each part as the run left it that changed it; of a part that both changed, the later."""
-    before = SleepRecord(settled=Due(True, "morning"), samples=(Sample(NOW, 1.0, 1),), ran=True)
-    other = replace(before, ran=False, samples=())
-    after = replace(before, settled=Due(False, "evening"), samples=(Sample(NOW, 2.0, 2),))
-    remember(tmp_path, other)
-    memory(tmp_path).update(lambda found: found.with_changes(before, after))
-    assert memory(tmp_path).read() == replace(after, ran=False, **OF)
-
-
-OLD, NEW = Keep(NOW, NOW), Keep(NOW, NOW + timedelta(hours=2))
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "found", "expected"),
-    [
-        (OLD, OLD, NEW, NEW),
-        (OLD, None, NEW, NEW),
-        (OLD, None, OLD, None),
-        (NEW, NEW, None, None),
-        (None, None, NEW, NEW),
-    ],
-)
-def test_a_wish_of_another_run_stays(
-    before: Keep | None, after: Keep | None, found: Keep | None, expected: Keep | None
-) -> None:
-    """So does its release, also if the wish that this run knew is over by now."""
-    changed = SleepRecord(keep=found).with_changes(
-        SleepRecord(keep=before), SleepRecord(keep=after, ran=True)
-    )
-    assert changed == SleepRecord(keep=expected, ran=True)
 
 
 FULL = Decimal("73.00")  # 2.40 a day
@@ -205,24 +125,6 @@ FULL = Decimal("73.00")  # 2.40 a day
 def usage(**days: int) -> Usage:
     lines = [DaySpend(date=f"2026-11-{day[1:]}", total_cents=cents) for day, cents in days.items()]
     return Usage(days=lines)
-
-
-def test_a_forecast_is_the_difference_of_the_rates_for_the_hours_of_sleep() -> None:
-    schedule = Schedule(UTC, {day: [Hours(8 * 60, 20 * 60)] for day in range(7)})
-    asleep = timedelta(days=30) - schedule.awake_time(NOW, NOW + timedelta(days=30))
-    assert asleep == timedelta(hours=360)
-    told = Forecast(30, asleep, Rates(FULL, Decimal("7.30"))).as_dict()
-    assert told == {
-        "days": 30,
-        "asleep_hours": 360.0,
-        "monthly_awake": "73.00",
-        "monthly_asleep": "7.30",
-        "saves": "32.40",
-        "saves_monthly": "32.85",
-    }
-    assert Forecast(30, asleep, Rates(None, FULL)).saves_monthly is None
-    unknown = Forecast(30, asleep, Rates(FULL, None)).as_dict()
-    assert (unknown["saves"], unknown["saves_monthly"], unknown["monthly_asleep"]) == (None, None, None)
 
 
 def counted(saved: Saved | None, now: datetime, **days: int) -> tuple[Saved, list[int]]:
@@ -247,18 +149,3 @@ def test_each_day_that_is_over_is_counted_once() -> None:
     assert (saved.amount, saved.days, asked) == (Decimal("3.00"), 3, [4])
     assert counted(saved, NOW, d22=140) == (saved, [])
     assert counted(Saved(date(2026, 1, 1), date(2026, 1, 1)), NOW)[1] == [60], "that was left for long"
-
-
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [
-        ("-0.004", "0.00"),
-        ("-0", "0.00"),
-        ("0.005", "0.00"),
-        ("-0.01", "-0.01"),
-        ("1.239", "1.24"),
-        (None, None),
-    ],
-)
-def test_amounts_are_rounded_to_cents_without_a_minus_zero(amount: str | None, text: str | None) -> None:
-    assert in_cents(None if amount is None else Decimal(amount)) == text
