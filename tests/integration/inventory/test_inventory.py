@@ -379,42 +379,6 @@ def test_what_is_no_budget_is_refused(inventory: Inventory, sandbox: Sandbox) ->
     assert sandbox.journal() == []
 
 
-PLACES: dict[str, tuple[Any, str, Any, str, str]] = {
-    "inventory": ({"account": 15}, "900", 900, "900", "the account"),
-    "task": ({"account": 900, "run": 900}, "{run: 5}", 900, "900", "this run"),
-    "variable": (900, "900", {"projects": {"web": 5}}, "900", "project 'web'"),
-    "environment": ({"projects": {"web": 900}}, "900", 900, "{account: 15}", "the account"),
-    "none": ({"projects": {"web": 900}}, "900", 900, "{account: 900, run: 900}", ""),
-}
-"""Budgets of the inventory file, the task, the variable and the environment, and which of them refuses."""
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.usefixtures("ids")
-def test_budgets_of_all_places_hold_on_a_host(place: str, inventory: Inventory, sandbox: Sandbox) -> None:
-    """The lowest limit counts, whichever place has it; none of the others can raise it."""
-    file, task, variable, environment, scope = PLACES[place]
-    inventory.write(budget=file)
-    play = f"""
-- hosts: box
-  gather_facts: false
-  tasks:
-    - name: Order
-      hosted.services.service:
-        {{name: late, product: minecraft, host: node-paris-1, project: web, preset: preset-small,
-          budget: {task}}}
-      ignore_errors: true
-"""
-    run = inventory.ansible.playbook(
-        play,
-        variables={"hosted_budget": variable},
-        env={"HOSTED_SERVICES_BUDGET": environment},
-    ).succeed()
-    assert run["Order"].failed == bool(scope)
-    assert run["Order"].result.get("budget", {}).get("scope", "") == scope
-    assert len(sandbox.ledger()["orders"]) == (0 if scope else 1)
-
-
 # --- Cache ------------------------------------------------------------------------------------------
 
 
