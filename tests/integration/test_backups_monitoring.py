@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import PROFILE
 from integration.backup_machine import NIGHTLY, BackupMachine, DriftMachine, SleepMachine
 from integration.database_servers import free_port
 
@@ -134,42 +133,6 @@ def test_a_check_that_cannot_be_made_is_one_line(machine: BackupMachine) -> None
     (machine.folder / "etc" / "nightly.yml").write_text("- 'a | b'\n")
     code, line = machine.run("check", "nightly")
     assert code == 3 and line.count("\n") == 1 and "|" not in line, line
-
-
-def test_services_that_are_asleep_are_left_out(machine: BackupMachine) -> None:
-    """By their capabilities: no alarm, however the plan selects them, and no backup is asked for.
-
-    Names need not be unique: a newer service of such a name would have no backup, so it is an alarm.
-    """
-    sandbox = machine.sandbox
-    (service,) = sandbox.api("GET", "/api/resources").json()["items"]
-    by_name = {**NIGHTLY, "name": "named", "services": [NAME]}
-    machine.install(NIGHTLY, by_name).succeed()
-    for plan in ("nightly", "named"):
-        machine.good("run", plan)
-    sandbox.profile(PROFILE, **{"suspended.capabilities": "logs"})
-    sandbox.api("POST", f"/api/resources/{service['id']}/suspend")
-    sandbox.clock(advance=2)  # it may take a second
-    sandbox.clear_journal()
-    for plan in ("nightly", "named"):
-        output = machine.good("run", plan)
-        assert "asleep, so left out: it's" in output.replace("\\", ""), output
-        report = machine.report(plan)
-        assert (report["ok"], report["asleep"], report["left_out"]) == (True, [NAME], [])
-        told = machine.metrics(f"hosted-backup-{plan}.prom")
-        assert told["run_problems"] == 0 and told["newest_timestamp_seconds"] > 0
-        assert told["asleep_timestamp_seconds"] > 0 and "left_out" not in told
-        code, line = machine.run("check", plan)
-        assert (code, line) == (0, f"OK: plan {plan}, all 1 services are asleep\n")
-    sandbox.seed({"services": [{"name": NAME, "product": "minecraft", "project": "web"}]})
-    code, output = machine.run("run", "named")
-    assert code != 0 and "2 services" in output and service["id"] in output, output
-    assert not machine.report("named")["ok"] and sandbox.journal("backups.create") == []
-    code, line = machine.run("check", "named")
-    assert code == 3 and "cannot be read" in line and "2 services are named" in line, line
-    sandbox.profile(PROFILE, **{"suspended.capabilities": "files, logs, backups"})
-    machine.good("run", "nightly")
-    assert len(sandbox.journal("backups.create")) == 2, "one that offers backups while it sleeps gets them"
 
 
 # --- Runs that cannot begin -------------------------------------------------------------------------------

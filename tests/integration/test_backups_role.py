@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import PLAY_SECONDS, PROFILE, REPOSITORY
+from integration.ansible_run import PLAY_SECONDS, REPOSITORY
 from integration.backup_machine import NIGHTLY, BackupMachine, tool
 from integration.test_blueprint_killed import register_key
 from unit.plugins.module_utils._resources.clones.platform import files as files_on
@@ -176,21 +176,6 @@ def test_a_foreign_report_in_the_way_is_not_overwritten(machine: BackupMachine) 
     assert "not written by this role, so it stays" in log.read_text()
     for name in foreign:
         assert (machine.folder / name).read_text() == "of somebody else\n" and name in log.read_text()
-
-
-def test_a_copy_that_the_platform_removes_by_itself_is_a_problem(machine: BackupMachine) -> None:
-    """It makes room for the new one, although the plan would have kept it: the history gets no longer."""
-    sandbox = machine.sandbox
-    one = seed(sandbox)["one"]
-    sandbox.profile(PROFILE, **{"backup.limit": "the oldest goes"})
-    for day in range(50):
-        name = f"nightly-2026{day // 28 + 1:02}{day % 28 + 1:02}T020000Z"
-        add(sandbox, one, timedelta(days=60 - day), name)
-    machine.install({"name": "nightly", "services": ["one"], "keep": {"last": 60}}).succeed()
-    machine.bad("run", "nightly")
-    (problem,) = machine.report()["problems"]
-    assert "the platform has removed nightly-20260101T020000Z" in problem and "Keep fewer" in problem
-    assert len(machine.backups(one)) == 50
 
 
 def test_a_lock_that_cannot_be_taken_is_a_failure(
@@ -414,20 +399,3 @@ def test_the_restore_drill(machine: BackupMachine) -> None:
     assert len(sandbox.journal("backups.restore")) == 1
     assert machine.backups(drill) == machine.backups(one) == []
     assert sandbox.api("GET", f"/api/resources/{drill}/files?directory=").json() == []
-
-
-@pytest.mark.parametrize("begins", [2, 3600])
-def test_the_restore_drill_where_a_restore_shows_late(machine: BackupMachine, begins: int) -> None:
-    """It compares when the restore is over, not when it was asked for. If none comes, it says so."""
-    sandbox = machine.sandbox
-    sandbox.seed({"services": [{"name": "drill", "product": "minecraft"}]})
-    sandbox.profile(PROFILE, delay="a second late")
-    sandbox.delays(restore_begins=begins, restore=2)
-    play = "- import_playbook: hosted.services.restore_drill"
-    given = {"drill_service": "drill", "drill_quiet_time": 5}
-    run = machine.ansible.playbook(play, variables=given)
-    if begins == 2:
-        assert run.succeed()["Restore"].result["services"][0]["start_seen"] is True
-    else:
-        said = run["Compare"].message
-        assert run.rc and "did not bring the file back" in said and "was not seen to begin either" in said

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The playbook `blueprint`, as users run it, and the playbook `quickstart`, whose blueprint is shipped."""
+"""The playbook `blueprint`, as users run it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,13 @@ from typing import Any
 import pytest
 import yaml
 
-from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
+from integration.ansible_run import COLLECTIONS, Ansible, Run
 from integration.test_blueprint_files import VAULT, password_in
 from integration.warm import programs
 
-QUICKSTART = "- ansible.builtin.import_playbook: hosted.services.quickstart"
 READING = {"GET", "HEAD"}
 QUOTE = "/api/order/quote"
-PLAYBOOKS = REPOSITORY / "playbooks"
-FILE = PLAYBOOKS / "files" / "quickstart.yml"
 SHOP = """\
 project: shop
 services:
@@ -32,11 +28,6 @@ services:
     host: node-paris-1
     dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
 """
-
-
-def quickstart(ansible: Ansible, *arguments: str) -> Run:
-    (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
-    return ansible.playbook(QUICKSTART, "-i", "account.hosted.yml", *arguments).succeed()
 
 
 def written(sandbox: Sandbox) -> list[str]:
@@ -149,33 +140,6 @@ def test_files_of_different_projects_are_pruned_together(ansible: Ansible, sandb
     blueprint(ansible, blueprint_src=["a.yml", "c.yml", "a.yml"], blueprint_prune=True).succeed()
     assert sandbox.journal() and written(sandbox) == []
 
-
-# --- Quickstart -------------------------------------------------------------------------------------
-
-
-def test_the_intended_error_is_announced_first(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Or those who run the demo take it for one of theirs."""
-    flawed = ansible.folder / "flawed.tar"
-    build_image(
-        flawed, files={"app/hello": b"hello"}, command=["/app/hello"], packages=[("runc", "1.0.0~rc6")]
-    )
-    run = quickstart(ansible, "-e", f"quickstart_flawed_image={flawed}")
-    (first, *_others) = [turn for turn, outcome in enumerate(run.outcomes) if outcome.outcome == "failed"]
-    announced = [outcome.name for outcome in run.outcomes[:first] if "error is intended" in outcome.message]
-    assert announced == ["Announce the error"]
-
-
-@pytest.mark.night
-def test_after_the_playbook_its_blueprint_changes_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
-    quickstart(ansible)
-    sandbox.clear_journal()
-    run = blueprint(ansible, blueprint_src=str(FILE)).succeed()
-    assert changes(run) == []
-    assert sandbox.journal(), "nothing was looked at"
-    assert written(sandbox) == []
-
-
-# --- Plans ------------------------------------------------------------------------------------------
 
 WITH_PLANS = """\
 project: shop

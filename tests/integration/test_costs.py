@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import INVENTORY, Ansible, Run
+from integration.ansible_run import HERE, INVENTORY, Ansible, Run, play_of
 
 ENABLED = {"ANSIBLE_CALLBACKS_ENABLED": "results_file,hosted.services.cost"}
 MONTH = 730 * 60 * 60
@@ -163,3 +163,56 @@ def test_each_way_to_run_a_task_counts_once(ansible: Ansible, sandbox: Sandbox) 
     assert by_name(tried) == {"shared": "-10.74"} and tried["check_mode"]
     assert run.stdout.count("COST") == 2
     assert "service 'dear' would cost 10.74 EUR a month, over max_monthly 1.00 EUR" in run.output
+
+
+FOR_PROGRAMS = """
+from ansible.plugins.callback import CallbackBase
+DOCUMENTATION = '''
+name: jsonl
+type: stdout
+short_description: Writes one line
+description: [Writes one line of JSON.]
+'''
+class CallbackModule(CallbackBase):
+    CALLBACK_VERSION, CALLBACK_TYPE, CALLBACK_NAME = 2.0, "stdout", "jsonl"
+    def v2_playbook_on_stats(self, stats):
+        self._display.display('{"ended": true}')
+"""
+
+
+def test_costs_do_not_stand_in_what_a_program_reads(ansible: Ansible) -> None:
+    (ansible.folder / "callbacks").mkdir()
+    (ansible.folder / "callbacks" / "jsonl.py").write_text(FOR_PROGRAMS)
+    env = {
+        "ANSIBLE_CALLBACKS_ENABLED": "results_file,hosted.services.cost",
+        "ANSIBLE_CALLBACK_PLUGINS": f"{ansible.folder}/callbacks:{HERE / 'callback_plugins'}",
+        "ANSIBLE_STDOUT_CALLBACK": "jsonl",
+    }
+    for expected in ("sum for a month", "No task changed what the services cost"):
+        run = ansible.tasks(f"- hosted.services.service: {{name: lobby, {WHAT}}}\n", env=env).succeed()
+        assert json.loads(run.stdout) == {"ended": True}
+        assert expected in run.stderr
+
+
+def test_a_budget_counts_what_check_mode_predicts(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Those of a run together; what a refusal says is in the data of the unit tests."""
+    ansible.tasks(f"- hosted.services.service: {{name: old, {WHAT}}}\n").succeed()
+    tasks = f"""
+- name: Order
+  hosted.services.service: {{name: "{{{{ item }}}}", {WHAT}}}
+  loop: [one, two, two]
+- name: Delete
+  hosted.services.service: {{name: old, state: absent}}
+- name: Order in its place
+  hosted.services.service: {{name: three, {WHAT}}}
+- name: Order too much
+  hosted.services.service: {{name: four, {WHAT}}}
+  ignore_errors: true
+"""
+    sandbox.clear_journal()
+    budget = {"HOSTED_SERVICES_BUDGET": '{"account": 32.5}'}
+    run = ansible.playbook(play_of(tasks), "--check", env=budget).succeed()
+    assert not any(item.failed for item in run.items("Order"))
+    assert sandbox.writes() == []
+    assert not run["Order in its place"].failed
+    assert "10.46 EUR over" in run["Order too much"].message

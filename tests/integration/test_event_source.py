@@ -102,34 +102,6 @@ def test_a_service_has_its_events(account: Sandbox, tmp_path: Path) -> None:
 
 
 @pytest.mark.night
-def test_an_application_has_its_events(account: Sandbox, tmp_path: Path) -> None:
-    shop = ids(account)["shop"]
-
-    def verdict(**what: Any) -> None:
-        digest = account.api("GET", "/api/apps").json()["items"][0]["imageRef"].partition("@")[2]
-        account.operator("scans/shop", digest=digest, **what)
-
-    async def use(watched: Watched) -> None:
-        await watched.polls(account)
-        account.api("POST", "/api/apps/shop/deploy", {"tag": "v2"})
-        assert (await watched.until("deploy_done"))["verified"]
-        verdict(status="BLOCKED")
-        await watched.until("release_blocked")
-        verdict(lift="looked at by hand")
-        await watched.until("verdict_lifted")
-        account.operator(f"services/{shop}", start_fails=True)
-        account.api("POST", "/api/apps/shop/deploy", {"tag": "v1"})
-        if account.control("GET", "/profile")["values"]["deploy.failed"] != "the previous version runs again":
-            await watched.until("deploy_failed")
-            account.operator(f"services/{shop}", start_fails=False)
-            account.api("POST", "/api/apps/shop/deploy", {"tag": "v2"})
-            assert (await watched.until("service_back"))["after"] == "deploy_failed"
-
-    watched = run_source(arguments(account, tmp_path), use)
-    assert [error.message for event in watched.events for error in SCHEMA.iter_errors(event)] == []
-
-
-@pytest.mark.night
 def test_an_account_has_its_events(account: Sandbox, tmp_path: Path) -> None:
     blueprint = tmp_path / "games.yml"
     blueprint.write_text(yaml.safe_dump(BLUEPRINT))

@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.inventory.conftest import Inventory
 from integration.proxy_server import ProxyServer, running
-from unit.plugins.module_utils._resources.platform import id_of, run
 
 POISONED = {
     "name", "label", "shortName", "locationLabel", "hourlyLabel", "message", "email", "detail", "content",
@@ -69,60 +65,6 @@ def check(output: str, folder: Path) -> None:
     assert "defect of the collection" not in output
     assert "Traceback" not in output
     assert [char for char in set(output) if not char.isprintable() and char != "\n"] == []
-
-
-def more(pair: bytes) -> Callable[[bytes], bytes]:
-    """Return what puts one key more, with its value, into each object."""
-    return lambda content: re.sub(rb"\{(?!\})", lambda found: b"{" + pair + b", ", content)
-
-
-ANSWERS = {
-    "long numbers": lambda content: re.sub(rb": ?\d+", b": 1" + b"0" * 400, content),
-    "longer numbers": lambda content: re.sub(rb": ?\d+", b": " + b"9" * 6000, content),
-    "no numbers": lambda content: re.sub(rb": ?\d+", b": NaN", content),
-    "infinite numbers": lambda content: re.sub(rb": ?\d+", b": 1e999", content),
-    "more numbers of two parts": more(b'"oddCents": 1' + b"0" * 298 + b"e99"),
-    "more numbers as texts": more(b'"oddCents": "1e999990"'),
-    "more numbers as larger texts": more(b'"oddCents": "1e99999999999"'),
-    "more numbers under endless keys": more(b'"' + b"K" * 200_000 + b'": 1'),
-    "no end": lambda content: b"[" * 200_000,
-    "too deep": lambda content: b"[" * 101 + b"]" * 101,
-}
-MODULES = ("service_info", "account_info", "project_info")
-
-
-def test_answers_without_bounds_are_told(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Numbers that no amount has, and nesting: each in a sentence. Nothing of it is in a result."""
-    sandbox.seed(SEED)
-    tasks = []
-    with ExitStack() as stack:
-        for name, change in ANSWERS.items():
-            url = stack.enter_context(running(ProxyServer(sandbox, change=change))).url
-            for module in MODULES:
-                options: dict[str, Any] = {"base_url": url, "retries": 0}
-                if module == "account_info":
-                    options["include"] = ["overview", "wallet", "daily_spend", "invoices"]
-                tasks.append({"name": f"{module} {name}", f"hosted.services.{module}": options})
-        bomb = ProxyServer(sandbox, refuse=lambda *call: b"<" * 100_000)
-        tasks.append({
-            "name": "tags without an end", "hosted.services.account_info": {
-                "base_url": stack.enter_context(running(bomb)).url,
-            },
-        })  # fmt: skip
-        run = ansible.tasks(json.dumps(tasks), "ignore_errors: true\n")
-    check(run.output, ansible.folder)
-    for outcome in run.outcomes:
-        assert outcome.failed or "numbers" in outcome.name, outcome
-        assert not re.search(r": (NaN|Infinity)|\d{300}", json.dumps(outcome.result)), outcome
-    assert len(run.outcomes) == len(tasks)
-
-
-def test_no_key_takes_the_place_of_another(sandbox: Sandbox) -> None:
-    sandbox.seed(SEED)
-    with running(ProxyServer(sandbox, change=more(b'"Id": "other", "NAME": "other"'))) as proxy:
-        platform: Any = SimpleNamespace(base_url=proxy.url, token=sandbox.token)
-        shown = run(platform, SERVICE_INFO)["services"]
-    assert [(each["id"], each["name"]) for each in shown] == [(id_of(sandbox, n), n) for n in ("mc", "db")]
 
 
 EXPRESSIONS = ["RUN", pytest.param("'TEXT' == RUN", marks=pytest.mark.night)]

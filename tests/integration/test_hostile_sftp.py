@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import asyncssh
@@ -19,13 +17,11 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import SftpAccess
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import FILES
-from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from integration.proxy_server import ProxyServer, running
 from unit.plugins.module_utils._resources.platform import id_of, run
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
 from unit.plugins.module_utils._sftp.odd_servers import Plain, odd_server
@@ -156,18 +152,6 @@ def test_a_name_that_is_none_is_refused(name: bytes, tmp_path: Path) -> None:
         done = sync(server, direction="pull", src="src", dest=str(tmp_path / "dest"))
     assert "the server sent an invalid file name" in done["msg"]
     assert not (tmp_path / "dest").exists()
-
-
-@pytest.mark.parametrize("name", ["", "../x", "a/b", "a\0b"])
-def test_a_name_that_is_none_is_refused_from_the_platform_as_well(name: str, sandbox: Sandbox) -> None:
-    sandbox.seed({"services": [{"name": "one", "product": "minecraft", "files": {"a.txt": ""}}]})
-
-    def change(content: bytes) -> bytes:
-        return content.replace(b'"a.txt"', json.dumps(name).encode())
-
-    with running(ProxyServer(sandbox, change=change)) as proxy:
-        platform: Any = SimpleNamespace(base_url=proxy.url, token=sandbox.token)
-        assert "is no file name" in run(platform, FILE_INFO, service="one")["msg"]
 
 
 # --- Bounds ---------------------------------------------------------------------------------------------

@@ -79,24 +79,6 @@ def test_database_url(ansible: Ansible, sandbox: Sandbox, ids: dict[str, str], u
     assert written(ansible) == f"{url} {url} {games}"
 
 
-@pytest.mark.parametrize("way", ["template", "token file"])
-def test_settings_come_from(way: str, ansible: Ansible, sandbox: Sandbox, url: str, tmp_path: Path) -> None:
-    """Keywords win over variables, and these over the environment; `test_two_platforms.py` has more ways."""
-    env: dict[str, str | None] = {
-        "HOSTED_SERVICES_TOKEN": "wrong",
-        "HOSTED_SERVICES_URL": "http://127.0.0.1:1",
-    }
-    (tmp_path / "token").write_text(f"{sandbox.token}\n")
-    variables, keyword = {
-        "template": (f'hosted_services_token: "{{{{ t }}}}", t: {sandbox.token}', ""),
-        "token file": ("hosted_services_token: wrong", f", token_file='{tmp_path}/token'"),
-    }[way]
-    variables += f', hosted_services_url: "{{{{ u }}}}", u: "{sandbox.base_url}"'
-    lookup = f"lookup('hosted.services.database_url', 'orders'{keyword})"
-    write(ansible, lookup, variables=f"{{{variables}}}", env=env).succeed()
-    assert written(ansible) == url
-
-
 REFUSED = {
     "'oders'": "did you mean 'orders'?",
     "'survival'": "the platform refused",

@@ -113,43 +113,6 @@ def test_a_sample_of_plays_stays_within_its_budget(platform: Sandbox, tmp_path: 
     assert problems(platform, tmp_path, seed, Profile.NAMES[seed % 3]) == []
 
 
-def breaks(play: BudgetPlay) -> bool:
-    """Tell whether a play breaks its budget if nothing holds it back, by adding up its tasks one by one."""
-    limits = play.limits
-    rates = {change.service(unit): change.before for _run, change, unit in play.services()}
-    homes = {change.service(unit): change.home(False) for _run, change, unit in play.services()}
-    begun, broken = sum(rates.values()), False
-    for _run, change, unit in play.services():
-        name = change.service(unit)
-        moves = homes[name] != change.home(True)
-        rates[name], homes[name] = change.after, change.home(True)
-        if not (change.adds > 0 or moves):
-            continue
-        there = sum(rate for service, rate in rates.items() if homes[service] == "games")
-        into = homes[name] == "games"
-        broken |= change.adds > 0 and limits.account is not None and sum(rates.values()) > limits.account
-        broken |= into and "games" in limits.projects and there > limits.projects["games"]
-        broken |= change.adds > 0 and limits.run is not None and sum(rates.values()) - begun > limits.run
-    return broken
-
-
-def one_by_one(play: BudgetPlay) -> bool:
-    """Tell whether the tasks of a play come in the order in which they are written."""
-    [run, *others] = play.runs
-    return (
-        play.mode == "quiet" and not others and run.strategy == "linear" and not (run.serial or run.as_module)
-    )
-
-
-@pytest.mark.night
-def test_each_play_that_breaks_its_budget_without_a_guard_is_found(platform: Sandbox, tmp_path: Path) -> None:
-    drawn = [play for play in map(draw_play, range(100, 400)) if one_by_one(play)][:8]
-    found = {play.seed: Stage(platform, tmp_path, guarded=False).run(play).problems for play in drawn}
-    expected = {play.seed for play in drawn if breaks(play)}
-    assert {seed for seed, told in found.items() if told} == expected
-    assert 3 <= len(expected) < len(drawn)
-
-
 def parallel_orders() -> BudgetPlay:
     """Return a play of five hosts, each of which orders at the same time; one order fits."""
     order = Change(1, "order", LARGE, "shop")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people reported about keys and SFTP: keys as they are written, servers and users as they are."""
+"""What people reported about SFTP: servers, users and agents as they are."""
 
 from __future__ import annotations
 
@@ -17,77 +17,12 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import SFTP_HOST_KEY
-from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.mirrored import fill, holds, sync
 from unit.plugins.module_utils._sftp.servers import Server, make_key
 from unit.plugins.results import Result
 
 Sync = Callable[..., dict[str, Any]]
-
-# --- Lines of public keys -------------------------------------------------------------------------------
-
-OPTIONS = r'from="10.0.0.0/8,*.example",command="echo \"a b\" > /tmp/x",no-pty '
-KEYS = """
-- hosts: localhost
-  gather_facts: false
-  tasks:
-    - name: Register
-      hosted.services.ssh_key: {name: "{{ item.key }}", public_key: "{{ item.value }}"}
-      loop: "{{ lines | dict2items }}"
-      loop_control: {label: "{{ item.key }}"}
-    - name: Register again
-      hosted.services.ssh_key: {name: anna, public_key: "{{ written }}"}
-      loop: "{{ forms }}"
-      loop_control: {loop_var: written}
-    - name: Restrict
-      hosted.services.ssh_key: {name: new, public_key: "{{ options }}{{ lines.anna }}"}
-      ignore_errors: true
-    - name: Restrict in a blueprint
-      hosted.services.blueprint:
-        blueprint: {project: shop, ssh_keys: {new: "{{ options }}{{ lines.anna }}"}}
-      ignore_errors: true
-    - name: Keep in a blueprint
-      hosted.services.blueprint:
-        blueprint: {project: shop, ssh_keys: {anna: "{{ lines.anna }}"}}
-    - name: Revoke
-      hosted.services.ssh_key: {public_key: "{{ item.value }}", state: absent}
-      loop: "{{ revoked | dict2items }}"
-      loop_control: {label: "{{ item.key }}"}
-    - name: Revoke what a file of authorized keys has
-      hosted.services.ssh_key: {public_key_file: "{{ playbook_dir }}/authorized_keys", state: absent}
-"""
-
-
-def test_a_key_is_what_a_public_key_file_holds(ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Blanks of any kind stand between its parts. A restriction is refused, and does not save a key."""
-    words = {
-        name: make_key(tmp_path / name).with_suffix(".pub").read_text().split()[:2]
-        for name in ("anna", "bob", "cleo")
-    }
-    lines = {name: f"{kind}\t{blob}\t{name} at home" for name, (kind, blob) in words.items()}
-    kind, blob = words["anna"]
-    forms = [f"{kind} {blob}\tanna", f"{kind}\t{blob} anna", f" {kind}  {blob}\u00a0anna\r\n"]
-    (tmp_path / "authorized_keys").write_text(f"{OPTIONS}{lines['cleo']}\n")
-    revoked = {name: (OPTIONS if name == "bob" else "") + lines[name] for name in ("anna", "bob")}
-    given = {"lines": lines, "forms": forms, "options": OPTIONS, "revoked": revoked}
-    run = ansible.playbook(KEYS, variables=given).succeed()
-    assert all(item.result["changed"] for item in run.items("Register")), run.output
-    assert [item.result["ssh_key"]["label"] for item in run.items("Register")] == [
-        f"{name} at home" for name in lines
-    ]
-    assert not any(item.result["changed"] for item in run.items("Register again"))
-    for refused in ("Restrict", "Restrict in a blueprint"):
-        assert "has options in front of the key" in run[refused].message, run.output
-        assert blob not in run[refused].message
-    assert not any("register SSH key" in done for done in run["Keep in a blueprint"].result["actions"])
-    assert all(item.result["changed"] for item in run.items("Revoke")), run.output
-    assert run["Revoke what a file of authorized keys has"].result["changed"]
-    assert sandbox.api("GET", "/api/users/me/ssh-keys").json() == []
-
-
-# --- Users and servers as they are ----------------------------------------------------------------------
 
 
 @pytest.fixture(params=["openssh", pytest.param("proftpd", marks=pytest.mark.night), "rclone"])
@@ -195,9 +130,6 @@ def test_a_server_shows_the_key_that_is_known(tmp_path: Path, push: Sync) -> Non
         assert pushed(push(server, host="localhost"), server), "known by its address alone"
         (tmp_path / "known").write_text(f"{elsewhere}\n@revoked {line}\n")
         assert "is revoked" in push(server)["msg"]
-
-
-# --- Keys of an agent -----------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import unicodedata
 from typing import Any
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import BOTH_WAYS, Ansible, Run, play_of
+from integration.ansible_run import BOTH_WAYS, Ansible, play_of
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
 SIZE = "{cpu_cores: 1, ram_gb: 2, storage_gb: 10}"
@@ -244,61 +244,4 @@ def test_a_name_is_one_in_both_forms(ansible: Ansible, sandbox: Sandbox) -> None
     assert "did you mean 'Mauer' (U+0061, not U+0430)?" in run["Another letter"].message
 
 
-EXPORT = """
-- name: Export
-  hosted.services.blueprint_info: {project: games}
-  register: found
-- ansible.builtin.copy: {content: "{{ found.blueprints[0].text }}", dest: games.yml, mode: "0600"}
-- name: Apply
-  hosted.services.blueprint: {src: games.yml}
-"""
-
-
-def test_an_export_keeps_what_turns_a_name_around(ansible: Ansible, sandbox: Sandbox) -> None:
-    name = "left\u202eright"
-    sandbox.seed({"projects": ["games"], "services": [
-        {"name": name, "product": "minecraft", "project": "games"}]})  # fmt: skip
-    run = ansible.tasks(EXPORT, env={"ANSIBLE_STDOUT_CALLBACK": "default"}).succeed()
-    assert not run["Apply"].result["changed"]
-    assert names(sandbox, "service") == [name]
-
-
 # --- Files of blueprints ------------------------------------------------------------------------------
-
-NUMBERS = {
-    f"dimensions: {SIZE[:-3]}010}}": "dimensions.storage_gb",
-    "max_monthly: 1:30": "max_monthly",
-    "max_monthly: .inf": "max_monthly",
-    f"max_monthly: {'9' * 6000}": "max_monthly",
-}
-
-
-def applied(ansible: Ansible, *texts: str) -> list[str]:
-    """Apply some files, and return what each says. None of them is right."""
-    for number, text in enumerate(texts):
-        (ansible.folder / f"wrong{number}.yml").write_text(text)
-    tasks = "".join(
-        f"- name: File {number}\n  hosted.services.blueprint: {{src: wrong{number}.yml}}\n"
-        "  ignore_errors: true\n"
-        for number in range(len(texts))
-    )
-    run: Run = ansible.tasks(tasks).succeed()
-    assert all(run[f"File {number}"].failed for number in range(len(texts)))
-    return [run[f"File {number}"].message for number in range(len(texts))]
-
-
-def test_numbers_and_keys_that_yaml_reads_otherwise(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Each message has the file, the line and the key; a project under both of its names is told."""
-    sandbox.seed({"projects": ["bakery", "old-bakery"]})
-    numbers = [f"project: bakery\nservices:\n  world:\n    {line}\n" for line in NUMBERS]
-    day = "services: {world: {GAME, variables: {motd: 2026-01-31}}}".replace("GAME", GAME)
-    both = f"project: bakery\nwas: old-bakery\n{day}\n"
-    *found, key, two = applied(ansible, *numbers, "project: bakery\non: push\n", both)
-    for number, (said, place) in enumerate(zip(found, NUMBERS.values(), strict=True)):
-        assert f"wrong{number}.yml:4:" in said
-        assert f"services.world.{place}: it is not a number in plain digits" in said
-    assert "wrong4.yml:2:1: on: there is no such key" in key
-    assert "'bakery'" in two
-    assert "'old-bakery'" in two
-    assert "both are there" in two
-    assert not [each for each in sandbox.journal() if each["method"] != "GET" and "quote" not in each["path"]]

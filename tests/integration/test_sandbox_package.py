@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import signal
@@ -15,7 +14,6 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -29,7 +27,6 @@ pytestmark = pytest.mark.night
 GUIDE = REPOSITORY / "docs" / "guides" / "testing-your-playbooks.md"
 GUIDE_SECONDS = 1800
 SOURCES = REPOSITORY / "tests" / "sandbox"
-ANY_PORTS = [f"--{name}=0" for name in ("port", "control-port", "sftp-port", "registry-port")]
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
@@ -49,27 +46,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-@pytest.fixture(scope="module")
-def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment into which the wheel was installed."""
-    folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-    python = str(folder / "bin" / "python")
-    subprocess.run([*PIP, "--python", python, "install", str(wheel)], check=True)
-    return folder / "bin"
-
-
-@pytest.fixture
-def running(programs: Path, tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """What the installed sandbox says of itself; it runs in the background."""
-    command = [str(programs / "hosted-sandbox"), *ANY_PORTS, "--ready-file=ready.json", "--detach=log"]
-    subprocess.run(command, cwd=tmp_path, env={}, check=True, timeout=600)
-    facts = json.loads((tmp_path / "ready.json").read_text())
-    yield facts
-    headers = {"X-Control-Secret": facts["control_secret"]}
-    requests.post(facts["control_url"] + "/stop", headers=headers, timeout=10).raise_for_status()
-
-
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         held = set(archive.namelist())
@@ -77,20 +53,6 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {name for name in held if ".dist-info/" not in name} == package
     assert {"hosted_sandbox/py.typed", "hosted_sandbox/registry/vulnerabilities.yaml"} <= held
     assert wheel.name == f"hosted_sandbox-{__version__}-py3-none-any.whl"
-
-
-def test_it_runs_where_nothing_else_is(programs: Path, running: dict[str, Any]) -> None:
-    alone = subprocess.run(
-        [str(programs / "python"), "-c", "import ansible"], capture_output=True, check=False
-    )
-    assert alone.returncode != 0
-    headers = {"Authorization": f"Bearer {running['tokens']['full']}"}
-    body = {"name": "web"}
-    made = requests.post(running["base_url"] + "/api/projects", json=body, headers=headers, timeout=30)
-    assert made.status_code == 201
-    found = requests.get(running["base_url"] + "/api/projects", headers=headers, timeout=30).json()
-    assert [project["name"] for project in found] == ["default", "web"]
-    assert running["version"] == __version__
 
 
 # --- The guide ----------------------------------------------------------------------------------------

@@ -119,17 +119,6 @@ def test_it_is_started_once(role: Role) -> None:
 
 
 @pytest.mark.night
-def test_in_memory_another_seed_begins_anew(role: Role) -> None:
-    """Without a data folder the seed is what there is; with the same one nothing is touched."""
-    role.play(sandbox_data_dir="").succeed()
-    role.create("lost")
-    assert changes(role.play(sandbox_data_dir="")) == 0
-    assert role.projects() == ["web", "lost"]
-    assert changes(role.play(sandbox_data_dir="", sandbox_seed={"projects": ["shop"]})) > 0
-    assert role.projects() == ["shop"]
-
-
-@pytest.mark.night
 def test_check_mode_says_and_does_nothing(role: Role) -> None:
     """It says what would change in every state, and changes nothing."""
     assert changes(role.play("--check")) > 0

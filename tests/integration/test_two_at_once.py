@@ -39,7 +39,7 @@ ORDER = """
     secrets_dest: secrets.json
     wait_interval: 0.2
 """
-Both = Callable[[str], list[Run]]
+Both = Callable[..., list[Run]]
 
 
 class Relay(ProxyServer):
@@ -100,9 +100,9 @@ def both(tmp_path: Path, sandbox: Sandbox, relay: Relay) -> Both:
         controllers.append(Ansible(folder, sandbox))
         controllers[-1].environment["HOSTED_SERVICES_URL"] = relay.url
 
-    def run(tasks: str) -> list[Run]:
+    def run(tasks: str, **env: str) -> list[Run]:
         with ThreadPoolExecutor(len(controllers)) as pool:
-            return list(pool.map(lambda controller: controller.tasks(tasks), controllers))
+            return list(pool.map(lambda controller: controller.tasks(tasks, env=env), controllers))
 
     return run
 
@@ -153,6 +153,13 @@ def test_an_order_that_was_overtaken_is_not_placed(both: Both, relay: Relay, san
     assert [run.rc for run in runs] == [0, 0], runs[0].output + runs[1].output
     assert len(sandbox.ledger()["orders"]) == 1
     assert any("appeared before it was ordered" in said(run["Order"]) for run in runs)
+
+
+def test_two_runs_that_share_a_folder_order_once(both: Both, sandbox: Sandbox, tmp_path: Path) -> None:
+    """As the slices of a job of AWX on one node do (docs/guides/awx-slices.md)."""
+    runs = both(ORDER, HOSTED_SERVICES_HOME=str(tmp_path / "shared"))
+    assert sorted(run["Order"].result["changed"] for run in runs) == [False, True]
+    assert len(sandbox.ledger()["orders"]) == 1
 
 
 def listed(sandbox: Sandbox, path: str) -> int:

@@ -58,7 +58,6 @@ a token in a variable:
 a variable of its own:
   host: {hosted_services_token: "{{ deeper }}", deeper: token-of-west}
   asked: west by its own
-a file of its own: {host: {hosted_services_token_file: "{{ playbook_dir }}/token"}, asked: west by its own}
 a task that names another platform: {ask: {base_url: "{{ east }}"}, asked: east by its own}
 its environment names another platform:
   play: {environment: {HOSTED_SERVICES_URL: "{{ east }}"}}
@@ -67,9 +66,6 @@ a task that names the same platform: {ask: {base_url: "{{ west }}/"}, asked: wes
 a task that names a token: {ask: {token: of-task}, asked: west by the task's}
 its environment names a token:
   play: {environment: {HOSTED_SERVICES_TOKEN: of-task}}
-  asked: west by the task's
-its environment names a file:
-  play: {environment: {HOSTED_SERVICES_TOKEN_FILE: "{{ playbook_dir }}/of-task"}}
   asked: west by the task's
 an option before the environment:
   ask: {token: of-task}
@@ -86,20 +82,14 @@ another setting of the host:
   host: {hosted_token_env: TOKEN_OF_WEST, hosted_services_auth_scheme: Wrong}
   asked: west by another
   says: [not accepted]
-another setting of the task:
-  host: {hosted_token_env: TOKEN_OF_WEST, hosted_services_auth_scheme: Wrong}
-  ask: {auth_scheme: Bearer}
-  asked: west by its own
 a lookup: {look_up: "", asked: west by its own}
 a lookup on another platform: {look_up: ", base_url=east", asked: east by its own}
-a lookup by another token: {look_up: ", token='of-task'", asked: west by the task's}
 a default and an option:
   ask: {token_file: /other}
   play: {module_defaults: {group/hosted.services.all: {token: token-of-east}}}
   says: [which may belong to two accounts; keep only one of them]
 an option that is empty: {ask: {token: "{{ none }}"}, says: [token is ]}
 a file that is empty: {ask: {token_file: "{{ none }}"}, says: [token_file is ]}
-a platform that is empty: {ask: {base_url: "{{ none }}"}, says: [base_url is ]}
 the token of the environment, on a host of another account:
   host: {hosted_token_handed_on: false}
   act: {name: web, state: stopped}
@@ -112,33 +102,13 @@ deleting by another token:
   act: {id: "{{ web }}", state: absent, token: sandbox-other-token}
   asked: west by its own # of another account, of the same scope
   says: [with another token]
+two tokens, for a lookup:
+  host: {hosted_token_env: A, hosted_services_token: b}
+  look_up: ""
+  says: [each name a token]
 deleting what is gone: {act: {id: gone, state: absent}, asked: west by its own}
 """
 """Tasks on a host of west, while the environment names east: who has to be asked, and what has to be said."""
-CONTRADICTIONS = """
-two platforms: {host: {hosted_services_url: "https://api.example.com"}, says: [name two platforms]}
-two tokens: {host: {hosted_token_env: A, hosted_services_token: b}, says: [each name a token]}
-a token and a file:
-  host: {hosted_services_token: b, hosted_services_token_file: /a}
-  says: [hosted_services_token and hosted_services_token_file of, each name a token]
-two sources: {host: {hosted_token_env: A, hosted_token_file: b}, says: [each name a token]}
-no such variable:
-  host: {hosted_token_variable: vault_west}
-  says: ["in the variable vault_west, which is not"]
-no such environment: {host: {hosted_token_env: NO_TOKEN}, says: [in the environment variable NO_TOKEN]}
-no such file: {host: {hosted_token_file: /no/token}, says: ["token_file '/no/token' cannot be read"]}
-a platform of nothing: {host: {hosted_url: "{{ '' }}"}, says: ["the variable hosted_url is set, but"]}
-a token of nothing:
-  host: {hosted_services_token: "{{ none }}"}
-  says: ["hosted_services_token is set, but"]
-"""
-"""What cannot be told, by tasks and by lookups: nothing is asked, of neither platform."""
-
-
-def cases() -> dict[str, dict[str, Any]]:
-    refused = yaml.safe_load(CONTRADICTIONS)
-    looked_up = {f"a lookup: {name}": {"look_up": "", **case} for name, case in refused.items()}
-    return {**yaml.safe_load(CASES), **refused, **looked_up}
 
 
 def task(case: dict[str, Any]) -> dict[str, Any]:
@@ -204,7 +174,7 @@ def test_each_task_asks_its_platform_by_its_token(
     in_process: bool, ansible: Ansible, east: Sandbox, west: Sandbox
 ) -> None:
     """The nearest wins, no token goes to another platform, and what may be of two accounts is refused."""
-    pair, all_cases = Pair(ansible, east, west), cases()
+    pair, all_cases = Pair(ansible, east, west), yaml.safe_load(CASES)
     run = pair.run(all_cases, in_process)
     found = {name: pair.problems(case, run[name]) for name, case in all_cases.items()}
     assert {name: problems for name, problems in found.items() if problems} == {}
@@ -327,14 +297,6 @@ def test_a_static_host_of_another_service_stays_what_it_is(files: Files) -> None
     run = files.delete("mine").succeed()
     assert files.deleted == []
     assert "api is service no-such (no token named) there" in " ".join(run.output.split())
-
-
-def test_an_inventory_refuses_a_token_and_a_file_of_the_environment(files: Files) -> None:
-    files.write("east", token_env=None)
-    env = {"HOSTED_SERVICES_TOKEN": EAST, "HOSTED_SERVICES_TOKEN_FILE": "/other"}
-    run = files.delete("all", env=env)
-    assert files.deleted == [] and not files.sandboxes["east"].journal()
-    assert "which may belong to two accounts; keep only one of them" in " ".join(run.output.split())
 
 
 def test_a_service_called_like_a_group_of_another_file_is_a_host(files: Files) -> None:

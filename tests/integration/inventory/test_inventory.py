@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -75,30 +76,6 @@ def test_groups_and_variables(inventory: Inventory, sandbox: Sandbox, ids: dict[
         "hosted_status": "ACTIVE",
         "hosted_url": sandbox.base_url,
     }
-
-
-def test_many_services(inventory: Inventory, sandbox: Sandbox) -> None:
-    """Three hundred services, one call for 50 of them for the metrics, the same list twice."""
-    services = [
-        {"name": f"app-{n:03}", "product": "linux", "project": f"p{n % 5}", "public": False}
-        for n in range(300)
-    ]
-    sandbox.seed({"services": services})
-    sandbox.clear_journal()
-    first = inventory.list(include_metrics=True)
-    calls = routes(sandbox)
-    assert calls == {
-        "projects.list": 1,
-        "projects.get": 5,
-        "resources.list": 1,
-        "resources.metrics": 6,
-        "sftp.get": 300,
-    }
-    assert len(first.hosts) == 300
-    assert {host["hosted_state"] for host in first.hosts.values()} == {"running"}
-    assert all(host["ansible_user"] for host in first.hosts.values())
-    assert [len(first.groups[f"project_p{n}"]) for n in range(5)] == [60] * 5
-    assert inventory.list(include_metrics=True, connect_with="none").groups == first.groups
 
 
 AWKWARD = {
@@ -379,42 +356,6 @@ def test_what_is_no_budget_is_refused(inventory: Inventory, sandbox: Sandbox) ->
     assert sandbox.journal() == []
 
 
-PLACES: dict[str, tuple[Any, str, Any, str, str]] = {
-    "inventory": ({"account": 15}, "900", 900, "900", "the account"),
-    "task": ({"account": 900, "run": 900}, "{run: 5}", 900, "900", "this run"),
-    "variable": (900, "900", {"projects": {"web": 5}}, "900", "project 'web'"),
-    "environment": ({"projects": {"web": 900}}, "900", 900, "{account: 15}", "the account"),
-    "none": ({"projects": {"web": 900}}, "900", 900, "{account: 900, run: 900}", ""),
-}
-"""Budgets of the inventory file, the task, the variable and the environment, and which of them refuses."""
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.usefixtures("ids")
-def test_budgets_of_all_places_hold_on_a_host(place: str, inventory: Inventory, sandbox: Sandbox) -> None:
-    """The lowest limit counts, whichever place has it; none of the others can raise it."""
-    file, task, variable, environment, scope = PLACES[place]
-    inventory.write(budget=file)
-    play = f"""
-- hosts: box
-  gather_facts: false
-  tasks:
-    - name: Order
-      hosted.services.service:
-        {{name: late, product: minecraft, host: node-paris-1, project: web, preset: preset-small,
-          budget: {task}}}
-      ignore_errors: true
-"""
-    run = inventory.ansible.playbook(
-        play,
-        variables={"hosted_budget": variable},
-        env={"HOSTED_SERVICES_BUDGET": environment},
-    ).succeed()
-    assert run["Order"].failed == bool(scope)
-    assert run["Order"].result.get("budget", {}).get("scope", "") == scope
-    assert len(sandbox.ledger()["orders"]) == (0 if scope else 1)
-
-
 # --- Cache ------------------------------------------------------------------------------------------
 
 
@@ -460,6 +401,30 @@ def test_cached_warnings(inventory: Inventory, sandbox: Sandbox, tmp_path: Path)
     assert len(first.hosts) == 4 and len(lacking) == 1
     assert "the sftp of 1 of 4 services could not be read" in first.output
     assert f"{lacking[0]!r}" in first.output
+    assert inventory.listed(**kept) == first
+
+
+def held(content: Any) -> str:
+    """Return what a file of the cache holds of this."""
+    return json.dumps({"__payload__": json.dumps(content)})
+
+
+SHAPES = ["[]", *map(held, ([], "text", {"services": 1}, {"services": [{"id": "x"}], "projects": {}}))]
+
+
+@pytest.mark.usefixtures("ids")
+def test_a_cache_of_another_shape_is_not_used(inventory: Inventory, tmp_path: Path) -> None:
+    kept: dict[str, Any] = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}
+    kept["cache_connection"] = str(tmp_path / "cache")
+    first = inventory.listed(**kept)
+    [cached] = (tmp_path / "cache").iterdir()
+    whole = cached.read_text()
+    for shape in SHAPES:
+        cached.write_text(shape)
+        again = inventory.listed(**kept)
+        assert again.hosts == first.hosts and again.groups == first.groups, shape
+        assert "the inventory's cache is not as it was written, and is not used" in again.output
+        assert cached.read_text() == whole, shape
     assert inventory.listed(**kept) == first
 
 
