@@ -27,15 +27,13 @@ from .applications.lookup import OnAppOptions, redirected
 from .applications.releases import AppRecords
 from .applications.rollout import Deployed, HealthCheck, health_steps
 from .blueprints.contents import ENVIRONMENTS, VARIABLES, Contents, read_contents
-from .blueprints.document import Entry, SourceOptions
-from .blueprints.hiding import OnBlueprint
+from .blueprints.document import Entry, OnBlueprint, SourceOptions
 from .blueprints.members import check_neighbors, check_no_id, find_home, remember, warn_of_dropped
 from .blueprints.parts import Arguments, Part, Parts, levels, new_part
 from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
 from .project import PROJECT
-from .relocations.work import rescued
 from .service import SERVICE, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
 from .services.settings import NEXT_START, SETTINGS, later_settings, observe
@@ -46,6 +44,7 @@ from .shared.names import same_name
 from .shared.options import FilePath, StateDirOptions, WaitOptions, check_max_parallel, option
 from .shared.pending import ENVIRONMENT as ENVIRONMENT_CHANGE
 from .shared.plan import Plan, Resource, Step, Task, plan_with
+from .shared.runner import rescued
 from .shared.task_errors import Invalid
 from .ssh_key import SSH_KEY
 
@@ -54,14 +53,10 @@ SIZE_OF_APP = ("dimensions", "max_monthly")
 
 @dataclass(frozen=True, kw_only=True)
 class BlueprintOptions(SourceOptions, DeletingOptions, BudgetOptions):
-    """The options of module blueprint."""
-
     secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
 
 
 class BlueprintResource(OnBlueprint[BlueprintOptions]):
-    """A whole project."""
-
     result_key = "parts"
 
     def plan(self, task: Task[BlueprintOptions]) -> Plan:
@@ -114,7 +109,6 @@ def read_checked(task: Task[SourceOptions]) -> Contents:
 
 
 def planned(task: Task[SourceOptions], found: Sequence[Part]) -> Parts:
-    """Return parts with their plans, or with what keeps them from being made."""
     parts = Parts(task, found, max_parallel=task.options.max_parallel)
     parts.make_plans()
     return parts
@@ -165,7 +159,6 @@ class Assembly:
         self.project = self.add(Entry("project", contents.project, {}), PROJECT, self._project_arguments)
 
     def add_all(self) -> list[Part]:
-        """Add everything that the blueprint describes, and return all parts."""
         contents = self.contents
         for entry in contents.services:
             self.add_service(entry)
@@ -258,7 +251,6 @@ class Assembly:
         return [self.add(entry, APP_SETTINGS_RESOURCE, arguments, [app, *before])]
 
     def add_environment(self, entry: Entry) -> None:
-        """Add the environment of an application, which needs all that it refers to."""
         variables, secret = (entry.values.get(name) for name in ENVIRONMENTS)
         if not variables and not secret:
             return
@@ -330,7 +322,6 @@ class Assembly:
         return self.add(entry, APP_RELEASE, arguments, [ready])
 
     def add_health_check(self, entry: Entry, settings: Sequence[Part]) -> None:
-        """Add the check that an application responds, once it is deployed and has its settings."""
         check = entry.values.get("health_check")
         if not check:
             return
@@ -365,8 +356,6 @@ def digest_of(pushed: Part | None, image: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class CommandedDeployOptions(AppDeployOptions):
-    """The release to deploy, and the launch command that comes with it."""
-
     command: str | None = None
 
 
@@ -428,8 +417,6 @@ class AppSettingsOptions(ServiceOptions):
 
 
 class AppSettingsResource(Resource[AppSettingsOptions]):
-    """What an application has as a service: its size, its network and its command."""
-
     result_key = SERVICE.result_key
     name = SERVICE.name
 
@@ -456,7 +443,6 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
 
 
 def waits_for_start(task: Task[AppSettingsOptions], view: View) -> bool:
-    """Tell whether a setting of an application takes effect only once its container is started anew."""
     service = view.service
     has_power = service.capabilities is None or "powerSignals" in service.capabilities
     if service.status != ServiceStatus.ACTIVE or not has_power:
@@ -474,8 +460,6 @@ APP_SETTINGS_RESOURCE = AppSettingsResource()
 
 @dataclass(frozen=True, kw_only=True)
 class AppHealthOptions(OnAppOptions, WaitOptions, StateDirOptions):
-    """What to request of an application, and the deploy to roll back if it is not healthy."""
-
     health_check: HealthCheck | None = None
     digest: str | None = None
     last_good_digest: str | None = None

@@ -18,9 +18,8 @@ from .._api.models import Edge, Project
 from .._api.text import HIDDEN
 from .._api.values import ServiceStatus
 from .blueprints.contents import Contents
-from .blueprints.document import Entry, SourceOptions
+from .blueprints.document import Entry, OnBlueprint, SourceOptions
 from .blueprints.export import Found, as_key, export_project, export_text, free_key
-from .blueprints.hiding import OnBlueprint
 from .blueprints.members import (
     ENTRY,
     NAMES,
@@ -63,8 +62,6 @@ class BlueprintInfoOptions(SourceOptions):
 
 
 class BlueprintInfoResource(OnBlueprint[BlueprintInfoOptions]):
-    """One project or all of them, as blueprints; or a project beside its blueprint."""
-
     result_key = "blueprints"
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("project", "src", "blueprint")]}
 
@@ -191,7 +188,6 @@ class Comparison:
         self.last = last_applied(task.options, contents.project)
 
     def differences(self) -> Iterator[Difference]:
-        """Yield what differs, in the order of the blueprint's parts."""
         entries = {entry.path: entry for entry in self.contents.entries}
         told: set[tuple[str, str]] = set()
         for part in self.parts:

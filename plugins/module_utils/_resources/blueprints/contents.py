@@ -27,8 +27,15 @@ from ..shared.names import same_name
 from ..shared.options import MAX_PROJECT_NAME
 from ..shared.public_key import read_public_key
 from ..sleeping.options import SleepPlanOptions, check_limits, schedule_of
-from .document import Document, Entry, Path
-from .hiding import HIDDEN_SECTION, PLAIN_SECTION, hides_command, with_hidden_environment
+from .document import (
+    HIDDEN_SECTION,
+    PLAIN_SECTION,
+    Document,
+    Entry,
+    Path,
+    hides_command,
+    with_hidden_environment,
+)
 from .parts import find_cycle
 from .schema import Blueprint, PlanSection, Section, Size, SleepSection, keys_at
 
@@ -44,20 +51,16 @@ ALWAYS_THE_SAME = {
     "int_from_float": "it has a fraction; it must be a whole number",
 }
 OWN = ("name", "id", "slug")
-"""What each entry has for itself."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a blueprint says, checked."""
-
     project: str
     services: Sequence[Entry] = ()
     applications: Sequence[Entry] = ()
     ssh_keys: Sequence[Entry] = ()
     budget: Budget = field(default_factory=Budget)
     was: str | None = None
-    """The former name of the project."""
     plans: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """The plans of each section that the blueprint has, as the role of that section takes them."""
     folder: str = ""
@@ -67,7 +70,6 @@ class Contents:
 
     @property
     def entries(self) -> list[Entry]:
-        """All entries but the project: services, applications and keys, in this order."""
         return [*self.services, *self.applications, *self.ssh_keys]
 
     def path(self, written: str) -> str:
@@ -180,7 +182,6 @@ def written(section: Section) -> dict[str, Any]:
 
 
 def check_service(document: Document, entry: Entry) -> None:
-    """Check the rules of a service (Order fields)."""
     check_length(document, entry.path, entry.name, MAX_SERVICE_NAME)
     if "dimensions" in entry.values and "preset" in entry.values:
         document.add_problem(entry.path, "both dimensions and preset say its size; remove one")
@@ -208,7 +209,6 @@ def check_application(document: Document, entry: Entry) -> None:
 
 
 def check_keys(document: Document, keys: Sequence[Entry]) -> None:
-    """Note SSH keys that do not have exactly one source, no public key, or one that another has."""
     for entry in keys:
         given = [name for name in ("public_key", "public_key_file") if entry.values.get(name)]
         if len(given) != 1:
@@ -236,7 +236,6 @@ def check_length(document: Document, path: Path, name: str, most: int) -> None:
 
 
 def check_names(document: Document, entries: Sequence[Entry]) -> None:
-    """Note two things of one id or name, or one key in both sections."""
     for entry, other in alike(entries, lambda each: each.values.get("id")):
         told = f"it is the id of {document.where(other.path)} too; a service has one entry"
         document.add_problem((*entry.path, "id"), told)

@@ -3,22 +3,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Documents: data that a user wrote, with the line and column of each value, and all that is wrong in it.
 
-Also where a task finds its own, and the entries that a blueprint is made of.
+Also where a task finds its own, the entries that a blueprint is made of, and what of it is never shown.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from ..._api.errors import HostedError
 from ..._api.libraries import yaml
 from ..._api.text import counted, in_one_line
+from ..applications.lookup import REFERENCE
 from ..shared.names import check_path
 from ..shared.options import FilePath, StateDirOptions, option
+from ..shared.plan import Resource
 from ..shared.task_errors import Invalid, NoSuchItem
 from ..shared.yaml_text import UNSAFE_TAG, is_template
 
@@ -39,6 +42,13 @@ UNQUOTED = "a key is a list or a mapping; write a text, and put a template in qu
 PLAIN_TAGS = {"scalar": "str", "sequence": "seq", "mapping": "map"}
 """The tag of each kind of node that is marked as one without templates."""
 
+PLAIN_SECTION = "environment"
+HIDDEN_SECTION = "secret_environment"
+SECRET_KEYS = (HIDDEN_SECTION, "variables", "public_key")
+SECRET_OVERRIDES = ("variables", HIDDEN_SECTION)
+"""What of an override is never shown. Names, nodes and sizes are."""
+IN_BRACES = re.compile(r"\$\{([^{}.]*)")
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -51,7 +61,6 @@ class Entry:
     hides_command: bool = False
     """Whether its launch command was encrypted, so that neither that nor the platform's is shown."""
     references: Sequence[str] = ()
-    """The keys of the entries that its environment refers to."""
 
     @property
     def path(self) -> Path:
@@ -73,9 +82,7 @@ class Document:
     places: dict[Path, tuple[int, int]] = field(default_factory=dict)
     """The line and column of each key and item, both from 1."""
     problems: list[tuple[Path, str]] = field(default_factory=list)
-    """Where something is wrong, and what."""
     folder: str = ""
-    """The folder of the file, to which the paths in it are relative."""
     encrypted: bool = False
     """Whether the file is encrypted as a whole."""
     decrypted: list[tuple[Path, str]] = field(default_factory=list)
@@ -94,7 +101,6 @@ class Document:
             self.add_problem(path, error.message)
 
     def check(self) -> None:
-        """Raise all problems at once, in the order of the file."""
         if not self.problems:
             return
         found = sorted(self.problems, key=lambda problem: self._place(problem[0]) or (0, 0))
@@ -139,7 +145,6 @@ class Unread:
 
     @property
     def key(self) -> str:
-        """What an answer is kept under, as in ``4:11``."""
         return f"{self.place[0]}:{self.place[1]}"
 
 
@@ -166,7 +171,6 @@ class Rendered:
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, unread: Unread, answer: Answer) -> Answer:
-        """Note an answer, and return it."""
         self.answers[unread.key] = asdict(answer)
         return answer
 
@@ -249,7 +253,6 @@ def parse_document(text: str, source: str, resolve: Resolve | None = None) -> Do
 
 
 def position(node: Any) -> tuple[int, int]:
-    """Return the line and column at which a node begins."""
     return node.start_mark.line + 1, node.start_mark.column + 1
 
 
@@ -347,3 +350,97 @@ class Walk:
         if encrypted:
             self.document.decrypted.append((path, str(answer.value)))
         return yaml.ScalarNode(RESOLVED_TAG, answer.value, node.start_mark, node.end_mark)
+
+
+# --- What is never shown ------------------------------------------------------------------------------
+# By the keys that it is under, or because it was encrypted.
+
+SourceT = TypeVar("SourceT", bound=SourceOptions)
+
+
+class OnBlueprint(Resource[SourceT]):
+    """A resource that a blueprint describes, from a file or an option."""
+
+    rules: ClassVar[dict[str, Any]] = {
+        "required_one_of": [("src", "blueprint")],
+        "mutually_exclusive": [("src", "blueprint")],
+    }
+
+    def secret_values(self, options: Mapping[str, Any]) -> Any:
+        """Return the values of secret environments and of orders. The rest of a blueprint may be shown."""
+        overrides = options.get("overrides")
+        entries = overrides.values() if isinstance(overrides, Mapping) else ()
+        found = [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET_OVERRIDES]
+        found.append(options.get("secret_environments"))
+        with suppress(HostedError):
+            found += secret_values_of(self.read_options(options).read())
+        return found
+
+    def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
+        with suppress(HostedError):
+            return list(redacted_values_of(self.read_options(options).read()))
+        return []
+
+
+def secret_values_of(document: Document) -> Iterator[Any]:
+    more = (PLAIN_SECTION, "command") if document.encrypted else ()
+    yield from secrets_in(document.data, (*SECRET_KEYS, *more))
+    yield [value for _path, value in document.decrypted]
+
+
+def secrets_in(data: Any, keys: tuple[str, ...]) -> Iterator[Any]:
+    """Yield the values below some keys, and what is always secret in the others."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if key == "ssh_keys" and isinstance(value, Mapping):  # somebody will paste a private key
+                yield [each for each in value.values() if isinstance(each, str)]
+            yield from secrets_in(value, keys)  # an entry may be called as a field is
+            if key not in keys:
+                continue
+            yield value
+            # A platform that takes what is in braces for a reference quotes that alone.
+            for text in value.values() if isinstance(value, Mapping) else ():
+                if isinstance(text, str) and not REFERENCE.fullmatch(text):
+                    yield from IN_BRACES.findall(text)
+
+
+def redacted_values_of(document: Document) -> Iterator[str]:
+    """Yield the decrypted values that no key hides, so that they have to be redacted wherever they appear.
+
+    A key hides better: a value that is a common word would be redacted in the middle of others.
+    """
+    # The key of a field hides its value. An entry may have such a name, too.
+    found = [
+        value
+        for path, value in document.decrypted
+        if path[:1] != ("ssh_keys",) and not {*SECRET_KEYS, PLAIN_SECTION}.intersection(path[2:])
+    ]
+    if document.encrypted:
+        found += [each for each in secrets_in(document.data, ("command", "url")) if isinstance(each, str)]
+    for value in found:
+        yield value
+        yield from value.splitlines()
+
+
+def hides_command(document: Document, section: str, key: str) -> bool:
+    """Tell whether the launch command of an entry was encrypted. The platform's may hold the same secret."""
+    paths = {(section, key, "command"), ("defaults", section, "command")}
+    return document.encrypted or any(path in paths for path, _value in document.decrypted)
+
+
+def with_hidden_environment(document: Document, entry: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of an entry with decrypted variables among the secret ones."""
+    decrypted = {value for _path, value in document.decrypted}
+    plain, secret = (values.get(name) or {} for name in (PLAIN_SECTION, HIDDEN_SECTION))
+    moved = {
+        name: value
+        for name, value in plain.items()
+        if value.strip() and name not in secret and (document.encrypted or value in decrypted)
+    }
+    if not moved:
+        return values
+    for name in moved:  # what is wrong with it is where it was written
+        if written := document.places.get((*entry, PLAIN_SECTION, name)):
+            document.places[(*entry, HIDDEN_SECTION, name)] = written
+    left = {name: value for name, value in plain.items() if name not in moved}
+    return {**values, PLAIN_SECTION: left, HIDDEN_SECTION: {**secret, **moved}}

@@ -37,13 +37,10 @@ STATES = {
 
 @dataclass(frozen=True)
 class Found:
-    """What was read of a project."""
-
     name: str
     services: Sequence[Mapping[str, Any]]
     """As in a listing, with ``settings`` and ``metrics``. Applications are among them."""
     apps: Mapping[str, App]
-    """The applications of the account by id."""
     edges: Sequence[Edge] = ()
     ssh_keys: Sequence[SshKey] = ()
     left: Collection[str] = ()
@@ -60,15 +57,11 @@ class Exported(Entry):
 
 @dataclass(frozen=True)
 class Export:
-    """A project as a blueprint."""
-
     project: str
     entries: Sequence[Exported] = ()
     """Those of each section together, in the order of their keys."""
     remarks: Sequence[str] = ()
-    """What is there and not in the blueprint."""
     failed: Sequence[Exported] = ()
-    """What is not in the blueprint because its creation failed."""
 
     @property
     def sections(self) -> dict[str, list[Exported]]:
@@ -111,7 +104,6 @@ def export_project(found: Found) -> Export:
 def entries_of(
     found: Found, services: Iterable[Mapping[str, Any]], keys: Mapping[str, str]
 ) -> list[Exported]:
-    """Return the entries of services and then of applications, in the order of their keys."""
     entries = []
     for service in sorted(services, key=lambda each: (each["id"] in found.apps, keys[each["id"]])):
         id, key, app = service["id"], keys[service["id"]], found.apps.get(service["id"])
@@ -204,7 +196,6 @@ def remarks_on(service: Mapping[str, Any], app: App | None) -> list[str]:
 
 
 def reference_remarks(edges: Iterable[Edge], keys: Mapping[str, str], app: App | None) -> list[str]:
-    """Return which variables of a service refer to what. Their values are not shown."""
     found: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
         if edge.to in keys:

@@ -29,15 +29,12 @@ from ..shared.relocation_record import Phase, Relocation, known_relocations
 from ..shared.store import Kind
 from ..shared.task_errors import Ambiguous, Invalid
 from .contents import Contents, describe_reference, references_in
-from .document import Document, Entry
-from .hiding import HIDDEN_SECTION
+from .document import HIDDEN_SECTION, Document, Entry
 from .parts import Part, service_ids
 
 
 @dataclass(frozen=True)
 class Member:
-    """A service or an application in the project."""
-
     service: ServiceSummary
     slug: str | None = None
     """Set for an application made from an image of the account."""
@@ -68,13 +65,10 @@ class Member:
 
 @dataclass(frozen=True)
 class Members:
-    """A project with all that is in it."""
-
     project: Project
     found: Sequence[Member] = ()
     edges: Sequence[Edge] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """By the id of the service."""
     may_be_default: bool = False
     """Whether it may be the default project of the account, which the platform does not show."""
 
@@ -92,13 +86,11 @@ class Members:
         return alike[0] if alike else None
 
     def users_of(self, going: Collection[str]) -> list[Edge]:
-        """Return the references from what stays to what goes."""
         staying = {each.id for each in self.found} - {*going}
         return [each for each in self.edges if each.to in going and each.from_ in staying]
 
 
 def check_no_id(name: str, projects: Sequence[Project]) -> None:
-    """Refuse the id of a project in place of its name."""
     meant = next((each.name for each in projects if each.id == name), None)
     if meant is not None and project_with_name(projects, name) is None:
         raise Invalid(f"project is {name!r}, the id of project {meant!r}; write its name")
@@ -142,7 +134,6 @@ def check_neighbors(account: Account, document: Document, contents: Contents) ->
 
 
 def read_members(account: Account, project_id: str) -> Members | None:
-    """Read a project and all that is in it; ``None`` if there is no such project."""
     projects = account.projects()
     project = next((each for each in projects if each.id == project_id), None)
     if project is None:

@@ -55,8 +55,6 @@ def levels(needs: Mapping[T, Sequence[T]]) -> list[list[T]]:
 
 @dataclass(eq=False)
 class Part(Branch):
-    """One thing of a blueprint, such as a service or an environment."""
-
     section: str
     key: str
     name: str
@@ -75,7 +73,6 @@ class Part(Branch):
     """Whether the plan shows only what to expect, because what the part needs is not there yet."""
     result: Any = None
     hides_command: bool = False
-    """Whether its launch command is not shown."""
 
     @property
     def label(self) -> str:
@@ -88,12 +85,10 @@ class Part(Branch):
 
     @property
     def is_new(self) -> bool:
-        """Whether it does not exist before the plan is applied."""
         return self.plan is not None and self.plan.changed and not self.plan.before
 
     @property
     def id(self) -> str | None:
-        """The id of what it made or found; ``None`` if that does not exist yet."""
         return self.result.get("id") if isinstance(self.result, Mapping) else None
 
     @property
@@ -129,7 +124,6 @@ class Part(Branch):
             self.error = error
 
     def steps(self) -> Sequence[Step]:
-        """Return the steps of the part; a single one if it has to be planned again in its turn."""
         plan = self.plan
         if plan is None:
             return ()
@@ -139,7 +133,6 @@ class Part(Branch):
         return [*plan.steps, self.read_step(plan)] if plan.steps else ()
 
     def plan_in_turn(self) -> Sequence[Step]:
-        """Plan the part for real, now that what it needs is there."""
         self.prepare(self)
         self.task.options = self.resource.read_options(self.arguments(self))
         with self.task.planning():
@@ -148,8 +141,6 @@ class Part(Branch):
         return [*plan.steps, self.read_step(plan)]
 
     def read_step(self, plan: Plan) -> Step:
-        """Return the step that takes the result from the platform, after all others."""
-
         def reread() -> None:
             self.result = plan.reread() if plan.reread and self.task.effects.actions else plan.result
             if self.id is not None:
@@ -191,13 +182,10 @@ def service_ids(parts: Iterable[Part]) -> set[str]:
 
 @dataclass
 class Parts:
-    """All parts of a blueprint, each after those that it needs."""
-
     task: Task[Any]
     found: Sequence[Part]
     max_parallel: int = field(kw_only=True)
     subject: str = "blueprint"
-    """What they are the parts of, for messages."""
     mark: Callable[[tuple[Any, ...]], str] = lambda path: ""
     """Returns the file, line and column of what the keys of a path lead to; empty if there is none."""
 
@@ -353,7 +341,6 @@ class Parts:
         )
 
     def reasons(self, failed: Sequence[Part]) -> str:
-        """Return where parts were written and why they failed, a line each."""
         told = []
         for part in failed:
             mark = self.mark((part.section,) if part.section == "project" else (part.section, part.key))
@@ -362,7 +349,6 @@ class Parts:
 
 
 def shown_state(part: Part, state: Mapping[str, Any] | str, command: str) -> Mapping[str, Any] | str:
-    """Return a state of a part with a text in place of its launch command, if that is not shown."""
     if not part.hides_command or not isinstance(state, Mapping) or "command" not in state:
         return state
     return {**state, "command": command}

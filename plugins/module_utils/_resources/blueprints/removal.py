@@ -36,7 +36,6 @@ from .members import (
 from .parts import Part, find_cycle, levels, new_part, service_ids
 
 NAMED_MEMBERS = 10
-"""How many services a refusal names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +54,6 @@ class DeletingOptions(StateDirOptions, WaitOptions):
 
 @dataclass(frozen=True)
 class Deleters:
-    """The resources that delete."""
-
     service: Resource[Any]
     project: Resource[Any]
 
@@ -126,7 +123,6 @@ def prune_parts(
 def check_prune(
     members: Members, contents: Contents, going: Sequence[Member], ids: Collection[str], max_delete: int
 ) -> None:
-    """Refuse to prune what may have been meant to stay."""
     project = members.project
     if members.may_be_default:
         raise Invalid(

@@ -62,8 +62,6 @@ WITHOUT_DATA = "without_data lists services to clone without what they hold"
 
 @dataclass(frozen=True, kw_only=True)
 class FillOptions(WaitOptions):
-    """Which service gets content, and from which other one, if it comes from one."""
-
     service: str | None = None
     """``None`` if it does not exist yet."""
     project_id: str | None = None
@@ -111,8 +109,6 @@ CopyT = TypeVar("CopyT", bound=CopyOptions)
 
 
 class FilesOnService(Resource[CopyT]):
-    """The files of another place, on a service."""
-
     result_key = "files"
 
     def __init__(self, service: Resource[Any]) -> None:
@@ -158,8 +154,6 @@ class FilesOnService(Resource[CopyT]):
 
 
 class FilesResource(FilesOnService[CopyOptions]):
-    """The files of one service, on another."""
-
     name = "files"
 
     def _target(self, task: Task[CopyOptions]) -> Service | None:
@@ -196,7 +190,6 @@ WorkT = TypeVar("WorkT", bound="CopyWork")
 
 
 async def compared(task: Task[CopyOptions], target: SftpSession, mirror: Mirror, kind: type[WorkT]) -> WorkT:
-    """Read both sides of a mirror, and return what is to be done."""
     tree = await read_source(task, mirror.source, Patterns())
     check_readable(mirror.source, tree)
     there = await mirror.target.tree(Patterns())
@@ -249,8 +242,6 @@ def plan_between(
 
 
 class CopyWork(MirrorWork):
-    """What becomes of the files of a service that are to be those of another place."""
-
     task: Task[CopyOptions]
     listed: float = 0.0
     """When the source was listed, on the monotonic clock."""
@@ -277,7 +268,6 @@ class CopyWork(MirrorWork):
 
 
 def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]) -> Sequence[Step]:
-    """Return the steps that stop a service, so that nothing writes to its files while they are copied."""
     if POWER not in (service.capabilities or ()):
         task.warn(f"{label(service)} cannot be stopped while its files are copied")
         return []
@@ -325,12 +315,9 @@ def open_session(
 
 
 class DatabaseResource(Resource[FillOptions]):
-    """The content of one database, in another."""
-
     result_key = name = "database"
 
     def plan(self, task: Task[FillOptions]) -> Plan:
-        """Plan to restore a dump, unless the other database has its content."""
         options = task.options
         original = task.account.existing_service(options.source_id)
         with copying(original):

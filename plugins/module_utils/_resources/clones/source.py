@@ -30,8 +30,6 @@ from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class Rename:
-    """How names and slugs of the clone come from those of the source."""
-
     prefix: str | None = None
     suffix: str | None = None
     pattern: str | None = None
@@ -56,8 +54,6 @@ class FilledOptions(SourceOptions, CommitmentOptions, WaitOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CloneOptions(FilledOptions):
-    """The options of module clone."""
-
     source: str = required(selects=True)
     project: str = required(selects=True)
     services: list[str] | None = option(None, selects=True)
@@ -94,8 +90,6 @@ def check_dictionaries(options: Options, *names: str) -> None:
 
 
 class Data(Enum):
-    """What a service holds that can be copied."""
-
     FILES = "files"
     DATABASE = "database"
     NONE = "nothing that can be copied"
@@ -103,8 +97,6 @@ class Data(Enum):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What there is to be in a project."""
-
     key: str
     made_for: str
     """By what the record knows it."""
@@ -127,7 +119,6 @@ class Original(Wanted):
     app: App | None = None
     alias: str | None = None
     referring: Sequence[str] = ()
-    """The names of its variables that refer to another service."""
     data: Data = Data.NONE
 
     @property
@@ -146,13 +137,9 @@ class Original(Wanted):
 
 @dataclass(frozen=True)
 class SourceProject:
-    """The project that is cloned, as far as it is."""
-
     project: Project
     originals: Sequence[Original]
-    """What is cloned."""
     others: Sequence[Original]
-    """What stays behind."""
     export: Export
 
     def of(self, wanted: str, option: str, *, app: bool = False) -> Original:
@@ -179,7 +166,6 @@ def pick(found: Sequence[Original], wanted: str) -> Original | None:
 
 
 def read_source(task: Task[CloneOptions]) -> SourceProject:
-    """Read what is cloned."""
     account = task.account
     project = account.project(task.options.source)
     listing = read_project(account, project, ServiceQuery(settings=True, commands=True, metrics=True))
@@ -225,12 +211,10 @@ def chosen(everything: Sequence[Original], wanted: Sequence[str] | None) -> list
 
 
 def referring_names(id: str, edges: Iterable[Edge]) -> list[str]:
-    """Return the names of the variables of a service that refer to another one."""
     return sorted({name for edge in edges if edge.from_ == id for name in edge.through or ()})
 
 
 def check_ready(originals: Iterable[Original]) -> None:
-    """Check that what is cloned is there and whole."""
     ready = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
     unready = [
         f"{each.label} has status {each.record['status']}"

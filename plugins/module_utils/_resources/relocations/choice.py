@@ -40,7 +40,6 @@ STATES_OF = {
 }
 """The options that not every state uses. Elsewhere they are refused, as somebody may rely on them."""
 WHERE_TO = ("host", "product", "runtime", "preset", "dimensions", "options")
-"""The options that make the new service another one than the old."""
 BEFORE_STOP = (Phase.NONE, Phase.RETURNED, Phase.ORDERED)
 BEFORE_SWITCH = (*BEFORE_STOP, Phase.STOPPED)
 """The phases in which nothing refers to the new service yet."""
@@ -71,7 +70,6 @@ def check_options(options: RelocateOptions) -> None:
 
 
 def check_relocatable(work: Work) -> None:
-    """Refuse to relocate what cannot be stopped, copied or suspended, before anything is ordered."""
     service = work.old
     if service.status != ServiceStatus.ACTIVE:
         raise Invalid(
@@ -96,7 +94,6 @@ def check_relocatable(work: Work) -> None:
 
 
 def wanted_order(options: RelocateOptions, old: Service, settings: Settings | None) -> dict[str, Any]:
-    """Return what is ordered: as the old service is, but for what the task says."""
     product = options.product or (old.product.slug if old.product else None)
     same_product = old.product is not None and product == old.product.slug
     runtime = old.runtime.id if old.runtime and same_product else None
@@ -142,7 +139,6 @@ def differing(asked: Mapping[str, Any], service: Service) -> str:
 
 
 def check_variables(work: Work) -> None:
-    """Refuse to order without its variables what is known to have some."""
     task, id = work.task, work.old.id
     if work.record.new_id is not None or task.options.variables:
         return
@@ -163,7 +159,6 @@ def check_variables(work: Work) -> None:
 
 
 def choose_name(work: Work) -> None:
-    """Decide how the new service is named, and find it if it is there."""
     task, record, old = work.task, work.record, work.old
     wanted = task.options.name
     find_made(task, record)
@@ -211,7 +206,6 @@ def next_name(work: Work) -> str:
 
 
 def numbered(name: str) -> Iterator[str]:
-    """Return a name with each number that may follow."""
     found = NUMBER.match(name)
     base, first = (found[1], int(found[2]) + 1) if found else (name, 2)
     for number in count(first):
@@ -250,7 +244,6 @@ def named_new(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSu
 
 
 def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
-    """Return those that came up with the order."""
     return [each for each in named_new(task, record) if came_up(each.created_at, record.sent)]
 
 

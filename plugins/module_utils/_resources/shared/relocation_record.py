@@ -56,14 +56,12 @@ class Relocation:
     new_id: str | None = None
     """``None`` until it is known: then a service of the new name that came up with the order is it."""
     sent: str | None = None
-    """When the order was sent."""
     phase: Phase = Phase.NONE
     data: str | None = None
     """What of the old service can be copied: a suspended one may not tell."""
     ran: bool = True
     """Whether the old service ran before the relocation."""
     dependents: list[str] = field(default_factory=list)
-    """The slugs of the applications whose environments are rewritten."""
     running: list[str] = field(default_factory=list)
     """The ids of the applications that ran until the old service was stopped, and are to run again."""
     switched_at: str | None = None
@@ -77,15 +75,11 @@ class Relocation:
     """When the one that is not in service was suspended."""
     keep_days: int = DEFAULT_DAYS
     deleting: str | None = None
-    """The id of the one that is deleted, or about to be."""
     gone: bool = False
-    """Whether it is deleted."""
     path: str = ""
-    """The file of the record."""
 
     @classmethod
     def of(cls, options: StateDirOptions, old_id: str) -> Relocation:
-        """Return the record of a service, which may have none."""
         return replace(cls.read(RELOCATIONS.of(options.base_url, old_id, options.state_dir)), old_id=old_id)
 
     @classmethod
@@ -97,7 +91,6 @@ class Relocation:
         return replace(found, path=record.path)
 
     def write(self, phase: Phase | None = None, **changes: Any) -> None:
-        """Keep the record, with another phase and other facts if they are given."""
         self.phase = phase or self.phase
         for name, value in changes.items():
             setattr(self, name, value)

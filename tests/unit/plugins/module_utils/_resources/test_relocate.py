@@ -21,7 +21,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils._resources import relocate as module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import ways
 from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
     RelocateOptions,
 )
@@ -568,7 +567,7 @@ def before_the_order(monkeypatch: pytest.MonkeyPatch, first: Callable[[], object
 
 def while_the_source_is_listed(monkeypatch: pytest.MonkeyPatch, first: Callable[[], object]) -> None:
     """Let something happen between the choice of the name and the plan of the order."""
-    before_first_call(monkeypatch, ways, "check_readable", first)
+    before_first_call(monkeypatch, module, "check_readable", first)
 
 
 def order_another(sandbox: Sandbox, host: str = NODE, **given: Any) -> None:

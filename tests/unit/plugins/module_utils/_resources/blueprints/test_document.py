@@ -28,18 +28,16 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Answer,
     Document,
     Unread,
+    hides_command,
     parse_document,
+    redacted_values_of,
+    secret_values_of,
+    with_hidden_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
     Export,
     Exported,
     export_text,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import (
-    hides_command,
-    redacted_values_of,
-    secret_values_of,
-    with_hidden_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.parts import Part, Parts
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
