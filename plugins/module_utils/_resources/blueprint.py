@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blueprints: a whole project described in one file, and made so by one task.
-
-There is no state file: the platform is the state. Each entry becomes a task of another module, and the plan
-of the blueprint is the union of their plans, with edges from what is needed to what needs it.
-"""
+"""Blueprints: a project in one file. Each entry becomes a task of another module; the platform is the state."""
 
 from __future__ import annotations
 
@@ -97,10 +93,7 @@ def check_distinct(parts: Parts) -> None:
 
 
 def read_checked(task: Task[SourceOptions]) -> Contents:
-    """Return what the blueprint says, checked as far as that is possible without planning it.
-
-    :raises Invalid: with all that is wrong.
-    """
+    """Return what the blueprint says, checked as far as that is possible without planning it."""
     check_max_parallel(task.options.max_parallel)
     document = task.options.read()
     contents = read_contents(document)
@@ -117,12 +110,7 @@ def planned(task: Task[SourceOptions], found: Sequence[Part]) -> Parts:
 def whole_plan(
     task: Task[SourceOptions], contents: Contents, parts: Parts, subject: str, first: Sequence[Step] = ()
 ) -> Plan:
-    """Return the plan for the whole, with a last step that collects what became of each part.
-
-    :param subject: what it is, for messages.
-    :param first: what is done before any part is begun.
-    :raises Invalid: if a part cannot be planned, or the balance does not cover a day of all that is ordered.
-    """
+    """Return the plan for the whole, with a last step that collects what became of each part."""
     parts.subject, parts.mark = subject, contents.mark
     parts.check_planned()
     parts.check_balance()
@@ -231,10 +219,7 @@ class Assembly:
         self.add(entry, SSH_KEY, values)
 
     def add_settings(self, entry: Entry) -> list[Part]:
-        """Add the settings that an application has as a service. They come after its first deploy.
-
-        A command that the deploy brings along is none of them.
-        """
+        """Add what an application has as a service, but for a command that its deploy brings along."""
         named = ("max_monthly", *(each.name for each in SETTINGS if each.carried))
         values = {name: entry.values[name] for name in named if name in entry.values}
         if not values:
@@ -391,10 +376,7 @@ def with_command_first(task: Task[CommandedDeployOptions], app: App, plan: Plan)
 
 
 def plan_command(task: Task[CommandedDeployOptions], app: App) -> Plan:
-    """Plan to set the command of an application that a deploy then brings into effect.
-
-    An application that is still being created may have no settings before its first deploy.
-    """
+    """Plan to set a command. An application that is being created may have no settings before its deploy."""
     command = task.options.command
     if command is None or app.status == ServiceStatus.PROVISIONING:
         return Plan(result=None)

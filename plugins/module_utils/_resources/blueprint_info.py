@@ -1,10 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading existing projects as blueprints, and comparing a project with the blueprint that it has.
-
-Of what differs, it tells which of the two was changed, and which prevails.
-"""
+"""Reading projects as blueprints, and telling how one differs from its blueprint, and who changed what."""
 
 from __future__ import annotations
 
@@ -143,10 +140,7 @@ def compared(task: Task[BlueprintInfoOptions]) -> dict[str, Any]:
 
 
 def plan_without_size(parts: Parts) -> dict[Part, HostedError]:
-    """Plan what is refused once more without its size, so that the rest of it and of the file is compared.
-
-    A disk that was made larger by hand cannot shrink. Return what was refused.
-    """
+    """Plan again without its size what is refused, such as a disk that would shrink; return what was."""
 
     def without_size(given: Arguments, part: Part) -> Mapping[str, Any]:
         return {name: value for name, value in given(part).items() if name != "dimensions"}
@@ -165,11 +159,7 @@ def plan_without_size(parts: Parts) -> dict[Part, HostedError]:
 def difference(
     place: Entry | Part, kind: str, said: str, field: str | None = None, **facts: Any
 ) -> Difference:
-    """Return a difference of an entry, or of one of its parts, with a line for people.
-
-    ``facts`` are both values, what was changed since the last apply from this controller, and what the next
-    apply leaves: ``None`` if it is refused, or nothing is known.
-    """
+    """Return a difference of an entry or a part. What the next apply leaves ``prevails``, if it is known."""
     path = ".".join(filter(None, (place.section, place.key, field)))
     told = {"file": None, "platform": None, "changed_by": None, "prevails": None, **facts}
     by, wins = told["changed_by"], told["prevails"]
@@ -252,10 +242,7 @@ class Comparison:
             yield difference(entry, DIFFERS, said, "environment", changed_by=FILE, prevails=FILE)
 
     def of_image(self, entry: Entry, module: str, plan: Plan) -> Iterator[Difference]:
-        """Yield that another image runs, or none, or with another command.
-
-        A deploy for a new environment is no difference of the image.
-        """
+        """Yield that another image or command runs. A deploy for an environment alone is no difference."""
         before, after = sides_of(plan)
         again = module == "app_deploy" and before.get("digest") == after.get("digest")
         if plan.changed and not again:
@@ -284,10 +271,7 @@ class Comparison:
         return PLATFORM if self.last.prints.get(path) == self.last.of(path, value) else FILE
 
     def not_in_file(self) -> Iterator[Difference]:
-        """Yield what a project has and its blueprint does not describe, also if its creation failed.
-
-        What a relocation needs is no drift: prune leaves it alone as well.
-        """
+        """Yield what a project has and its blueprint does not describe, but for what a relocation needs."""
         task, contents = self.task, self.contents
         home = find_home(task.account.projects(), contents)
         if home is None:

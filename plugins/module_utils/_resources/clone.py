@@ -1,12 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clones: a project as another one, with its files, rows and images, and never a write to the source.
-
-The platform cannot clone. So the clone is a blueprint, made from what the source shows, and what each service
-holds is copied once it is there: files, a dump, an image. The plan is that of the blueprint with these parts
-between its own, so that a run that was killed goes on, and nothing is ordered twice.
-"""
+"""Clones: a blueprint of what the source shows, with parts between its own that copy what is in it."""
 
 from __future__ import annotations
 

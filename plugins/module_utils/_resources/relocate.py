@@ -1,12 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relocations: a service on another node or as another product, with a short stop and a way back.
-
-The platform cannot move a service between nodes or change its product. So another one is ordered, and gets
-what the old one holds: most of it while that runs, the rest while it is stopped. The old one is suspended
-then, and deleted only if a task says so.
-"""
+"""Relocations: another service is ordered and gets what the old one holds, which is suspended and kept."""
 
 from __future__ import annotations
 
@@ -322,10 +317,7 @@ def switching_steps(work: Work) -> list[Step]:
 
 
 def steps_in_service(work: Work) -> list[Step]:
-    """Return the steps from the switch on: references lead to the new service, and the old one is suspended.
-
-    Hours may have passed since the switch, or a deploy, in which somebody started the old one.
-    """
+    """Return the steps from the switch on. Somebody may have started the old one since."""
 
     def check() -> None:
         service, problem = work.task.account.existing_service(work.new_id), None

@@ -1,10 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads a blueprint: checks its form, then what its entries say of each other, and returns them.
-
-All that can be known to be wrong without the platform is found here, with its place.
-"""
+"""Reads a blueprint: all that can be known to be wrong without the platform is found here, with its place."""
 
 from __future__ import annotations
 
@@ -104,10 +101,6 @@ def read_contents(document: Document) -> Contents:
 
 
 def read_form(document: Document) -> Blueprint:
-    """Return the blueprint as its model.
-
-    :raises Invalid: with all that is wrong with its form, or that could not be read.
-    """
     data = document.data
     if document.unread or data is None:
         document.check()

@@ -1,10 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Documents: data that a user wrote, with the line and column of each value, and all that is wrong in it.
-
-Also where a task finds its own, the entries that a blueprint is made of, and what of it is never shown.
-"""
+"""Documents: the data that a user wrote, the place of each value, what is wrong, and what is not shown."""
 
 from __future__ import annotations
 
@@ -199,12 +196,7 @@ class SourceOptions(StateDirOptions):
     """What the action has read of the file, if there is something that only the controller can read."""
 
     def read(self) -> Document:
-        """Return the blueprint as data with the place of each value, from the file or the option.
-
-        What YAML forgives and a reader would not, such as a key written twice, is a problem.
-
-        :raises HostedError: if the file cannot be read, or is not YAML, with the line and column.
-        """
+        """Return the blueprint. What YAML forgives, such as a key written twice, is a problem."""
         if self.src is None:
             return Document(self.blueprint, "")
         path = self.src
@@ -258,10 +250,7 @@ def position(node: Any) -> tuple[int, int]:
 
 @dataclass
 class Walk:
-    """Notes the place of each value, and what is wrong and does not show in the data.
-
-    Puts in place what only the controller can read.
-    """
+    """Notes the place of each value and what is wrong, and puts in what only the controller can read."""
 
     document: Document
     resolve: Resolve
@@ -277,10 +266,7 @@ class Walk:
         self.is_sound = False
 
     def visit(self, node: Any, path: Path, literal: bool = False) -> list[Any]:
-        """Visit a node and all below it. Return it, or what stands in its place; nothing if it is left out.
-
-        Nothing in a ``literal`` one is a template.
-        """
+        """Visit a node and all below it; return it, or its substitute. A ``literal`` one has no templates."""
         if not literal and (node := self.resolved(node, path)) is None:
             return []
         if id(node) in self.above:
@@ -330,10 +316,7 @@ class Walk:
         return left
 
     def resolved(self, node: Any, path: Path) -> Any:
-        """Return a node, or what stands in its place if only the controller can read it.
-
-        ``None`` if it is left out. Keys are never resolved, also those that are an alias of a value.
-        """
+        """Return a node, or what stands in its place if only the controller can read it; ``None`` for nothing."""
         encrypted = node.tag in VAULT_TAGS
         is_text = isinstance(node, yaml.ScalarNode) and node.tag == TEXT_TAG
         if not encrypted and not (is_text and is_template(node.value)):
@@ -405,10 +388,7 @@ def secrets_in(data: Any, keys: tuple[str, ...]) -> Iterator[Any]:
 
 
 def redacted_values_of(document: Document) -> Iterator[str]:
-    """Yield the decrypted values that no key hides, so that they have to be redacted wherever they appear.
-
-    A key hides better: a value that is a common word would be redacted in the middle of others.
-    """
+    """Yield the decrypted values that no key hides. A key hides better: a value may be a common word."""
     # The key of a field hides its value. An entry may have such a name, too.
     found = [
         value

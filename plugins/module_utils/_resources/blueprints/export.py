@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turns an existing project into a blueprint: what can be read as keys, what cannot be read as remarks.
-
-The keys come from the names alone, and the order is that of the keys, so that an export of an unchanged
-project is the same text every time, with comments on what the platform does not show.
-"""
+"""Turns an existing project into a blueprint: the same text every time, with remarks on what it lacks."""
 
 from __future__ import annotations
 
@@ -125,12 +121,7 @@ def entries_of(
 def keys_of(
     found: Found, services: Iterable[Mapping[str, Any]], others: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the key of each service by its id: its slug, or its name in the form of a key.
-
-    Of several with the same key, the older ones in the order of their ids get it, the others a number.
-
-    :param others: keys that are taken already.
-    """
+    """Return the key of each service by its id. Of several alike, all but the first get a number."""
     keys: dict[str, str] = {}
     taken = dict.fromkeys(others, 1)
     for service in sorted(

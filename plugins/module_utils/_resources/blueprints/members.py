@@ -110,10 +110,7 @@ def find_home(projects: Sequence[Project], contents: Contents) -> Project | None
 
 
 def check_neighbors(account: Account, document: Document, contents: Contents) -> None:
-    """Check the references to neighbors in the project that the blueprint does not describe.
-
-    :raises Invalid: for all problems of the document at once.
-    """
+    """Check the references to neighbors in the project that the blueprint does not describe."""
     keys = {entry.key for entry in described_entries(contents)}
     outside = [
         each for entry in contents.applications for each in references_in(entry) if each[1] not in keys
@@ -168,10 +165,7 @@ def described_entries(contents: Contents) -> list[Entry]:
 def needed_by_relocations(
     options: StateDirOptions, contents: Contents, services: Sequence[Named]
 ) -> dict[str, str]:
-    """Return by id for what relocations need some services that nothing describes, and what to do.
-
-    Where a record cannot be read, nobody knows what it needs.
-    """
+    """Return by id for what relocations need some services that nothing describes, and what to do."""
     if not services:
         return {}
     known = known_relocations(options)
@@ -187,10 +181,7 @@ def needed_by_relocations(
 
 
 def what_for(relocation: Relocation, service: Named, described: Sequence[str]) -> str | None:
-    """Return what a relocation needs a service for, and what to do; ``None`` if it does not need it.
-
-    One that is over needs no service, unless the other one's name is still described.
-    """
+    """Return what a relocation needs a service for; one that is over, if the other one is described."""
     made_none = relocation.new_id is None and relocation.sent is None
     ordered = relocation.new_id is None and not made_none and same_name(service.name, relocation.new_name)
     if relocation.phase is Phase.NONE or not (

@@ -3,9 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The parts of a blueprint: each is a task of another module, planned and applied in its place in the graph.
 
-A part whose needs are there already is planned for real. One whose needs the plan itself makes is planned as
-in check mode, to show what to expect, and planned again when its turn comes. What a task tells of all parts
-stands here as well: the entry of each, one diff, one price, and one error.
+One whose needs the plan itself makes is planned as in check mode, and again when its turn comes.
 """
 
 from __future__ import annotations
@@ -158,11 +156,7 @@ def new_part(
     needs: Iterable[Part] = (),
     late: bool = False,
 ) -> Part:
-    """Return a part of the blueprint that a task applies.
-
-    ``place`` is its section, its key and its name. ``arguments`` are its own options, or return them: those
-    that all parts share are added.
-    """
+    """Return a part of the blueprint. ``place`` is its section, its key and its name."""
     shared = shared_arguments(task.options)
 
     def all_arguments(own: Part) -> Mapping[str, Any]:
@@ -173,10 +167,7 @@ def new_part(
 
 
 def service_ids(parts: Iterable[Part]) -> set[str]:
-    """Return the ids of the services and applications among parts, as far as they exist.
-
-    The platform may number each kind by itself, so that a project or a key has the id of a service.
-    """
+    """Return the ids of services and applications alone: the platform may number each kind by itself."""
     return {id for part in parts if part.resource.name in ("service", "app") and (id := part.id)}
 
 
@@ -355,10 +346,7 @@ def shown_state(part: Part, state: Mapping[str, Any] | str, command: str) -> Map
 
 
 def with_label(label: str, state: Mapping[str, Any] | str) -> dict[str, Any]:
-    """Return a state with the label and the path of each value as its key.
-
-    A diff shows three lines around a change: without the label in each line, nobody knows whose they are.
-    """
+    """Return a state with the label in each line, as a diff shows only three lines around a change."""
     if not isinstance(state, Mapping):
         return {label: state} if state else {}
     found: dict[str, Any] = {}

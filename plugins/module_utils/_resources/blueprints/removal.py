@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parts that delete: what a blueprint no longer describes, or all that it does.
-
-Each is planned again in its turn, by the same rules and from a new look at the platform. What refers to
-another service goes before it, and a project goes last.
-"""
+"""The parts that delete, each planned again in its turn: what is not described any more, or all that is."""
 
 from __future__ import annotations
 
@@ -149,12 +145,7 @@ def check_prune(
 
 
 def check_references(members: Members, contents: Contents, going: Sequence[Member]) -> None:
-    """Refuse to delete what something that stays refers to.
-
-    An application whose environment and image are in the blueprint refers to what it says there once it is
-    deployed, which comes before any deletion. Without an image nothing deploys it, so it runs with the
-    environment that it has.
-    """
+    """Refuse to delete what something that stays refers to, unless the blueprint deploys that anew before."""
     labels = {each.id: each.label for each in [*members.found, *going]}
     ids, keys = {each.id for each in going}, {entry.key for entry in described_entries(contents)}
     by_alias = {alias: id for id, alias in members.aliases.items() if id in ids and alias not in keys}
@@ -190,13 +181,7 @@ def list_members(found: Iterable[Member]) -> str:
 
 
 def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Deleters) -> list[Part]:
-    """Return the parts that delete all that a blueprint describes, and its project if that leaves it empty.
-
-    SSH keys belong to the account and stay.
-
-    :raises Invalid: if the project is gone and its services may be elsewhere, or an entry names another id.
-    :raises Ambiguous: if several services have the name of an entry.
-    """
+    """Return the parts that delete what a blueprint describes, and its project if that leaves it empty."""
     projects = task.account.projects()
     home = project_with_name(projects, contents.project)
     members = read_members(task.account, home.id) if home else None
@@ -233,12 +218,7 @@ def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Se
 
 
 def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Sequence[Project]) -> None:
-    """Refuse to take for deleted what may be left of a project that is not there.
-
-    If the project was deleted, its services joined the default project, which is not shown. They are not
-    told from others of their names, so none is deleted. What is in a project of its own is another
-    blueprint's, which may well use the same names.
-    """
+    """Refuse to take for deleted what may be left of a project: its services join the default project."""
     entries, there = described_entries(contents), members_among(task.account, task.account.services())
     found = [each for each in there if any(each.is_described_by(one) for one in entries)]
     homes = {each.id: each.project_id for each in task.account.read_staying(found)}
@@ -287,14 +267,7 @@ def deletion_parts(
     after: Sequence[Part] = (),
     check_again: Callable[[Part], None] = lambda part: None,
 ) -> list[Part]:
-    """Return the parts that delete services of a project, each after those that refer to it.
-
-    Each is deleted if it still has its name and is in the project.
-
-    :param going: each with its key.
-    :param given: returns what else the deletion of one is told.
-    :param check_again: runs right before each of them is planned in its turn.
-    """
+    """Return the parts that delete services, by their keys, each after those that refer to it."""
     by_id = {member.id: (key, member) for key, member in going}
     made: dict[str, Part] = {}
     for id, users in by_references(by_id, members.edges).items():
@@ -307,10 +280,7 @@ def deletion_parts(
 
 
 def by_references(going: Iterable[str], edges: Iterable[Edge]) -> dict[str, list[str]]:
-    """Return by id which services have to be deleted before: those that refer to it.
-
-    The keys are in such an order. Where two refer to each other, one has to be the first.
-    """
+    """Return by id, in order, what is deleted before. Of two that refer to each other, one is first."""
     needs: dict[str, list[str]] = {id: [] for id in going}
     for edge in edges:
         if edge.to in needs and edge.from_ in needs and edge.from_ != edge.to:

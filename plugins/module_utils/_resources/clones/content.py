@@ -48,11 +48,7 @@ from .target import check_own
 EVERYTHING = "."
 POWER = "powerSignals"
 SETTLE_SECONDS = 2.1
-"""How long after a listing the content of files is read, if something may write to them.
-
-Times over SFTP are whole seconds, and those of some file systems are even. What is written to a file after
-its content was read has another time then than the listing showed, so that the next copy finds it.
-"""
+"""What is written to a file this long after a listing has another time than that, in any file system."""
 PAUSES = (1, 2, 4, 8, 15, 30)
 """The seconds between attempts to log in to a service that may be new."""
 REFUSED_SECONDS = 15
@@ -116,10 +112,7 @@ class FilesOnService(Resource[CopyT]):
         self._service = service
 
     def plan(self, task: Task[CopyT]) -> Plan:
-        """Read both sides and plan what makes the service like the other place.
-
-        One that does not let the account in yet is waited for by a step, unless the source does not either.
-        """
+        """Plan what makes the service like the other place. One that lets nobody in yet is waited for."""
         require()
         id = task.options.service
         if id is None:
@@ -294,10 +287,7 @@ def open_target(task: Task[CopyOptions], stack: ExitStack, id: str) -> SftpSessi
 def open_session(
     task: Task[CopyOptions], stack: ExitStack, id: str, beside: SftpSession | None = None
 ) -> SftpSession:
-    """Log in to a service with a key of the account.
-
-    :raises LoginRefused: saying how to register one: a password would be a change of the source.
-    """
+    """Log in with a key of the account: a password would be a change of the source."""
     session = key_session(task, task.account.sftp(id), task.options.known_hosts, beside)
     try:
         return stack.enter_context(session)
@@ -384,10 +374,7 @@ def copying(service: Service) -> AbstractContextManager[None]:
 def await_database(
     task: Task[Any], id: str | None, facts: Callable[[Task[Any], Service], dict[str, Any]] = address_of
 ) -> None:
-    """Wait until a new database lets its user in: it may be in service a little before.
-
-    One that does not within ``wait_timeout`` is left to whoever writes to it, who fails and says why.
-    """
+    """Wait until a new database lets its user in. If it does not, whoever writes to it fails and says why."""
     if id is None:
         return
     service = task.account.existing_service(id)

@@ -1,12 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the blueprint of the clone: that of the source with other names, nodes, sizes and environments.
-
-The platform shows no environment, so the values come from the user. What is known without them is which
-variables there are: those that refer to another service, and those that this controller has written. If one
-of them is not given, nothing is ordered.
-"""
+"""Makes the blueprint of the clone: that of the source with other names, nodes, sizes and environments."""
 
 from __future__ import annotations
 
@@ -264,10 +259,7 @@ def check_lacking(missing: Sequence[str], hint: str) -> None:
 
 
 def lacks(options: StateDirOptions, app: App, referring: Iterable[str], given: Iterable[str]) -> str | None:
-    """Say which variables an application is known to have that are not given; ``None`` if all are.
-
-    Those are known that refer to another service, and that were written from here.
-    """
+    """Say which variables, that refer to another service or were written from here, are not given, if any."""
     last = Fingerprints.at(record_of(options, app.slug), app.id)
     missing = sorted({*referring, *last.prints} - set(given))
     return f"application {app.slug!r} lacks {', '.join(missing)}" if missing else None

@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads what is cloned: the project as a blueprint, its references, and what of each service can be copied.
-
-Nothing is asked of the source but to read. Its SFTP has no password that could be read, and to generate one
-would change it: a key of the account opens it instead.
-"""
+"""Reads what is cloned: the project as a blueprint, its references, and what of each can be copied."""
 
 from __future__ import annotations
 
@@ -69,10 +65,7 @@ class CloneOptions(FilledOptions):
 
 
 def check_filled(options: FilledOptions, *by_key: str) -> None:
-    """Check what every task needs whose services get what they hold from elsewhere.
-
-    :param by_key: the options that have a dictionary by key, besides ``overrides``.
-    """
+    """Check what every task needs whose services get content. ``by_key`` are options beside ``overrides``."""
     check_max_parallel(options.max_parallel)
     if not options.wait:
         raise Invalid("a service must be there before it gets its files and rows, so wait cannot be false")

@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a project is made like another one, and what was made there: nothing else is written to.
-
-What was made is remembered on the controller, so that a run that was killed goes on, and orders nothing
-twice.
-"""
+"""Where a project is made like another one, and what was made there, so that nothing is ordered twice."""
 
 from __future__ import annotations
 

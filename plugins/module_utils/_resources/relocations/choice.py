@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is decided and refused before a relocation does anything.
-
-What the new service is to be, which one it is, and which applications refer to the old one. The platform
-shows which variables do, and no values. So an environment comes from the user, as a whole.
-"""
+"""What is decided and refused before a relocation does anything: what it orders, and what refers to that."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A relocation on its way: the old service, what surrounds it, and the steps that all ways are made of.
-
-Each step is a plan of another module, made in its turn.
-"""
+"""A relocation on its way: the old service, what surrounds it, and the steps that all ways are made of."""
 
 from __future__ import annotations
 
@@ -309,10 +306,7 @@ class Work:
         return steps
 
     def stays_stopped(self, dependent: Dependent) -> bool:
-        """Tell whether an application was stopped while the old service was in service, and still is.
-
-        One that stopped later may have done so because the service was away, so it is to run again.
-        """
+        """Tell whether its owner stopped an application, before the old service was stopped."""
         id = dependent.app.id
         return id not in self.record.running and read_state(self.task, id) == ContainerState.STOPPED
 

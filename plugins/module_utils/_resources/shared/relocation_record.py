@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is remembered of a relocation on the controller: how far it is, and which service it made.
-
-It is written before each step that the platform alone would not tell of, so that a run that was killed goes
-on from there, or back.
-"""
+"""What is remembered of a relocation, written before each step that the platform alone would not tell of."""
 
 from __future__ import annotations
 
@@ -137,13 +133,7 @@ class LeftOver(NamedTuple):
 
 
 def left_over(options: Options, warn: Callable[[str], None]) -> LeftOver:
-    """Return the services that relocations left over.
-
-    Where two records differ on a service, as it was moved to and away again, the later one is right.
-
-    :param warn: called for each record that is damaged. That is no error, because a plan that does nothing
-        for it leaves all other services asleep, which is worse than one that may be resumed.
-    """
+    """Return what relocations left over; the later of two records is right, and of a damaged one is warned."""
     known = known_relocations(options)
     for damage in known.damaged:
         warn(f"a service that a relocation left over may be resumed: {damage}")
@@ -216,12 +206,7 @@ def successor_of(
     *,
     in_use: bool = False,
 ) -> Successor | None:
-    """Return what is in the place of a service that a relocation left over; ``None`` if nothing is.
-
-    :param id: the id of the one left over; ``None`` if it is gone, so that its name tells.
-    :param in_use: whether the task goes on to work on the service: what is written to one that a relocation
-        has stopped is lost, so that is refused.
-    """
+    """Return what is in the place of a service, of one that is gone by name. ``in_use`` refuses a stopped one."""
     left = dict[str, Successor]()
     for record in known_relocations(options).relocations:
         if in_use and record.phase is Phase.STOPPED and record.old_id == id:
