@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blueprints: a project in one file. Each entry becomes a task of another module; the platform is the state."""
+"""Blueprints: a project in one file. Each entry is a task of another module; the platform is the state."""
 
 from __future__ import annotations
 
@@ -267,7 +267,6 @@ class Assembly:
         self.running[entry.key] = part
 
     def add_image(self, entry: Entry) -> None:
-        """Add what puts an image in service: its push, its release and its deploy, as far as it says."""
         image = entry.values.get("image")
         if not image:
             return
@@ -356,7 +355,6 @@ class CommandedDeployResource(Resource[CommandedDeployOptions]):
 
 
 def with_command_first(task: Task[CommandedDeployOptions], app: App, plan: Plan) -> Plan:
-    """Return the plan of a deploy with its command set right before it, if that is needed."""
     first = plan_command(task, app)
     if not first.changed:
         return plan

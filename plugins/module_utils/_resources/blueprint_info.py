@@ -209,7 +209,6 @@ class Comparison:
         return difference(part, REFUSED, f"cannot be applied: {error.message}", field)
 
     def of_entry(self, entry: Entry, part: Part, plan: Plan) -> Iterator[Difference]:
-        """Yield what differs of an entry, as one of its parts sees it."""
         module = part.resource.name
         if module == "environment":
             yield from self.of_environment(entry, plan)
@@ -311,7 +310,6 @@ def actions_of(plan: Plan) -> str:
 
 
 def describe(value: Any) -> str:
-    """Return a value as the text of a difference, ``nothing`` for an empty one."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {each}" for name, each in value.items())
     return "nothing" if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)

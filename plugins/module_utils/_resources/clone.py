@@ -97,7 +97,6 @@ def check_data(task: Task[CloneOptions], source: SourceProject) -> None:
 
 
 def check_variables(source: SourceProject, own: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse to order without its variables what is known to have some."""
     missing = [
         f"{each.label} lacks {', '.join(each.referring)}"
         for each in source.originals
@@ -148,7 +147,6 @@ class FilledAssembly(Assembly):
         raise NotImplementedError
 
     def remember(self) -> None:
-        """Keep what there is to be, and the ids as far as they are known."""
         raise NotImplementedError
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
@@ -293,7 +291,6 @@ class CloneAssembly(FilledAssembly):
         self.task.effects.facts["blueprint"] = shown
 
     def in_registry(self, entry: Entry) -> Part:
-        """Add the copy of an image into the repository of the clone, and return it."""
         if "digest" not in entry.values["image"]:
             return self.made[entry.key]
         return self.add_image_copy(entry, self.originals[entry.key].was)

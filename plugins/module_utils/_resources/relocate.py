@@ -114,7 +114,6 @@ def find_relocation(options: RelocateOptions, wanted: str) -> Relocation | None:
 
 
 def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
-    """Plan what is left to do until the new service has taken the place of the old one."""
     if record.deleting is not None and record.deleting == record.new_id:
         if not record.gone:
             raise Invalid(
@@ -148,7 +147,6 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
 
 
 def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:
-    """Return the plan for a relocation that is complete: the date alone may change."""
     days = task.options.keep_days
     service = task.account.service(record.new_id) if record.new_id and record.deleting is None else None
     if service is not None and (found := differing(asked_by(task.options), service)):
@@ -283,7 +281,6 @@ def state_while_copying(work: Work) -> str:
 def preparing_steps(
     work: Work, there: Service | None, order: Plan | None, wanted: Mapping[str, Any]
 ) -> list[Step]:
-    """Return the steps that order the new service, and copy to it while the old one runs."""
     slugs = [each.slug for each in work.dependents]
     facts = {"ran": work.running, "dependents": slugs, "newer": False, "data": work.data.value}
     facts |= dict.fromkeys(("since", "back_since", "switched_at"))
@@ -303,7 +300,6 @@ def preparing_steps(
 
 
 def switching_steps(work: Work) -> list[Step]:
-    """Return the steps for which the old service is stopped. If one fails, it is started again."""
     stopped = work.record.phase is Phase.STOPPED  # by an earlier run, which noted whether it ran
     stop, summary = work.bring_old("stopped"), f"copy what has changed in {work.label} since"
     moved = [stop, *work.copy_steps(summary)]
@@ -351,7 +347,6 @@ def left_over(work: Work, id: str | None) -> dict[str, Any]:
 
 
 def plan_returned(task: Task[RelocateOptions], record: Relocation) -> Plan:
-    """Plan what is left to do until the old service is in service again."""
     phase = record.phase
     if phase is Phase.NONE:
         raise Invalid(
@@ -439,7 +434,6 @@ def plan_back(work: Work) -> Plan:
 
 
 def as_before_steps(work: Work) -> list[Step]:
-    """Return the steps that bring the old service to the state that it had before the relocation."""
     record = work.record
     if record.phase is Phase.ORDERED:  # it was not stopped yet
         return []
@@ -450,7 +444,6 @@ def as_before_steps(work: Work) -> list[Step]:
 
 
 def check_back(work: Work, new: Service | None) -> None:
-    """Refuse a way back that would leave the old service half overwritten, or overwrite what it got since."""
     record, copy_back = work.record, work.task.options.copy_back
     if record.copying_back and not copy_back:
         raise Invalid(
@@ -486,7 +479,6 @@ def in_service_since(record: Relocation, moment: str | None) -> Invalid:
 
 
 def copying_back_steps(work: Work) -> list[Step]:
-    """Return the steps that copy what the new service has got back to the old one, while none is in use."""
     is_database = work.data is Data.DATABASE
     before = [work.bring(None, work.new_name, "stopped")]
     if is_database:
@@ -541,7 +533,6 @@ def plan_finished(task: Task[RelocateOptions], record: Relocation) -> Plan:
 def check_not_needed(
     task: Task[RelocateOptions], record: Relocation, left: Service | None, kept: str
 ) -> None:
-    """Check that nobody uses the service to delete, also if its deletion was begun before and refused."""
     finished = record.phase is Phase.FINISHED
     if left is None and finished:  # it is gone: only the note of that is missing
         return
@@ -586,7 +577,6 @@ def suspended_since(service: Service | None) -> str | None:
 
 
 def check_due(task: Task[RelocateOptions], record: Relocation, left: Service | None) -> None:
-    """Check that nothing is lost with the service, and that its date is over."""
     if left and record.phase is Phase.RETURNED and record.newer and not task.options.discard_newer:
         raise Invalid(
             f"{newer_in(record)}. Nothing was deleted. To delete it as well, set discard_newer: true; to "
@@ -625,7 +615,6 @@ def view(record: Relocation) -> dict[str, Any]:
 
 
 def describe(work: Work, service: Service, name: str, monthly: Decimal | None) -> dict[str, Any]:
-    """Return what a diff shows of the service that is in service, and what both services cost a month."""
     return {
         "in service": name,
         "product": service.product.slug if service.product else None,

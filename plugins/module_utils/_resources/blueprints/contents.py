@@ -272,7 +272,6 @@ def are_mixed_up(entry: Entry, other: Entry) -> bool:
 def with_references(
     document: Document, services: Sequence[Entry], applications: Sequence[Entry]
 ) -> list[Entry]:
-    """Return the applications with the keys that they refer to, and note cycles of references."""
     keys = {entry.key for entry in (*services, *applications)}
     found = []
     for entry in applications:
@@ -305,7 +304,6 @@ def describe_reference(path: Path, target: str, what: str) -> str:
 def read_plans(
     document: Document, form: Blueprint, entries: Sequence[Entry]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the plans of each section that there is, in the form in which the roles take them."""
     for path, __ in document.decrypted:
         if path[0] in VARIABLES:
             document.add_problem(path, "a plan is shown, so nothing in it may be encrypted by itself")
@@ -333,7 +331,6 @@ def read_plans(
 def read_plan(
     document: Document, path: Path, plan: PlanSection, entries: Mapping[str, Entry]
 ) -> dict[str, Any]:
-    """Check what a plan says of the entries, and return it with their names in place of their keys."""
     found = plan.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
     def targets(

@@ -49,8 +49,6 @@ IN_BRACES = re.compile(r"\$\{([^{}.]*)")
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a section, with the defaults of its section."""
-
     section: str
     key: str
     values: Mapping[str, Any]
@@ -71,8 +69,6 @@ class Entry:
 
 @dataclass
 class Document:
-    """What a user wrote: the data, where it came from, and what was found wrong so far."""
-
     data: Any
     source: str
     """The path of the file; empty if it is an option of the task."""
@@ -91,7 +87,6 @@ class Document:
         self.problems.append((path, message))
 
     def note(self, path: Path, check: Callable[..., object], *given: Any) -> None:
-        """Run a check of what is given, and note what it refuses."""
         try:
             check(*given)
         except HostedError as error:
@@ -108,7 +103,6 @@ class Document:
         )
 
     def where(self, path: Path) -> str:
-        """Return the keys that lead to a value, and in a file the line and column."""
         keys = ".".join(map(str, path)) or "the blueprint"
         place = self._place(path)
         return f"{self.source}:{place[0]}:{place[1]}: {keys}" if place else keys
@@ -160,8 +154,6 @@ Resolve = Callable[[Unread], Answer]
 
 @dataclass(frozen=True)
 class Rendered:
-    """A file as the controller has read it."""
-
     text: str
     encrypted: bool = False
     """Whether the file is encrypted as a whole."""
@@ -187,8 +179,6 @@ class Rendered:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions(StateDirOptions):
-    """Where a blueprint is, and how many of its parts are looked at in parallel."""
-
     src: FilePath | None = option(None, selects=True, reads_file=True)
     blueprint: dict[str, Any] | None = option(None, selects=True, secret=True)
     max_parallel: int = 16
@@ -316,7 +306,7 @@ class Walk:
         return left
 
     def resolved(self, node: Any, path: Path) -> Any:
-        """Return a node, or what stands in its place if only the controller can read it; ``None`` for nothing."""
+        """Return a node, or its substitute if only the controller can read it; ``None`` for nothing."""
         encrypted = node.tag in VAULT_TAGS
         is_text = isinstance(node, yaml.ScalarNode) and node.tag == TEXT_TAG
         if not encrypted and not (is_text and is_template(node.value)):

@@ -55,7 +55,6 @@ class Exported(Entry):
 class Export:
     project: str
     entries: Sequence[Exported] = ()
-    """Those of each section together, in the order of their keys."""
     remarks: Sequence[str] = ()
     failed: Sequence[Exported] = ()
 
@@ -133,7 +132,6 @@ def keys_of(
 
 
 def as_key(name: str) -> str:
-    """Return a name in the form of a key: lowercase letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", unaccented(name)).strip("-") or "service"
 
 
@@ -151,7 +149,6 @@ def free_key(key: str, taken: dict[str, int]) -> str:
 
 
 def values_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return what the blueprint says of a service or an application, whose key may be its name already."""
     app, name = found.apps.get(service["id"]), service["name"]
     values = {"host": (service["host"] or {}).get("id"), **carried(service, service.get("settings"))}
     if app is not None:
@@ -211,7 +208,6 @@ HEADER = f"""\
 
 
 def export_text(export: Export) -> str:
-    """Return the text of a blueprint. The same project gives the same text."""
     text = HEADER + comments(f"- {remark}" for remark in export.remarks)
     text += as_yaml({"project": export.project})
     for name, entries in export.sections.items():

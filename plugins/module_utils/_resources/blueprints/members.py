@@ -73,7 +73,6 @@ class Members:
     """Whether it may be the default project of the account, which the platform does not show."""
 
     def of(self, entry: Entry) -> Member | None:
-        """Return what an entry describes, by its id or its exact name; ``None`` if it is not there."""
         alike = [each for each in self.found if each.is_described_by(entry)]
         if len(alike) > 1:
             ids = [each.id for each in alike]

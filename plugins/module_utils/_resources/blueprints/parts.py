@@ -56,7 +56,6 @@ class Part(Branch):
     section: str
     key: str
     name: str
-    """Its name on the platform, or its slug."""
     resource: Resource[Any]
     arguments: Arguments
     needs: Sequence[Part] = ()
@@ -185,8 +184,6 @@ class Parts:
         return [part for part in self.found if part.error is not None]
 
     def make_plans(self) -> None:
-        """Plan all parts that have no plan, in parallel where none needs another. Each keeps its error."""
-
         def plan_one(client: Client, part: Part) -> None:
             part.make_plan(client, foreseen=not all(need.settled for need in part.needs))
 
@@ -288,7 +285,6 @@ class Parts:
     # --- Errors -------------------------------------------------------------------------------------
 
     def check_planned(self) -> None:
-        """Refuse parts that cannot be planned, for which nothing at all is done."""
         if failed := self.failed:
             details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
             raise Invalid(
@@ -316,7 +312,6 @@ class Parts:
         )
 
     def failure(self) -> HostedError | None:
-        """Return the combined error after everything possible was applied; ``None`` if nothing failed."""
         if not self.failed:
             return None
         self.tell_price()

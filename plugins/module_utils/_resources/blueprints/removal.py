@@ -36,8 +36,6 @@ NAMED_MEMBERS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class DeletingOptions(StateDirOptions, WaitOptions):
-    """What a task on a blueprint may delete, and what it keeps of that."""
-
     state: Literal["present", "absent"] = "present"
     prune: bool = False
     max_delete: int = option(3, selects=True)
@@ -74,7 +72,6 @@ def check_removal_options(options: DeletingOptions) -> None:
 def prune_parts(
     task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], deleters: Deleters
 ) -> list[Part]:
-    """Return the parts that delete what the blueprint does not describe, after all of its own parts."""
     entries, home = described_entries(contents), parts[0].id
     if not entries:
         raise Invalid(

@@ -63,7 +63,6 @@ def blueprint_of(
 
 
 def values_of(options: CloneOptions, original: Original, environment: Given) -> dict[str, Any]:
-    """Return what the blueprint says of a service, but for its name and for what is said of it alone."""
     values = {name: value for name, value in original.exported.values.items() if name not in FORGOTTEN}
     node, hosts = original.record["host"] or {}, options.hosts or {}
     others = [hosts[name] for name in (node.get("id"), node.get("label")) if name in hosts]

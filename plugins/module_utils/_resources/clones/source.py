@@ -188,7 +188,6 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
 
 
 def chosen(everything: Sequence[Original], wanted: Sequence[str] | None) -> list[Original]:
-    """Return what is cloned: what is named, by id, slug, name or key, or all."""
     if not everything:
         raise NoSuchItem("the source has no service and no application, so there is nothing to clone")
     if wanted is None:

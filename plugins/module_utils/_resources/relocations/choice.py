@@ -247,7 +247,6 @@ def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSum
 
 
 def read_dependents(work: Work) -> None:
-    """Find the applications that refer to the old service or, on the way, to the new one."""
     options, record = work.task.options, work.record
     referring, left = referring_to(work.graph, {work.old.id, record.new_id or ""}), options.without_dependents
     remembered = {app.id for app in work.apps.values() if app.slug in record.dependents}
@@ -284,7 +283,6 @@ def referring_to(graph: ProjectGraph, ids: Collection[str]) -> dict[str, set[str
 
 
 def check_given(work: Work, found: Sequence[Dependent]) -> None:
-    """Check that environments are given for what refers to the service alone, and all of what is known."""
     options = work.task.options
     known = {name for each in found for name in (each.slug, each.app.id)} | set(options.without_dependents)
     for name in ("environments", "secret_environments"):

@@ -198,8 +198,6 @@ class Work:
         return self.plan("files", given, Effects())
 
     def copy_steps(self, summary: str, *, back: bool = False, compared: bool = False) -> list[Step]:
-        """Return the steps that make what one service holds like what the other one does, and compare it."""
-
         def plan() -> Plan:
             source = self.task.account.existing_service(self.new_id) if back else self.old
             return self.plan_copy(source, self.old.id if back else self.new_id)
@@ -240,8 +238,6 @@ class Work:
         )
 
     def still_stopped_step(self, *, switched: bool = False) -> Step:
-        """Return the step that checks that nobody started the old service while it was copied, or since."""
-
         def check() -> None:
             if switched and (used := self.used_since(QUIET_SECONDS)):
                 raise Invalid(used)
@@ -256,7 +252,6 @@ class Work:
     # --- What refers to the service -----------------------------------------------------------------------
 
     def pause_steps(self) -> list[Step]:
-        """Return the steps that stop what refers to a database, so that nothing writes to it meanwhile."""
         return [self.bring(each.app.id, each.label, "stopped") for each in self.dependents if each.deployable]
 
     def ran_until_now(self) -> dict[str, Any]:
@@ -290,7 +285,6 @@ class Work:
         return replace(step, run=start)
 
     def dependent_steps(self, id: str | None, name: str) -> list[Step]:
-        """Return the steps after which all references lead to a service; without an id, the new one."""
         steps: list[Step] = []
         for each in self.dependents:
             summary = f"replace the environment of {each.label}, so that it refers to {name}"
@@ -311,7 +305,6 @@ class Work:
         return id not in self.record.running and read_state(self.task, id) == ContainerState.STOPPED
 
     def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
-        """Return the steps that write the environment of one dependent, by default for the new service."""
         id, slug = to or self.new_id, dependent.slug
         alias = aliases_of(self.task.account.graph(str(self.old.project_id))).get(id)
         if alias is None:
@@ -322,7 +315,6 @@ class Work:
         return self.plan("environment", given).steps
 
     def deploy_steps(self, dependent: Dependent) -> Sequence[Step]:
-        """Return the steps that put one environment into effect; what was stopped for it is started."""
         if self.stays_stopped(dependent):  # a deploy starts it, and it may be one that must not run
             self.task.warn(
                 f"{dependent.label} was stopped before the relocation, and is left stopped. Its environment "

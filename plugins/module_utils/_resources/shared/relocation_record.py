@@ -133,8 +133,9 @@ class LeftOver(NamedTuple):
 
 
 def left_over(options: Options, warn: Callable[[str], None]) -> LeftOver:
-    """Return what relocations left over; the later of two records is right, and of a damaged one is warned."""
+    """Return what relocations left over; the later of two records is right."""
     known = known_relocations(options)
+    # No error: a plan that does nothing for it leaves all other services asleep, which is worse.
     for damage in known.damaged:
         warn(f"a service that a relocation left over may be resumed: {damage}")
     found = LeftOver({}, {})
@@ -206,7 +207,7 @@ def successor_of(
     *,
     in_use: bool = False,
 ) -> Successor | None:
-    """Return what is in the place of a service, of one that is gone by name. ``in_use`` refuses a stopped one."""
+    """Return what is in the place of a service; ``in_use`` refuses one that is stopped for now."""
     left = dict[str, Successor]()
     for record in known_relocations(options).relocations:
         if in_use and record.phase is Phase.STOPPED and record.old_id == id:
