@@ -87,8 +87,7 @@ def check_distinct(parts: Parts) -> None:
     for part in parts.found:
         if part.resource is SERVICE and part.id and (first := found.setdefault(part.id, part)) is not part:
             part.error = Invalid(
-                f"it is {first.label} ({part.id}), which is in the file as well. Remove one of them, or name "
-                "the service that is meant by its id"
+                f"it is {first.label} ({part.id}), which is in the file too. Remove one, or name its own id"
             )
 
 

@@ -79,36 +79,30 @@ def exported(task: Task[BlueprintInfoOptions]) -> list[dict[str, Any]]:
     account, wanted = task.account, task.options.project
     projects = [account.project_to_come(wanted)] if wanted else account.projects()
     known = [project for project in projects if project.id]
-    services = services_by_project(task, known)
+    services = read_services(task, known)
     apps, keys = account.apps_by_id(), account.ssh_keys()
     edges = dict(zip([p.id for p in known], account.each(known, read_edges), strict=True))
     left = left_over(task.options, task.warn).surely
     blueprints, files = [], dict[str, int]()
     for project in sorted(projects, key=lambda each: each.name):
         id, file = project.id, free_key(as_key(project.name), files)
-        found = Found(project.name, services.get(id, []), apps, edges.get(id, []), keys, left)
-        export = export_project(found)
+        own = [each for each in services if id and each["project_id"] == id]
+        export = export_project(Found(project.name, own, apps, edges.get(id, []), keys, left))
         blueprint = {"project": project.name, "blueprint": export.data, "text": export_text(export)}
         place = {"project_id": id, "file_name": f"{file}.yml"}
         blueprints.append({**blueprint, "left_out": list(export.remarks), **place})
     return blueprints
 
 
-def services_by_project(
-    task: Task[BlueprintInfoOptions], projects: Sequence[Project]
-) -> dict[str, list[dict[str, Any]]]:
-    """Return the services of projects, with their settings and states, by the id of the project."""
-    found: dict[str, list[dict[str, Any]]] = {project.id: [] for project in projects}
-    if not found:
-        return found
+def read_services(task: Task[BlueprintInfoOptions], projects: Sequence[Project]) -> Sequence[dict[str, Any]]:
+    if not projects:
+        return []
     query = ServiceQuery(settings=True, commands=True, metrics=True)
     of_one = task.options.project is not None
     listing = read_project(task.account, projects[0], query) if of_one else read_listing(task.account, query)
     for warning in listing.warnings:
         task.warn(f"{warning}. The blueprint may lack something that was set")
-    for service in listing.services:
-        found.setdefault(service["project_id"], []).append(service)
-    return found
+    return listing.services
 
 
 def read_edges(account: Account, project: Project) -> list[Edge]:

@@ -44,9 +44,7 @@ class CloneResource(OnBlueprint[CloneOptions]):
         described = options.src is not None or options.blueprint is not None
         check_filled(options, "environments", "secret_environments")
         if options.copy_secrets and not described:
-            raise Invalid(
-                "copy_secrets copies values of secret_environment from the blueprint of the source; set src"
-            )
+            raise Invalid("copy_secrets copies secret_environment from the blueprint of the source; set src")
         task.composition = replace(task.composition, copies=True)
         CloneRecord.take_turns(task, options.project)
         source = read_source(task)
@@ -61,8 +59,7 @@ class CloneResource(OnBlueprint[CloneOptions]):
         for key, member in there.items():
             if not same_name(member.name, names[key]):
                 task.warn(
-                    f"{member.label} is the clone that would be named {names[key]!r} now; the platform "
-                    "cannot rename it, so it keeps its name"
+                    f"{member.label} is the clone that would be named {names[key]!r} now, and keeps its name"
                 )
         data, states = blueprint_of(options, source, own, environments, names=names, there=there)
         assembly = CloneAssembly(task, data, states, source, record)
@@ -91,8 +88,7 @@ def check_data(task: Task[CloneOptions], source: SourceProject) -> None:
     if empty:
         raise Invalid(
             f"what {', '.join(empty)} holds cannot be copied: it has neither files over SFTP nor a database. "
-            "Nothing was ordered. without_data lists services to clone without what they hold; services "
-            "names what is cloned"
+            "Nothing was ordered. without_data lists services to clone without what they hold"
         )
 
 

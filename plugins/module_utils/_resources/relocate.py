@@ -117,8 +117,8 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
     if record.deleting is not None and record.deleting == record.new_id:
         if not record.gone:
             raise Invalid(
-                f"service {record.new_name!r} ({record.new_id}) is about to be deleted. Nothing was done. "
-                "Complete that with state: finished first"
+                f"service {record.new_name!r} ({record.new_id}) is about to be deleted. Complete that with "
+                "state: finished first"
             )
         record = Relocation(record.old_id, path=record.path)  # it went back, so it begins anew
     if record.phase is Phase.RELOCATED or record.deleting is not None:
@@ -127,10 +127,7 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
     work = Work.of(MODULES, task, record)
     if record.phase is Phase.NONE:
         if not any(getattr(task.options, name) for name in WHERE_TO):
-            raise Invalid(
-                f"nothing says what is to be different of {work.label}: set {', '.join(WHERE_TO[:-1])} or "
-                f"{WHERE_TO[-1]}"
-            )
+            raise Invalid(f"nothing says what is to be different of {work.label}: set {', '.join(WHERE_TO)}")
         beside = task.options.preset, task.options.options
         if not (differing(asked_by(task.options), work.old) or any(beside)):
             return Plan(result={**view(record), "name": work.old.name})
@@ -152,8 +149,7 @@ def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:
     if service is not None and (found := differing(asked_by(task.options), service)):
         raise Invalid(
             f"service {record.old_name!r} was relocated, and {label(service)}, which took its place, has "
-            f"{found}. Nothing was done. To relocate that one, name it; state: returned brings the old "
-            "one back"
+            f"{found}. Nothing was done. To relocate that one, name it"
         )
     if days is None or days == record.keep_days or record.deleting is not None:
         return Plan(result=view(record))
@@ -176,14 +172,10 @@ def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
     left = task.account.staying(record.new_id) if record.new_id else None
     used = newer_in(record) if record.newer else None
     if left is not None and not used and used_since(record, left):
-        used = (
-            f"{label(left)} may have been used since {record.since}, when it was suspended, and may hold "
-            "what is nowhere else"
-        )
+        used = f"{label(left)} may have been used since {record.since}, and hold what is nowhere else"
     if used:
         raise Invalid(
-            f"{used}. Nothing was done. To overwrite it, set overwrite: true; to keep what it holds, copy "
-            "that elsewhere first"
+            f"{used}. Nothing was done. Copy what it holds elsewhere, or set overwrite: true to overwrite it"
         )
 
 
@@ -268,8 +260,7 @@ def plan_order(work: Work, wanted: Mapping[str, Any]) -> Plan:
     plan = plan_with(replace(task, composition=composition), SERVICE, given)
     if plan.result and plan.result["id"] is not None:
         raise Invalid(
-            f"{work.new_name} ({plan.result['id']}) appeared while this was planned. Nothing was done. Run "
-            "this again"
+            f"{work.new_name} ({plan.result['id']}) appeared meanwhile. Nothing was done. Run this again"
         )
     return plan
 
@@ -413,8 +404,7 @@ def plan_back(work: Work) -> Plan:
     steps += as_before_steps(work)
     if record.switched_at:
         is_back = (
-            f". {work.label} is back as it was before the relocation, and {work.new_name} is left as "
-            "it is until this is run again"
+            f". {work.label} is back as it was, and {work.new_name} is left as it is until this is run again"
         )
         again = work.dependent_steps(work.old.id, work.label)
         steps += rescued(again, lambda error: error.append(is_back))
@@ -507,8 +497,7 @@ def plan_finished(task: Task[RelocateOptions], record: Relocation) -> Plan:
     if record.pair is None:
         raise Invalid(
             f"the relocation of service {record.old_name!r} ({record.old_id}) is not complete: it is "
-            f"{record.phase}. Nothing was deleted. Complete it with state: relocated, or go back with state: "
-            "returned"
+            f"{record.phase}. Nothing was deleted. Complete it, or go back with state: returned"
         )
     left, kept = record.pair
     found = task.account.service(left)
@@ -579,8 +568,7 @@ def suspended_since(service: Service | None) -> str | None:
 def check_due(task: Task[RelocateOptions], record: Relocation, left: Service | None) -> None:
     if left and record.phase is Phase.RETURNED and record.newer and not task.options.discard_newer:
         raise Invalid(
-            f"{newer_in(record)}. Nothing was deleted. To delete it as well, set discard_newer: true; to "
-            "keep it, copy it elsewhere first"
+            f"{newer_in(record)}. Nothing was deleted. Copy it elsewhere, or set discard_newer: true"
         )
     due = record.delete_after(task.options.keep_days)
     if due is None or task.options.keep_days == 0:

@@ -73,23 +73,18 @@ class Export:
 
 
 def export_project(found: Found) -> Export:
-    present: list[Mapping[str, Any]] = []
-    failed: list[Mapping[str, Any]] = []
-    remarks: list[str] = []
-    for service in found.services:
+    left = [each for each in found.services if each["id"] in found.left]
+    failed = [each for each in found.services if each["status"] == ServiceStatus.FAILED]
+    present = [each for each in found.services if each not in (*left, *failed)]
+
+    def told(service: Mapping[str, Any], why: str) -> str:
         kind = "application" if service["id"] in found.apps else "service"
-        told = f"{kind} {service['name']!r} ({service['id']})"
-        has_failed = service["status"] == ServiceStatus.FAILED
-        if has_failed:
-            failed.append(service)
-        if service["id"] in found.left:
-            remarks.append(f"{told}, which a relocation left over")
-        elif has_failed:
-            remarks.append(f"{told}, whose creation failed")
-        else:
-            present.append(service)
-    keys = keys_of(found, present)
+        return f"{kind} {service['name']!r} ({service['id']}), {why}"
+
+    remarks = [told(each, "which a relocation left over") for each in left]
+    remarks += [told(each, "whose creation failed") for each in failed if each not in left]
     remarks.sort()
+    keys = keys_of(found, present)
     if fingerprints := sorted(f"{key.name} ({key.fingerprint})" for key in found.ssh_keys):
         remarks.append(f"SSH keys of the account: {', '.join(fingerprints)}")
     others = keys_of(found, failed, keys.values())
@@ -106,9 +101,7 @@ def entries_of(
         remarks = remarks_on(service, app)
         remarks += reference_remarks([each for each in found.edges if each.from_ == id], keys, app)
         if "command" in values:
-            remarks.append(
-                "its command may hold a password: keep that in a vault before you share or commit this file"
-            )
+            remarks.append("its command may hold a password: keep that in a vault before you share this file")
         section = "services" if app is None else "applications"
         entries.append(Exported(section, key, values, id=id, remarks=remarks))
     return entries

@@ -78,8 +78,7 @@ class Members:
             ids = [each.id for each in alike]
             raise Ambiguous(
                 f"project {self.project.name!r} has {len(alike)} services named {entry.name!r} "
-                f"({', '.join(ids)}), and nothing was deleted. Write the id of the one that the entry "
-                "describes",
+                f"({', '.join(ids)}). Nothing was deleted. Write the id of the one that is meant",
                 ids=ids,
             )
         return alike[0] if alike else None
@@ -196,9 +195,7 @@ def what_for(relocation: Relocation, service: Named, described: Sequence[str]) -
     if pair is None and not is_over:
         told = f"{relocated} is under way. Complete it with hosted.services.relocate, or go back"
     elif pair is not None and service.id == pair[0]:
-        told = (
-            f"{relocated} keeps it for a while. state: finished of hosted.services.relocate deletes it then"
-        )
+        told = f"{relocated} keeps it for a while. hosted.services.relocate with state: finished deletes it"
     else:
         told = f"it is in service since {relocated}. Write its name, {service.name!r}, in place of {other!r}"
     return f"{told}. The record is {relocation.path!r}"
@@ -235,8 +232,7 @@ def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection
         last.restore(prints)
     except Invalid as error:
         task.warn(
-            f"{error.message}. Until then, blueprint_info cannot tell whether the file or the platform was "
-            "changed"
+            f"{error.message}. Until then, blueprint_info cannot tell which of file and platform was changed"
         )
 
 
@@ -252,8 +248,7 @@ def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequ
     for service in found:
         if service.id not in needed:
             task.warn(
-                f"{label(service)} is not in the blueprint any more, and is still there and billed. prune: "
-                "true deletes it"
+                f"{label(service)} is not in the blueprint any more, and still billed. prune: true deletes it"
             )
 
 

@@ -303,9 +303,8 @@ class Parts:
             return
         raise Invalid(
             f"the balance {format_price(self.task, balance)} does not cover the first day of the "
-            f"{len(costs)} services that this {self.subject} orders: their quotes ask for "
-            f"{format_price(self.task, asked)} in all. Nothing was ordered. Top it up, or order fewer or "
-            "smaller services",
+            f"{len(costs)} services that this {self.subject} orders, {format_price(self.task, asked)} in "
+            "all. Nothing was ordered. Top it up, or order fewer or smaller ones",
             balance=format_amount(balance),
             min_balance=format_amount(asked),
             parts=self.entries(),

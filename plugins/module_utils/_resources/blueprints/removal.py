@@ -55,9 +55,7 @@ class Deleters:
 def check_removal_options(options: DeletingOptions) -> None:
     absent = options.state == "absent"
     if options.prune and absent:
-        raise Invalid(
-            "state: absent deletes what the blueprint describes, and prune what it does not; set one"
-        )
+        raise Invalid("state: absent deletes what a blueprint describes, prune what it does not; set one")
     if options.keep_copy is not None and not (options.prune or absent):
         raise Invalid("keep_copy copies what is deleted, and nothing is without prune or state: absent")
     if options.keep_copy is not None and options.delete_without_copy:
@@ -76,8 +74,7 @@ def prune_parts(
     if not entries:
         raise Invalid(
             f"the blueprint describes no service and no application, so prune would empty project "
-            f"{contents.project!r}. Nothing was done. Describe what stays. To delete what a file describes, "
-            "set state: absent"
+            f"{contents.project!r}. Nothing was done. Describe what stays"
         )
     members = read_members(task.account, home) if home else None
     if members is None:  # the blueprint creates the project, so it is empty
@@ -120,8 +117,7 @@ def check_prune(
     if members.may_be_default:
         raise Invalid(
             f"project {project.name!r} may be the default project of the account, which takes in services "
-            "whose own project is deleted, so prune is refused there. Nothing was done. Move what belongs "
-            "together to a project of its own, or delete the rest with hosted.services.service"
+            "whose project is deleted. Nothing was done. Move what belongs together to a project of its own"
         )
     if not going:
         return
@@ -135,8 +131,7 @@ def check_prune(
     if len(going) > max_delete:
         raise Invalid(
             f"prune would delete {counted(len(going), 'service')}, and max_delete is {max_delete}. Nothing "
-            f"was done. To be deleted: {list_members(going)}. Describe what stays in the blueprint, or raise "
-            "max_delete",
+            f"was done. To be deleted: {list_members(going)}. Describe what stays, or raise max_delete",
             would_delete=[each.label for each in going],
         )
 

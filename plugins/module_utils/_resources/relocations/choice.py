@@ -60,9 +60,7 @@ def check_options(options: RelocateOptions) -> None:
     for name, states in STATES_OF.items():
         if getattr(options, name) and options.state not in states:
             fitting = " or ".join(states)
-            raise Invalid(
-                f"{name} goes with state: {fitting} alone, and state is {options.state}; nothing was done"
-            )
+            raise Invalid(f"{name} goes with state: {fitting} alone, and state is {options.state}")
 
 
 def check_relocatable(work: Work) -> None:
@@ -160,10 +158,7 @@ def choose_name(work: Work) -> None:
     find_made(task, record)
     if record.new_id is not None:
         if wanted and not same_name(wanted, record.new_name):
-            task.warn(
-                f"the relocation was begun with the name {record.new_name!r} for the new service, so name "
-                f"{wanted!r} is not used"
-            )
+            task.warn(f"the relocation was begun with name {record.new_name!r}, so {wanted!r} is not used")
         return
     # One whose order got no response keeps its name, unless the task gives another one.
     if not record.sent or (wanted and not same_name(wanted, record.new_name)):
@@ -179,8 +174,8 @@ def choose_name(work: Work) -> None:
         if task.options.existing != "adopt":
             raise Invalid(
                 f"{', '.join(map(label, there))} has the name of the new service, and no relocation is known "
-                "to have made it. Nothing was done. Set another name; existing: adopt takes it for the new "
-                "one, and overwrites what it holds"
+                "to have made it. Nothing was done. Set another name; existing: adopt takes it, "
+                "and overwrites what it holds"
             )
         record.new_id = there[0].id if only_service(there, record.new_name) else None
 
@@ -304,9 +299,8 @@ def check_references(work: Work) -> None:
         if each.referring and not refers:
             known = " or ".join(f"${{{name}.FIELD}}" for name in sorted(work.names))
             raise Invalid(
-                f"the environment given for {each.label} does not refer to {work.label}, to which its "
-                f"{', '.join(sorted(each.referring))} refers now. Nothing was done. Write the reference as "
-                f"{known}"
+                f"the environment given for {each.label} does not refer to {work.label}, as its "
+                f"{', '.join(sorted(each.referring))} does now. Nothing was done. Write it as {known}"
             )
 
 
@@ -321,10 +315,7 @@ def check_deployable(work: Work) -> None:
         except HostedError as error:
             if work.task.options.state != "returned":
                 raise error.append(". Nothing was done") from None
-            work.task.warn(
-                f"{each.label} is deployed last, because that will probably fail: {error.message}. "
-                f"{work.label} is brought back before that"
-            )
+            work.task.warn(f"{each.label} is deployed last, as that will probably fail: {error.message}")
             last.append(each)
     work.dependents = [*first, *last]
 
@@ -346,7 +337,6 @@ def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None
     ]
     if used:
         raise Invalid(
-            f"{label(service)} is not in service, and is still referred to by {'; '.join(used)}. Nothing was "
-            "deleted. Let that refer to the service in its place and deploy it, or list it in "
-            "without_dependents"
+            f"{label(service)} is still referred to by {'; '.join(used)}. Nothing was deleted. Let that "
+            "refer to the service in its place and deploy it, or list it in without_dependents"
         )
