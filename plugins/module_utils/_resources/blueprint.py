@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blueprints: a whole project described in one file, and made so by one task.
-
-There is no state file: the platform is the state. Each entry becomes a task of another module, and the plan
-of the blueprint is the union of their plans, with edges from what is needed to what needs it.
-"""
+"""Blueprints: a project in one file. Each entry is a task of another module; the platform is the state."""
 
 from __future__ import annotations
 
@@ -27,15 +23,13 @@ from .applications.lookup import OnAppOptions, redirected
 from .applications.releases import AppRecords
 from .applications.rollout import Deployed, HealthCheck, health_steps
 from .blueprints.contents import ENVIRONMENTS, VARIABLES, Contents, read_contents
-from .blueprints.document import Entry, SourceOptions
-from .blueprints.hiding import OnBlueprint
+from .blueprints.document import Entry, OnBlueprint, SourceOptions
 from .blueprints.members import check_neighbors, check_no_id, find_home, remember, warn_of_dropped
 from .blueprints.parts import Arguments, Part, Parts, levels, new_part
 from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
 from .project import PROJECT
-from .relocations.work import rescued
 from .service import SERVICE, await_ready, plan_existing
 from .services.options import BudgetOptions, ServiceOptions
 from .services.settings import NEXT_START, SETTINGS, later_settings, observe
@@ -46,6 +40,7 @@ from .shared.names import same_name
 from .shared.options import FilePath, StateDirOptions, WaitOptions, check_max_parallel, option
 from .shared.pending import ENVIRONMENT as ENVIRONMENT_CHANGE
 from .shared.plan import Plan, Resource, Step, Task, plan_with
+from .shared.runner import rescued
 from .shared.task_errors import Invalid
 from .ssh_key import SSH_KEY
 
@@ -54,14 +49,10 @@ SIZE_OF_APP = ("dimensions", "max_monthly")
 
 @dataclass(frozen=True, kw_only=True)
 class BlueprintOptions(SourceOptions, DeletingOptions, BudgetOptions):
-    """The options of module blueprint."""
-
     secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
 
 
 class BlueprintResource(OnBlueprint[BlueprintOptions]):
-    """A whole project."""
-
     result_key = "parts"
 
     def plan(self, task: Task[BlueprintOptions]) -> Plan:
@@ -96,16 +87,12 @@ def check_distinct(parts: Parts) -> None:
     for part in parts.found:
         if part.resource is SERVICE and part.id and (first := found.setdefault(part.id, part)) is not part:
             part.error = Invalid(
-                f"it is {first.label} ({part.id}), which is in the file as well. Remove one of them, or name "
-                "the service that is meant by its id"
+                f"it is {first.label} ({part.id}), which is in the file too. Remove one, or name its own id"
             )
 
 
 def read_checked(task: Task[SourceOptions]) -> Contents:
-    """Return what the blueprint says, checked as far as that is possible without planning it.
-
-    :raises Invalid: with all that is wrong.
-    """
+    """Return what the blueprint says, checked as far as that is possible without planning it."""
     check_max_parallel(task.options.max_parallel)
     document = task.options.read()
     contents = read_contents(document)
@@ -114,7 +101,6 @@ def read_checked(task: Task[SourceOptions]) -> Contents:
 
 
 def planned(task: Task[SourceOptions], found: Sequence[Part]) -> Parts:
-    """Return parts with their plans, or with what keeps them from being made."""
     parts = Parts(task, found, max_parallel=task.options.max_parallel)
     parts.make_plans()
     return parts
@@ -123,12 +109,7 @@ def planned(task: Task[SourceOptions], found: Sequence[Part]) -> Parts:
 def whole_plan(
     task: Task[SourceOptions], contents: Contents, parts: Parts, subject: str, first: Sequence[Step] = ()
 ) -> Plan:
-    """Return the plan for the whole, with a last step that collects what became of each part.
-
-    :param subject: what it is, for messages.
-    :param first: what is done before any part is begun.
-    :raises Invalid: if a part cannot be planned, or the balance does not cover a day of all that is ordered.
-    """
+    """Return the plan for the whole, with a last step that collects what became of each part."""
     parts.subject, parts.mark = subject, contents.mark
     parts.check_planned()
     parts.check_balance()
@@ -165,7 +146,6 @@ class Assembly:
         self.project = self.add(Entry("project", contents.project, {}), PROJECT, self._project_arguments)
 
     def add_all(self) -> list[Part]:
-        """Add everything that the blueprint describes, and return all parts."""
         contents = self.contents
         for entry in contents.services:
             self.add_service(entry)
@@ -238,10 +218,7 @@ class Assembly:
         self.add(entry, SSH_KEY, values)
 
     def add_settings(self, entry: Entry) -> list[Part]:
-        """Add the settings that an application has as a service. They come after its first deploy.
-
-        A command that the deploy brings along is none of them.
-        """
+        """Add what an application has as a service, but for a command that its deploy brings along."""
         named = ("max_monthly", *(each.name for each in SETTINGS if each.carried))
         values = {name: entry.values[name] for name in named if name in entry.values}
         if not values:
@@ -258,7 +235,6 @@ class Assembly:
         return [self.add(entry, APP_SETTINGS_RESOURCE, arguments, [app, *before])]
 
     def add_environment(self, entry: Entry) -> None:
-        """Add the environment of an application, which needs all that it refers to."""
         variables, secret = (entry.values.get(name) for name in ENVIRONMENTS)
         if not variables and not secret:
             return
@@ -290,7 +266,6 @@ class Assembly:
         self.running[entry.key] = part
 
     def add_image(self, entry: Entry) -> None:
-        """Add what puts an image in service: its push, its release and its deploy, as far as it says."""
         image = entry.values.get("image")
         if not image:
             return
@@ -330,7 +305,6 @@ class Assembly:
         return self.add(entry, APP_RELEASE, arguments, [ready])
 
     def add_health_check(self, entry: Entry, settings: Sequence[Part]) -> None:
-        """Add the check that an application responds, once it is deployed and has its settings."""
         check = entry.values.get("health_check")
         if not check:
             return
@@ -365,8 +339,6 @@ def digest_of(pushed: Part | None, image: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class CommandedDeployOptions(AppDeployOptions):
-    """The release to deploy, and the launch command that comes with it."""
-
     command: str | None = None
 
 
@@ -382,7 +354,6 @@ class CommandedDeployResource(Resource[CommandedDeployOptions]):
 
 
 def with_command_first(task: Task[CommandedDeployOptions], app: App, plan: Plan) -> Plan:
-    """Return the plan of a deploy with its command set right before it, if that is needed."""
     first = plan_command(task, app)
     if not first.changed:
         return plan
@@ -402,10 +373,7 @@ def with_command_first(task: Task[CommandedDeployOptions], app: App, plan: Plan)
 
 
 def plan_command(task: Task[CommandedDeployOptions], app: App) -> Plan:
-    """Plan to set the command of an application that a deploy then brings into effect.
-
-    An application that is still being created may have no settings before its first deploy.
-    """
+    """Plan to set a command. An application that is being created may have no settings before its deploy."""
     command = task.options.command
     if command is None or app.status == ServiceStatus.PROVISIONING:
         return Plan(result=None)
@@ -428,8 +396,6 @@ class AppSettingsOptions(ServiceOptions):
 
 
 class AppSettingsResource(Resource[AppSettingsOptions]):
-    """What an application has as a service: its size, its network and its command."""
-
     result_key = SERVICE.result_key
     name = SERVICE.name
 
@@ -456,7 +422,6 @@ class AppSettingsResource(Resource[AppSettingsOptions]):
 
 
 def waits_for_start(task: Task[AppSettingsOptions], view: View) -> bool:
-    """Tell whether a setting of an application takes effect only once its container is started anew."""
     service = view.service
     has_power = service.capabilities is None or "powerSignals" in service.capabilities
     if service.status != ServiceStatus.ACTIVE or not has_power:
@@ -474,8 +439,6 @@ APP_SETTINGS_RESOURCE = AppSettingsResource()
 
 @dataclass(frozen=True, kw_only=True)
 class AppHealthOptions(OnAppOptions, WaitOptions, StateDirOptions):
-    """What to request of an application, and the deploy to roll back if it is not healthy."""
-
     health_check: HealthCheck | None = None
     digest: str | None = None
     last_good_digest: str | None = None

@@ -1,10 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading existing projects as blueprints, and comparing a project with the blueprint that it has.
-
-Of what differs, it tells which of the two was changed, and which prevails.
-"""
+"""Reading projects as blueprints, and telling how one differs from its blueprint, and who changed what."""
 
 from __future__ import annotations
 
@@ -18,9 +15,8 @@ from .._api.models import Edge, Project
 from .._api.text import HIDDEN
 from .._api.values import ServiceStatus
 from .blueprints.contents import Contents
-from .blueprints.document import Entry, SourceOptions
+from .blueprints.document import Entry, OnBlueprint, SourceOptions
 from .blueprints.export import Found, as_key, export_project, export_text, free_key
-from .blueprints.hiding import OnBlueprint
 from .blueprints.members import (
     ENTRY,
     NAMES,
@@ -63,8 +59,6 @@ class BlueprintInfoOptions(SourceOptions):
 
 
 class BlueprintInfoResource(OnBlueprint[BlueprintInfoOptions]):
-    """One project or all of them, as blueprints; or a project beside its blueprint."""
-
     result_key = "blueprints"
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("project", "src", "blueprint")]}
 
@@ -85,36 +79,30 @@ def exported(task: Task[BlueprintInfoOptions]) -> list[dict[str, Any]]:
     account, wanted = task.account, task.options.project
     projects = [account.project_to_come(wanted)] if wanted else account.projects()
     known = [project for project in projects if project.id]
-    services = services_by_project(task, known)
+    services = read_services(task, known)
     apps, keys = account.apps_by_id(), account.ssh_keys()
     edges = dict(zip([p.id for p in known], account.each(known, read_edges), strict=True))
     left = left_over(task.options, task.warn).surely
     blueprints, files = [], dict[str, int]()
     for project in sorted(projects, key=lambda each: each.name):
         id, file = project.id, free_key(as_key(project.name), files)
-        found = Found(project.name, services.get(id, []), apps, edges.get(id, []), keys, left)
-        export = export_project(found)
+        own = [each for each in services if id and each["project_id"] == id]
+        export = export_project(Found(project.name, own, apps, edges.get(id, []), keys, left))
         blueprint = {"project": project.name, "blueprint": export.data, "text": export_text(export)}
         place = {"project_id": id, "file_name": f"{file}.yml"}
         blueprints.append({**blueprint, "left_out": list(export.remarks), **place})
     return blueprints
 
 
-def services_by_project(
-    task: Task[BlueprintInfoOptions], projects: Sequence[Project]
-) -> dict[str, list[dict[str, Any]]]:
-    """Return the services of projects, with their settings and states, by the id of the project."""
-    found: dict[str, list[dict[str, Any]]] = {project.id: [] for project in projects}
-    if not found:
-        return found
+def read_services(task: Task[BlueprintInfoOptions], projects: Sequence[Project]) -> Sequence[dict[str, Any]]:
+    if not projects:
+        return []
     query = ServiceQuery(settings=True, commands=True, metrics=True)
     of_one = task.options.project is not None
     listing = read_project(task.account, projects[0], query) if of_one else read_listing(task.account, query)
     for warning in listing.warnings:
         task.warn(f"{warning}. The blueprint may lack something that was set")
-    for service in listing.services:
-        found.setdefault(service["project_id"], []).append(service)
-    return found
+    return listing.services
 
 
 def read_edges(account: Account, project: Project) -> list[Edge]:
@@ -146,10 +134,7 @@ def compared(task: Task[BlueprintInfoOptions]) -> dict[str, Any]:
 
 
 def plan_without_size(parts: Parts) -> dict[Part, HostedError]:
-    """Plan what is refused once more without its size, so that the rest of it and of the file is compared.
-
-    A disk that was made larger by hand cannot shrink. Return what was refused.
-    """
+    """Plan again without its size what is refused, such as a disk that would shrink; return what was."""
 
     def without_size(given: Arguments, part: Part) -> Mapping[str, Any]:
         return {name: value for name, value in given(part).items() if name != "dimensions"}
@@ -168,11 +153,7 @@ def plan_without_size(parts: Parts) -> dict[Part, HostedError]:
 def difference(
     place: Entry | Part, kind: str, said: str, field: str | None = None, **facts: Any
 ) -> Difference:
-    """Return a difference of an entry, or of one of its parts, with a line for people.
-
-    ``facts`` are both values, what was changed since the last apply from this controller, and what the next
-    apply leaves: ``None`` if it is refused, or nothing is known.
-    """
+    """Return a difference of an entry or a part. What the next apply leaves ``prevails``, if it is known."""
     path = ".".join(filter(None, (place.section, place.key, field)))
     told = {"file": None, "platform": None, "changed_by": None, "prevails": None, **facts}
     by, wins = told["changed_by"], told["prevails"]
@@ -191,7 +172,6 @@ class Comparison:
         self.last = last_applied(task.options, contents.project)
 
     def differences(self) -> Iterator[Difference]:
-        """Yield what differs, in the order of the blueprint's parts."""
         entries = {entry.path: entry for entry in self.contents.entries}
         told: set[tuple[str, str]] = set()
         for part in self.parts:
@@ -225,7 +205,6 @@ class Comparison:
         return difference(part, REFUSED, f"cannot be applied: {error.message}", field)
 
     def of_entry(self, entry: Entry, part: Part, plan: Plan) -> Iterator[Difference]:
-        """Yield what differs of an entry, as one of its parts sees it."""
         module = part.resource.name
         if module == "environment":
             yield from self.of_environment(entry, plan)
@@ -258,10 +237,7 @@ class Comparison:
             yield difference(entry, DIFFERS, said, "environment", changed_by=FILE, prevails=FILE)
 
     def of_image(self, entry: Entry, module: str, plan: Plan) -> Iterator[Difference]:
-        """Yield that another image runs, or none, or with another command.
-
-        A deploy for a new environment is no difference of the image.
-        """
+        """Yield that another image or command runs. A deploy for an environment alone is no difference."""
         before, after = sides_of(plan)
         again = module == "app_deploy" and before.get("digest") == after.get("digest")
         if plan.changed and not again:
@@ -290,10 +266,7 @@ class Comparison:
         return PLATFORM if self.last.prints.get(path) == self.last.of(path, value) else FILE
 
     def not_in_file(self) -> Iterator[Difference]:
-        """Yield what a project has and its blueprint does not describe, also if its creation failed.
-
-        What a relocation needs is no drift: prune leaves it alone as well.
-        """
+        """Yield what a project has and its blueprint does not describe, but for what a relocation needs."""
         task, contents = self.task, self.contents
         home = find_home(task.account.projects(), contents)
         if home is None:
@@ -333,7 +306,6 @@ def actions_of(plan: Plan) -> str:
 
 
 def describe(value: Any) -> str:
-    """Return a value as the text of a difference, ``nothing`` for an empty one."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {each}" for name, each in value.items())
     return "nothing" if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,12 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clones: a project as another one, with its files, rows and images, and never a write to the source.
-
-The platform cannot clone. So the clone is a blueprint, made from what the source shows, and what each service
-holds is copied once it is there: files, a dump, an image. The plan is that of the blueprint with these parts
-between its own, so that a run that was killed goes on, and nothing is ordered twice.
-"""
+"""Clones: a blueprint of what the source shows, with parts between its own that copy what is in it."""
 
 from __future__ import annotations
 
@@ -21,8 +16,7 @@ from .._api.values import ServiceStatus
 from .applications.repository import ImageCopy, open_repository
 from .blueprint import Assembly, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
-from .blueprints.document import Document, Entry
-from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION, OnBlueprint
+from .blueprints.document import HIDDEN_SECTION, PLAIN_SECTION, Document, Entry, OnBlueprint
 from .blueprints.members import described_entries
 from .blueprints.parts import Part
 from .clones.content import DATABASE, FilesResource, address_of, await_database
@@ -42,8 +36,6 @@ HIDDEN = (PLAIN_SECTION, HIDDEN_SECTION, "variables", "allow_duplicate_name")
 
 
 class CloneResource(OnBlueprint[CloneOptions]):
-    """A project as another one."""
-
     result_key = "parts"
     rules: ClassVar[dict[str, Any]] = {}
 
@@ -52,9 +44,7 @@ class CloneResource(OnBlueprint[CloneOptions]):
         described = options.src is not None or options.blueprint is not None
         check_filled(options, "environments", "secret_environments")
         if options.copy_secrets and not described:
-            raise Invalid(
-                "copy_secrets copies values of secret_environment from the blueprint of the source; set src"
-            )
+            raise Invalid("copy_secrets copies secret_environment from the blueprint of the source; set src")
         task.composition = replace(task.composition, copies=True)
         CloneRecord.take_turns(task, options.project)
         source = read_source(task)
@@ -69,8 +59,7 @@ class CloneResource(OnBlueprint[CloneOptions]):
         for key, member in there.items():
             if not same_name(member.name, names[key]):
                 task.warn(
-                    f"{member.label} is the clone that would be named {names[key]!r} now; the platform "
-                    "cannot rename it, so it keeps its name"
+                    f"{member.label} is the clone that would be named {names[key]!r} now, and keeps its name"
                 )
         data, states = blueprint_of(options, source, own, environments, names=names, there=there)
         assembly = CloneAssembly(task, data, states, source, record)
@@ -90,7 +79,6 @@ def tighten(task: Task[CommitmentOptions], project: str) -> None:
 
 
 def check_data(task: Task[CloneOptions], source: SourceProject) -> None:
-    """Refuse to clone without their content what nobody said to clone so."""
     without = {source.key_of(each, "without_data") for each in task.options.without_data}
     empty = [
         f"{each.label} of family {each.record['family']}"
@@ -100,13 +88,11 @@ def check_data(task: Task[CloneOptions], source: SourceProject) -> None:
     if empty:
         raise Invalid(
             f"what {', '.join(empty)} holds cannot be copied: it has neither files over SFTP nor a database. "
-            "Nothing was ordered. without_data lists services to clone without what they hold; services "
-            "names what is cloned"
+            "Nothing was ordered. without_data lists services to clone without what they hold"
         )
 
 
 def check_variables(source: SourceProject, own: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse to order without its variables what is known to have some."""
     missing = [
         f"{each.label} lacks {', '.join(each.referring)}"
         for each in source.originals
@@ -157,7 +143,6 @@ class FilledAssembly(Assembly):
         raise NotImplementedError
 
     def remember(self) -> None:
-        """Keep what there is to be, and the ids as far as they are known."""
         raise NotImplementedError
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
@@ -184,7 +169,6 @@ class FilledAssembly(Assembly):
     def add_filling(
         self, entry: Entry, resource: Resource[Any], own: Mapping[str, Any], needs: Sequence[Part]
     ) -> Part:
-        """Add what brings files or the content of a database."""
         made = self.made[entry.key]
 
         def arguments(part: Part) -> Mapping[str, Any]:
@@ -215,18 +199,15 @@ class FilledAssembly(Assembly):
         return part
 
     def add_service(self, entry: Entry) -> None:
-        """Add a service, what it holds, and whether it runs then."""
         super().add_service(entry)
         self.note(entry)
         self.add_content(entry, [self.made[entry.key]])
 
     def add_application(self, entry: Entry) -> None:
-        """Add an application, whose id is remembered once it is there."""
         super().add_application(entry)
         self.note(entry)
 
     def note(self, entry: Entry) -> None:
-        """Remember a service right before it is ordered, and its id once that is known to be its own."""
         made = self.made[entry.key]
         made.note = partial(self.note_id, entry.key)
         made.task.composition = replace(
@@ -237,14 +218,12 @@ class FilledAssembly(Assembly):
         )
 
     def add_settings(self, entry: Entry) -> list[Part]:
-        """Add the settings of an application, what it holds, and whether it runs then."""
         settings = super().add_settings(entry)
         if "image" in entry.values:
             self.add_content(entry, [self.made[entry.key], *settings, *self.running_parts([entry.key])])
         return settings
 
     def add_content(self, entry: Entry, needs: Sequence[Part]) -> None:
-        """Add what a service holds, and after it the state that it is to have."""
         filled = self.fill(entry, needs)
         ready = [filled] if filled else list(needs)
         state = self.states.get(entry.key)
@@ -255,8 +234,6 @@ class FilledAssembly(Assembly):
 
 
 class CloneAssembly(FilledAssembly):
-    """The parts of a clone: those of its blueprint, and what brings the content of each."""
-
     task: Task[CloneOptions]
     record: CloneRecord
 
@@ -275,7 +252,6 @@ class CloneAssembly(FilledAssembly):
         self.without = {source.key_of(each, "without_data") for each in task.options.without_data}
 
     def plan(self, subject: str) -> Plan:
-        """Return the plan for the whole. Once there is one, say what the clone lacks."""
         plan = super().plan(subject)
         for remark in self.source.export.remarks:
             if not remark.startswith("SSH keys"):
@@ -286,7 +262,6 @@ class CloneAssembly(FilledAssembly):
         return plan
 
     def remember(self) -> None:
-        """Keep which clones there are to be, and their ids as far as they are known."""
         record = self.record
         record.source = self.source.project.id
         for entry in described_entries(self.contents):
@@ -297,7 +272,6 @@ class CloneAssembly(FilledAssembly):
         record.write()
 
     def check_made(self, key: str, id: str) -> None:
-        """Refuse what the clone did not make, unless that is to be adopted."""
         if self.task.options.existing != "adopt":
             super().check_made(key, id)
 
@@ -313,13 +287,11 @@ class CloneAssembly(FilledAssembly):
         self.task.effects.facts["blueprint"] = shown
 
     def in_registry(self, entry: Entry) -> Part:
-        """Add the copy of an image into the repository of the clone, and return it."""
         if "digest" not in entry.values["image"]:
             return self.made[entry.key]
         return self.add_image_copy(entry, self.originals[entry.key].was)
 
     def fill(self, entry: Entry, needs: Sequence[Part]) -> Part | None:
-        """Add the copy of what a service holds; ``None`` if it holds nothing to copy."""
         original = self.originals[entry.key]
         if entry.key in self.without or original.data is Data.NONE:
             return None
@@ -352,8 +324,6 @@ STATE = StateResource()
 
 @dataclass(frozen=True, kw_only=True)
 class ImageOptions(Options):
-    """Which image, and from which repository to which."""
-
     source_slug: str = required()
     slug: str = required()
     digest: str = required()
@@ -362,8 +332,6 @@ class ImageOptions(Options):
 
 
 class ImageResource(Resource[ImageOptions]):
-    """An image of one application, in the repository of another."""
-
     result_key = "image"
     name = "image"
 

@@ -22,8 +22,7 @@ from .._api.models import ServiceSummary
 from .applications.repository import open_repository
 from .blueprint import DELETERS, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
-from .blueprints.document import Entry
-from .blueprints.hiding import OnBlueprint
+from .blueprints.document import Entry, OnBlueprint
 from .blueprints.members import Member, Members, check_neighbors, described_entries, read_members
 from .blueprints.parts import Part
 from .blueprints.removal import deletion_parts, list_members, project_deletion

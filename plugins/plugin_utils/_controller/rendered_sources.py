@@ -26,8 +26,14 @@ from ansible.template import trust_as_template
 from jinja2 import Environment, TemplateSyntaxError, nodes
 
 from ...module_utils._api.errors import ConfigurationError, HostedError
-from ...module_utils._resources.blueprints.document import Answer, Rendered, Unread, parse_document, read_text
-from ...module_utils._resources.blueprints.hiding import SECRET_KEYS
+from ...module_utils._resources.blueprints.document import (
+    SECRET_KEYS,
+    Answer,
+    Rendered,
+    Unread,
+    parse_document,
+    read_text,
+)
 from ...module_utils._resources.shared.connecting import is_encrypted
 from ...module_utils._resources.shared.plan import Resource
 from .values import untagged, with_decrypted

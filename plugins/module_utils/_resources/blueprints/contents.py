@@ -1,10 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads a blueprint: checks its form, then what its entries say of each other, and returns them.
-
-All that can be known to be wrong without the platform is found here, with its place.
-"""
+"""Reads a blueprint: all that can be known to be wrong without the platform is found here, with its place."""
 
 from __future__ import annotations
 
@@ -27,8 +24,15 @@ from ..shared.names import same_name
 from ..shared.options import MAX_PROJECT_NAME
 from ..shared.public_key import read_public_key
 from ..sleeping.options import SleepPlanOptions, check_limits, schedule_of
-from .document import Document, Entry, Path
-from .hiding import HIDDEN_SECTION, PLAIN_SECTION, hides_command, with_hidden_environment
+from .document import (
+    HIDDEN_SECTION,
+    PLAIN_SECTION,
+    Document,
+    Entry,
+    Path,
+    hides_command,
+    with_hidden_environment,
+)
 from .parts import find_cycle
 from .schema import Blueprint, PlanSection, Section, Size, SleepSection, keys_at
 
@@ -44,20 +48,16 @@ ALWAYS_THE_SAME = {
     "int_from_float": "it has a fraction; it must be a whole number",
 }
 OWN = ("name", "id", "slug")
-"""What each entry has for itself."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a blueprint says, checked."""
-
     project: str
     services: Sequence[Entry] = ()
     applications: Sequence[Entry] = ()
     ssh_keys: Sequence[Entry] = ()
     budget: Budget = field(default_factory=Budget)
     was: str | None = None
-    """The former name of the project."""
     plans: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """The plans of each section that the blueprint has, as the role of that section takes them."""
     folder: str = ""
@@ -67,7 +67,6 @@ class Contents:
 
     @property
     def entries(self) -> list[Entry]:
-        """All entries but the project: services, applications and keys, in this order."""
         return [*self.services, *self.applications, *self.ssh_keys]
 
     def path(self, written: str) -> str:
@@ -102,10 +101,6 @@ def read_contents(document: Document) -> Contents:
 
 
 def read_form(document: Document) -> Blueprint:
-    """Return the blueprint as its model.
-
-    :raises Invalid: with all that is wrong with its form, or that could not be read.
-    """
     data = document.data
     if document.unread or data is None:
         document.check()
@@ -180,7 +175,6 @@ def written(section: Section) -> dict[str, Any]:
 
 
 def check_service(document: Document, entry: Entry) -> None:
-    """Check the rules of a service (Order fields)."""
     check_length(document, entry.path, entry.name, MAX_SERVICE_NAME)
     if "dimensions" in entry.values and "preset" in entry.values:
         document.add_problem(entry.path, "both dimensions and preset say its size; remove one")
@@ -208,7 +202,6 @@ def check_application(document: Document, entry: Entry) -> None:
 
 
 def check_keys(document: Document, keys: Sequence[Entry]) -> None:
-    """Note SSH keys that do not have exactly one source, no public key, or one that another has."""
     for entry in keys:
         given = [name for name in ("public_key", "public_key_file") if entry.values.get(name)]
         if len(given) != 1:
@@ -236,7 +229,6 @@ def check_length(document: Document, path: Path, name: str, most: int) -> None:
 
 
 def check_names(document: Document, entries: Sequence[Entry]) -> None:
-    """Note two things of one id or name, or one key in both sections."""
     for entry, other in alike(entries, lambda each: each.values.get("id")):
         told = f"it is the id of {document.where(other.path)} too; a service has one entry"
         document.add_problem((*entry.path, "id"), told)
@@ -280,7 +272,6 @@ def are_mixed_up(entry: Entry, other: Entry) -> bool:
 def with_references(
     document: Document, services: Sequence[Entry], applications: Sequence[Entry]
 ) -> list[Entry]:
-    """Return the applications with the keys that they refer to, and note cycles of references."""
     keys = {entry.key for entry in (*services, *applications)}
     found = []
     for entry in applications:
@@ -313,7 +304,6 @@ def describe_reference(path: Path, target: str, what: str) -> str:
 def read_plans(
     document: Document, form: Blueprint, entries: Sequence[Entry]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the plans of each section that there is, in the form in which the roles take them."""
     for path, __ in document.decrypted:
         if path[0] in VARIABLES:
             document.add_problem(path, "a plan is shown, so nothing in it may be encrypted by itself")
@@ -341,7 +331,6 @@ def read_plans(
 def read_plan(
     document: Document, path: Path, plan: PlanSection, entries: Mapping[str, Entry]
 ) -> dict[str, Any]:
-    """Check what a plan says of the entries, and return it with their names in place of their keys."""
     found = plan.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
     def targets(

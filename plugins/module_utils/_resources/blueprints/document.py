@@ -1,24 +1,24 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Documents: data that a user wrote, with the line and column of each value, and all that is wrong in it.
-
-Also where a task finds its own, and the entries that a blueprint is made of.
-"""
+"""Documents: the data that a user wrote, the place of each value, what is wrong, and what is not shown."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from ..._api.errors import HostedError
 from ..._api.libraries import yaml
 from ..._api.text import counted, in_one_line
+from ..applications.lookup import REFERENCE
 from ..shared.names import check_path
 from ..shared.options import FilePath, StateDirOptions, option
+from ..shared.plan import Resource
 from ..shared.task_errors import Invalid, NoSuchItem
 from ..shared.yaml_text import UNSAFE_TAG, is_template
 
@@ -39,11 +39,16 @@ UNQUOTED = "a key is a list or a mapping; write a text, and put a template in qu
 PLAIN_TAGS = {"scalar": "str", "sequence": "seq", "mapping": "map"}
 """The tag of each kind of node that is marked as one without templates."""
 
+PLAIN_SECTION = "environment"
+HIDDEN_SECTION = "secret_environment"
+SECRET_KEYS = (HIDDEN_SECTION, "variables", "public_key")
+SECRET_OVERRIDES = ("variables", HIDDEN_SECTION)
+"""What of an override is never shown. Names, nodes and sizes are."""
+IN_BRACES = re.compile(r"\$\{([^{}.]*)")
+
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a section, with the defaults of its section."""
-
     section: str
     key: str
     values: Mapping[str, Any]
@@ -51,7 +56,6 @@ class Entry:
     hides_command: bool = False
     """Whether its launch command was encrypted, so that neither that nor the platform's is shown."""
     references: Sequence[str] = ()
-    """The keys of the entries that its environment refers to."""
 
     @property
     def path(self) -> Path:
@@ -65,17 +69,13 @@ class Entry:
 
 @dataclass
 class Document:
-    """What a user wrote: the data, where it came from, and what was found wrong so far."""
-
     data: Any
     source: str
     """The path of the file; empty if it is an option of the task."""
     places: dict[Path, tuple[int, int]] = field(default_factory=dict)
     """The line and column of each key and item, both from 1."""
     problems: list[tuple[Path, str]] = field(default_factory=list)
-    """Where something is wrong, and what."""
     folder: str = ""
-    """The folder of the file, to which the paths in it are relative."""
     encrypted: bool = False
     """Whether the file is encrypted as a whole."""
     decrypted: list[tuple[Path, str]] = field(default_factory=list)
@@ -87,14 +87,12 @@ class Document:
         self.problems.append((path, message))
 
     def note(self, path: Path, check: Callable[..., object], *given: Any) -> None:
-        """Run a check of what is given, and note what it refuses."""
         try:
             check(*given)
         except HostedError as error:
             self.add_problem(path, error.message)
 
     def check(self) -> None:
-        """Raise all problems at once, in the order of the file."""
         if not self.problems:
             return
         found = sorted(self.problems, key=lambda problem: self._place(problem[0]) or (0, 0))
@@ -105,7 +103,6 @@ class Document:
         )
 
     def where(self, path: Path) -> str:
-        """Return the keys that lead to a value, and in a file the line and column."""
         keys = ".".join(map(str, path)) or "the blueprint"
         place = self._place(path)
         return f"{self.source}:{place[0]}:{place[1]}: {keys}" if place else keys
@@ -139,7 +136,6 @@ class Unread:
 
     @property
     def key(self) -> str:
-        """What an answer is kept under, as in ``4:11``."""
         return f"{self.place[0]}:{self.place[1]}"
 
 
@@ -158,15 +154,12 @@ Resolve = Callable[[Unread], Answer]
 
 @dataclass(frozen=True)
 class Rendered:
-    """A file as the controller has read it."""
-
     text: str
     encrypted: bool = False
     """Whether the file is encrypted as a whole."""
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, unread: Unread, answer: Answer) -> Answer:
-        """Note an answer, and return it."""
         self.answers[unread.key] = asdict(answer)
         return answer
 
@@ -186,8 +179,6 @@ class Rendered:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions(StateDirOptions):
-    """Where a blueprint is, and how many of its parts are looked at in parallel."""
-
     src: FilePath | None = option(None, selects=True, reads_file=True)
     blueprint: dict[str, Any] | None = option(None, selects=True, secret=True)
     max_parallel: int = 16
@@ -195,12 +186,7 @@ class SourceOptions(StateDirOptions):
     """What the action has read of the file, if there is something that only the controller can read."""
 
     def read(self) -> Document:
-        """Return the blueprint as data with the place of each value, from the file or the option.
-
-        What YAML forgives and a reader would not, such as a key written twice, is a problem.
-
-        :raises HostedError: if the file cannot be read, or is not YAML, with the line and column.
-        """
+        """Return the blueprint. What YAML forgives, such as a key written twice, is a problem."""
         if self.src is None:
             return Document(self.blueprint, "")
         path = self.src
@@ -249,16 +235,12 @@ def parse_document(text: str, source: str, resolve: Resolve | None = None) -> Do
 
 
 def position(node: Any) -> tuple[int, int]:
-    """Return the line and column at which a node begins."""
     return node.start_mark.line + 1, node.start_mark.column + 1
 
 
 @dataclass
 class Walk:
-    """Notes the place of each value, and what is wrong and does not show in the data.
-
-    Puts in place what only the controller can read.
-    """
+    """Notes the place of each value and what is wrong, and puts in what only the controller can read."""
 
     document: Document
     resolve: Resolve
@@ -274,10 +256,7 @@ class Walk:
         self.is_sound = False
 
     def visit(self, node: Any, path: Path, literal: bool = False) -> list[Any]:
-        """Visit a node and all below it. Return it, or what stands in its place; nothing if it is left out.
-
-        Nothing in a ``literal`` one is a template.
-        """
+        """Visit a node and all below it; return it, or its substitute. A ``literal`` one has no templates."""
         if not literal and (node := self.resolved(node, path)) is None:
             return []
         if id(node) in self.above:
@@ -327,10 +306,7 @@ class Walk:
         return left
 
     def resolved(self, node: Any, path: Path) -> Any:
-        """Return a node, or what stands in its place if only the controller can read it.
-
-        ``None`` if it is left out. Keys are never resolved, also those that are an alias of a value.
-        """
+        """Return a node, or its substitute if only the controller can read it; ``None`` for nothing."""
         encrypted = node.tag in VAULT_TAGS
         is_text = isinstance(node, yaml.ScalarNode) and node.tag == TEXT_TAG
         if not encrypted and not (is_text and is_template(node.value)):
@@ -347,3 +323,94 @@ class Walk:
         if encrypted:
             self.document.decrypted.append((path, str(answer.value)))
         return yaml.ScalarNode(RESOLVED_TAG, answer.value, node.start_mark, node.end_mark)
+
+
+# --- What is never shown ------------------------------------------------------------------------------
+# By the keys that it is under, or because it was encrypted.
+
+SourceT = TypeVar("SourceT", bound=SourceOptions)
+
+
+class OnBlueprint(Resource[SourceT]):
+    """A resource that a blueprint describes, from a file or an option."""
+
+    rules: ClassVar[dict[str, Any]] = {
+        "required_one_of": [("src", "blueprint")],
+        "mutually_exclusive": [("src", "blueprint")],
+    }
+
+    def secret_values(self, options: Mapping[str, Any]) -> Any:
+        """Return the values of secret environments and of orders. The rest of a blueprint may be shown."""
+        overrides = options.get("overrides")
+        entries = overrides.values() if isinstance(overrides, Mapping) else ()
+        found = [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET_OVERRIDES]
+        found.append(options.get("secret_environments"))
+        with suppress(HostedError):
+            found += secret_values_of(self.read_options(options).read())
+        return found
+
+    def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
+        with suppress(HostedError):
+            return list(redacted_values_of(self.read_options(options).read()))
+        return []
+
+
+def secret_values_of(document: Document) -> Iterator[Any]:
+    more = (PLAIN_SECTION, "command") if document.encrypted else ()
+    yield from secrets_in(document.data, (*SECRET_KEYS, *more))
+    yield [value for _path, value in document.decrypted]
+
+
+def secrets_in(data: Any, keys: tuple[str, ...]) -> Iterator[Any]:
+    """Yield the values below some keys, and what is always secret in the others."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if key == "ssh_keys" and isinstance(value, Mapping):  # somebody will paste a private key
+                yield [each for each in value.values() if isinstance(each, str)]
+            yield from secrets_in(value, keys)  # an entry may be called as a field is
+            if key not in keys:
+                continue
+            yield value
+            # A platform that takes what is in braces for a reference quotes that alone.
+            for text in value.values() if isinstance(value, Mapping) else ():
+                if isinstance(text, str) and not REFERENCE.fullmatch(text):
+                    yield from IN_BRACES.findall(text)
+
+
+def redacted_values_of(document: Document) -> Iterator[str]:
+    """Yield the decrypted values that no key hides. A key hides better: a value may be a common word."""
+    # The key of a field hides its value. An entry may have such a name, too.
+    found = [
+        value
+        for path, value in document.decrypted
+        if path[:1] != ("ssh_keys",) and not {*SECRET_KEYS, PLAIN_SECTION}.intersection(path[2:])
+    ]
+    if document.encrypted:
+        found += [each for each in secrets_in(document.data, ("command", "url")) if isinstance(each, str)]
+    for value in found:
+        yield value
+        yield from value.splitlines()
+
+
+def hides_command(document: Document, section: str, key: str) -> bool:
+    """Tell whether the launch command of an entry was encrypted. The platform's may hold the same secret."""
+    paths = {(section, key, "command"), ("defaults", section, "command")}
+    return document.encrypted or any(path in paths for path, _value in document.decrypted)
+
+
+def with_hidden_environment(document: Document, entry: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of an entry with decrypted variables among the secret ones."""
+    decrypted = {value for _path, value in document.decrypted}
+    plain, secret = (values.get(name) or {} for name in (PLAIN_SECTION, HIDDEN_SECTION))
+    moved = {
+        name: value
+        for name, value in plain.items()
+        if value.strip() and name not in secret and (document.encrypted or value in decrypted)
+    }
+    if not moved:
+        return values
+    for name in moved:  # what is wrong with it is where it was written
+        if written := document.places.get((*entry, PLAIN_SECTION, name)):
+            document.places[(*entry, HIDDEN_SECTION, name)] = written
+    left = {name: value for name, value in plain.items() if name not in moved}
+    return {**values, PLAIN_SECTION: left, HIDDEN_SECTION: {**secret, **moved}}

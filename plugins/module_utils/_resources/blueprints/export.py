@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turns an existing project into a blueprint: what can be read as keys, what cannot be read as remarks.
-
-The keys come from the names alone, and the order is that of the keys, so that an export of an unchanged
-project is the same text every time, with comments on what the platform does not show.
-"""
+"""Turns an existing project into a blueprint: the same text every time, with remarks on what it lacks."""
 
 from __future__ import annotations
 
@@ -37,13 +33,10 @@ STATES = {
 
 @dataclass(frozen=True)
 class Found:
-    """What was read of a project."""
-
     name: str
     services: Sequence[Mapping[str, Any]]
     """As in a listing, with ``settings`` and ``metrics``. Applications are among them."""
     apps: Mapping[str, App]
-    """The applications of the account by id."""
     edges: Sequence[Edge] = ()
     ssh_keys: Sequence[SshKey] = ()
     left: Collection[str] = ()
@@ -60,15 +53,10 @@ class Exported(Entry):
 
 @dataclass(frozen=True)
 class Export:
-    """A project as a blueprint."""
-
     project: str
     entries: Sequence[Exported] = ()
-    """Those of each section together, in the order of their keys."""
     remarks: Sequence[str] = ()
-    """What is there and not in the blueprint."""
     failed: Sequence[Exported] = ()
-    """What is not in the blueprint because its creation failed."""
 
     @property
     def sections(self) -> dict[str, list[Exported]]:
@@ -85,23 +73,18 @@ class Export:
 
 
 def export_project(found: Found) -> Export:
-    present: list[Mapping[str, Any]] = []
-    failed: list[Mapping[str, Any]] = []
-    remarks: list[str] = []
-    for service in found.services:
+    left = [each for each in found.services if each["id"] in found.left]
+    failed = [each for each in found.services if each["status"] == ServiceStatus.FAILED]
+    present = [each for each in found.services if each not in (*left, *failed)]
+
+    def told(service: Mapping[str, Any], why: str) -> str:
         kind = "application" if service["id"] in found.apps else "service"
-        told = f"{kind} {service['name']!r} ({service['id']})"
-        has_failed = service["status"] == ServiceStatus.FAILED
-        if has_failed:
-            failed.append(service)
-        if service["id"] in found.left:
-            remarks.append(f"{told}, which a relocation left over")
-        elif has_failed:
-            remarks.append(f"{told}, whose creation failed")
-        else:
-            present.append(service)
-    keys = keys_of(found, present)
+        return f"{kind} {service['name']!r} ({service['id']}), {why}"
+
+    remarks = [told(each, "which a relocation left over") for each in left]
+    remarks += [told(each, "whose creation failed") for each in failed if each not in left]
     remarks.sort()
+    keys = keys_of(found, present)
     if fingerprints := sorted(f"{key.name} ({key.fingerprint})" for key in found.ssh_keys):
         remarks.append(f"SSH keys of the account: {', '.join(fingerprints)}")
     others = keys_of(found, failed, keys.values())
@@ -111,7 +94,6 @@ def export_project(found: Found) -> Export:
 def entries_of(
     found: Found, services: Iterable[Mapping[str, Any]], keys: Mapping[str, str]
 ) -> list[Exported]:
-    """Return the entries of services and then of applications, in the order of their keys."""
     entries = []
     for service in sorted(services, key=lambda each: (each["id"] in found.apps, keys[each["id"]])):
         id, key, app = service["id"], keys[service["id"]], found.apps.get(service["id"])
@@ -119,9 +101,7 @@ def entries_of(
         remarks = remarks_on(service, app)
         remarks += reference_remarks([each for each in found.edges if each.from_ == id], keys, app)
         if "command" in values:
-            remarks.append(
-                "its command may hold a password: keep that in a vault before you share or commit this file"
-            )
+            remarks.append("its command may hold a password: keep that in a vault before you share this file")
         section = "services" if app is None else "applications"
         entries.append(Exported(section, key, values, id=id, remarks=remarks))
     return entries
@@ -133,12 +113,7 @@ def entries_of(
 def keys_of(
     found: Found, services: Iterable[Mapping[str, Any]], others: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the key of each service by its id: its slug, or its name in the form of a key.
-
-    Of several with the same key, the older ones in the order of their ids get it, the others a number.
-
-    :param others: keys that are taken already.
-    """
+    """Return the key of each service by its id. Of several alike, all but the first get a number."""
     keys: dict[str, str] = {}
     taken = dict.fromkeys(others, 1)
     for service in sorted(
@@ -150,7 +125,6 @@ def keys_of(
 
 
 def as_key(name: str) -> str:
-    """Return a name in the form of a key: lowercase letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", unaccented(name)).strip("-") or "service"
 
 
@@ -168,7 +142,6 @@ def free_key(key: str, taken: dict[str, int]) -> str:
 
 
 def values_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return what the blueprint says of a service or an application, whose key may be its name already."""
     app, name = found.apps.get(service["id"]), service["name"]
     values = {"host": (service["host"] or {}).get("id"), **carried(service, service.get("settings"))}
     if app is not None:
@@ -204,7 +177,6 @@ def remarks_on(service: Mapping[str, Any], app: App | None) -> list[str]:
 
 
 def reference_remarks(edges: Iterable[Edge], keys: Mapping[str, str], app: App | None) -> list[str]:
-    """Return which variables of a service refer to what. Their values are not shown."""
     found: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
         if edge.to in keys:
@@ -229,7 +201,6 @@ HEADER = f"""\
 
 
 def export_text(export: Export) -> str:
-    """Return the text of a blueprint. The same project gives the same text."""
     text = HEADER + comments(f"- {remark}" for remark in export.remarks)
     text += as_yaml({"project": export.project})
     for name, entries in export.sections.items():

@@ -29,15 +29,12 @@ from ..shared.relocation_record import Phase, Relocation, known_relocations
 from ..shared.store import Kind
 from ..shared.task_errors import Ambiguous, Invalid
 from .contents import Contents, describe_reference, references_in
-from .document import Document, Entry
-from .hiding import HIDDEN_SECTION
+from .document import HIDDEN_SECTION, Document, Entry
 from .parts import Part, service_ids
 
 
 @dataclass(frozen=True)
 class Member:
-    """A service or an application in the project."""
-
     service: ServiceSummary
     slug: str | None = None
     """Set for an application made from an image of the account."""
@@ -68,37 +65,30 @@ class Member:
 
 @dataclass(frozen=True)
 class Members:
-    """A project with all that is in it."""
-
     project: Project
     found: Sequence[Member] = ()
     edges: Sequence[Edge] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """By the id of the service."""
     may_be_default: bool = False
     """Whether it may be the default project of the account, which the platform does not show."""
 
     def of(self, entry: Entry) -> Member | None:
-        """Return what an entry describes, by its id or its exact name; ``None`` if it is not there."""
         alike = [each for each in self.found if each.is_described_by(entry)]
         if len(alike) > 1:
             ids = [each.id for each in alike]
             raise Ambiguous(
                 f"project {self.project.name!r} has {len(alike)} services named {entry.name!r} "
-                f"({', '.join(ids)}), and nothing was deleted. Write the id of the one that the entry "
-                "describes",
+                f"({', '.join(ids)}). Nothing was deleted. Write the id of the one that is meant",
                 ids=ids,
             )
         return alike[0] if alike else None
 
     def users_of(self, going: Collection[str]) -> list[Edge]:
-        """Return the references from what stays to what goes."""
         staying = {each.id for each in self.found} - {*going}
         return [each for each in self.edges if each.to in going and each.from_ in staying]
 
 
 def check_no_id(name: str, projects: Sequence[Project]) -> None:
-    """Refuse the id of a project in place of its name."""
     meant = next((each.name for each in projects if each.id == name), None)
     if meant is not None and project_with_name(projects, name) is None:
         raise Invalid(f"project is {name!r}, the id of project {meant!r}; write its name")
@@ -118,10 +108,7 @@ def find_home(projects: Sequence[Project], contents: Contents) -> Project | None
 
 
 def check_neighbors(account: Account, document: Document, contents: Contents) -> None:
-    """Check the references to neighbors in the project that the blueprint does not describe.
-
-    :raises Invalid: for all problems of the document at once.
-    """
+    """Check the references to neighbors in the project that the blueprint does not describe."""
     keys = {entry.key for entry in described_entries(contents)}
     outside = [
         each for entry in contents.applications for each in references_in(entry) if each[1] not in keys
@@ -142,7 +129,6 @@ def check_neighbors(account: Account, document: Document, contents: Contents) ->
 
 
 def read_members(account: Account, project_id: str) -> Members | None:
-    """Read a project and all that is in it; ``None`` if there is no such project."""
     projects = account.projects()
     project = next((each for each in projects if each.id == project_id), None)
     if project is None:
@@ -177,10 +163,7 @@ def described_entries(contents: Contents) -> list[Entry]:
 def needed_by_relocations(
     options: StateDirOptions, contents: Contents, services: Sequence[Named]
 ) -> dict[str, str]:
-    """Return by id for what relocations need some services that nothing describes, and what to do.
-
-    Where a record cannot be read, nobody knows what it needs.
-    """
+    """Return by id for what relocations need some services that nothing describes, and what to do."""
     if not services:
         return {}
     known = known_relocations(options)
@@ -196,10 +179,7 @@ def needed_by_relocations(
 
 
 def what_for(relocation: Relocation, service: Named, described: Sequence[str]) -> str | None:
-    """Return what a relocation needs a service for, and what to do; ``None`` if it does not need it.
-
-    One that is over needs no service, unless the other one's name is still described.
-    """
+    """Return what a relocation needs a service for; one that is over, if the other one is described."""
     made_none = relocation.new_id is None and relocation.sent is None
     ordered = relocation.new_id is None and not made_none and same_name(service.name, relocation.new_name)
     if relocation.phase is Phase.NONE or not (
@@ -215,9 +195,7 @@ def what_for(relocation: Relocation, service: Named, described: Sequence[str]) -
     if pair is None and not is_over:
         told = f"{relocated} is under way. Complete it with hosted.services.relocate, or go back"
     elif pair is not None and service.id == pair[0]:
-        told = (
-            f"{relocated} keeps it for a while. state: finished of hosted.services.relocate deletes it then"
-        )
+        told = f"{relocated} keeps it for a while. hosted.services.relocate with state: finished deletes it"
     else:
         told = f"it is in service since {relocated}. Write its name, {service.name!r}, in place of {other!r}"
     return f"{told}. The record is {relocation.path!r}"
@@ -254,8 +232,7 @@ def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection
         last.restore(prints)
     except Invalid as error:
         task.warn(
-            f"{error.message}. Until then, blueprint_info cannot tell whether the file or the platform was "
-            "changed"
+            f"{error.message}. Until then, blueprint_info cannot tell which of file and platform was changed"
         )
 
 
@@ -271,8 +248,7 @@ def warn_of_dropped(task: Task[StateDirOptions], contents: Contents, parts: Sequ
     for service in found:
         if service.id not in needed:
             task.warn(
-                f"{label(service)} is not in the blueprint any more, and is still there and billed. prune: "
-                "true deletes it"
+                f"{label(service)} is not in the blueprint any more, and still billed. prune: true deletes it"
             )
 
 

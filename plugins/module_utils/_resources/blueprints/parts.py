@@ -3,9 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The parts of a blueprint: each is a task of another module, planned and applied in its place in the graph.
 
-A part whose needs are there already is planned for real. One whose needs the plan itself makes is planned as
-in check mode, to show what to expect, and planned again when its turn comes. What a task tells of all parts
-stands here as well: the entry of each, one diff, one price, and one error.
+One whose needs the plan itself makes is planned as in check mode, and again when its turn comes.
 """
 
 from __future__ import annotations
@@ -55,12 +53,9 @@ def levels(needs: Mapping[T, Sequence[T]]) -> list[list[T]]:
 
 @dataclass(eq=False)
 class Part(Branch):
-    """One thing of a blueprint, such as a service or an environment."""
-
     section: str
     key: str
     name: str
-    """Its name on the platform, or its slug."""
     resource: Resource[Any]
     arguments: Arguments
     needs: Sequence[Part] = ()
@@ -75,7 +70,6 @@ class Part(Branch):
     """Whether the plan shows only what to expect, because what the part needs is not there yet."""
     result: Any = None
     hides_command: bool = False
-    """Whether its launch command is not shown."""
 
     @property
     def label(self) -> str:
@@ -88,12 +82,10 @@ class Part(Branch):
 
     @property
     def is_new(self) -> bool:
-        """Whether it does not exist before the plan is applied."""
         return self.plan is not None and self.plan.changed and not self.plan.before
 
     @property
     def id(self) -> str | None:
-        """The id of what it made or found; ``None`` if that does not exist yet."""
         return self.result.get("id") if isinstance(self.result, Mapping) else None
 
     @property
@@ -129,7 +121,6 @@ class Part(Branch):
             self.error = error
 
     def steps(self) -> Sequence[Step]:
-        """Return the steps of the part; a single one if it has to be planned again in its turn."""
         plan = self.plan
         if plan is None:
             return ()
@@ -139,7 +130,6 @@ class Part(Branch):
         return [*plan.steps, self.read_step(plan)] if plan.steps else ()
 
     def plan_in_turn(self) -> Sequence[Step]:
-        """Plan the part for real, now that what it needs is there."""
         self.prepare(self)
         self.task.options = self.resource.read_options(self.arguments(self))
         with self.task.planning():
@@ -148,8 +138,6 @@ class Part(Branch):
         return [*plan.steps, self.read_step(plan)]
 
     def read_step(self, plan: Plan) -> Step:
-        """Return the step that takes the result from the platform, after all others."""
-
         def reread() -> None:
             self.result = plan.reread() if plan.reread and self.task.effects.actions else plan.result
             if self.id is not None:
@@ -167,11 +155,7 @@ def new_part(
     needs: Iterable[Part] = (),
     late: bool = False,
 ) -> Part:
-    """Return a part of the blueprint that a task applies.
-
-    ``place`` is its section, its key and its name. ``arguments`` are its own options, or return them: those
-    that all parts share are added.
-    """
+    """Return a part of the blueprint. ``place`` is its section, its key and its name."""
     shared = shared_arguments(task.options)
 
     def all_arguments(own: Part) -> Mapping[str, Any]:
@@ -182,22 +166,16 @@ def new_part(
 
 
 def service_ids(parts: Iterable[Part]) -> set[str]:
-    """Return the ids of the services and applications among parts, as far as they exist.
-
-    The platform may number each kind by itself, so that a project or a key has the id of a service.
-    """
+    """Return the ids of services and applications alone: the platform may number each kind by itself."""
     return {id for part in parts if part.resource.name in ("service", "app") and (id := part.id)}
 
 
 @dataclass
 class Parts:
-    """All parts of a blueprint, each after those that it needs."""
-
     task: Task[Any]
     found: Sequence[Part]
     max_parallel: int = field(kw_only=True)
     subject: str = "blueprint"
-    """What they are the parts of, for messages."""
     mark: Callable[[tuple[Any, ...]], str] = lambda path: ""
     """Returns the file, line and column of what the keys of a path lead to; empty if there is none."""
 
@@ -206,8 +184,6 @@ class Parts:
         return [part for part in self.found if part.error is not None]
 
     def make_plans(self) -> None:
-        """Plan all parts that have no plan, in parallel where none needs another. Each keeps its error."""
-
         def plan_one(client: Client, part: Part) -> None:
             part.make_plan(client, foreseen=not all(need.settled for need in part.needs))
 
@@ -309,7 +285,6 @@ class Parts:
     # --- Errors -------------------------------------------------------------------------------------
 
     def check_planned(self) -> None:
-        """Refuse parts that cannot be planned, for which nothing at all is done."""
         if failed := self.failed:
             details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
             raise Invalid(
@@ -328,16 +303,14 @@ class Parts:
             return
         raise Invalid(
             f"the balance {format_price(self.task, balance)} does not cover the first day of the "
-            f"{len(costs)} services that this {self.subject} orders: their quotes ask for "
-            f"{format_price(self.task, asked)} in all. Nothing was ordered. Top it up, or order fewer or "
-            "smaller services",
+            f"{len(costs)} services that this {self.subject} orders, {format_price(self.task, asked)} in "
+            "all. Nothing was ordered. Top it up, or order fewer or smaller ones",
             balance=format_amount(balance),
             min_balance=format_amount(asked),
             parts=self.entries(),
         )
 
     def failure(self) -> HostedError | None:
-        """Return the combined error after everything possible was applied; ``None`` if nothing failed."""
         if not self.failed:
             return None
         self.tell_price()
@@ -353,7 +326,6 @@ class Parts:
         )
 
     def reasons(self, failed: Sequence[Part]) -> str:
-        """Return where parts were written and why they failed, a line each."""
         told = []
         for part in failed:
             mark = self.mark((part.section,) if part.section == "project" else (part.section, part.key))
@@ -362,17 +334,13 @@ class Parts:
 
 
 def shown_state(part: Part, state: Mapping[str, Any] | str, command: str) -> Mapping[str, Any] | str:
-    """Return a state of a part with a text in place of its launch command, if that is not shown."""
     if not part.hides_command or not isinstance(state, Mapping) or "command" not in state:
         return state
     return {**state, "command": command}
 
 
 def with_label(label: str, state: Mapping[str, Any] | str) -> dict[str, Any]:
-    """Return a state with the label and the path of each value as its key.
-
-    A diff shows three lines around a change: without the label in each line, nobody knows whose they are.
-    """
+    """Return a state with the label in each line, as a diff shows only three lines around a change."""
     if not isinstance(state, Mapping):
         return {label: state} if state else {}
     found: dict[str, Any] = {}

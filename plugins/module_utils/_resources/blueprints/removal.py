@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parts that delete: what a blueprint no longer describes, or all that it does.
-
-Each is planned again in its turn, by the same rules and from a new look at the platform. What refers to
-another service goes before it, and a project goes last.
-"""
+"""The parts that delete, each planned again in its turn: what is not described any more, or all that is."""
 
 from __future__ import annotations
 
@@ -36,13 +32,10 @@ from .members import (
 from .parts import Part, find_cycle, levels, new_part, service_ids
 
 NAMED_MEMBERS = 10
-"""How many services a refusal names."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeletingOptions(StateDirOptions, WaitOptions):
-    """What a task on a blueprint may delete, and what it keeps of that."""
-
     state: Literal["present", "absent"] = "present"
     prune: bool = False
     max_delete: int = option(3, selects=True)
@@ -55,8 +48,6 @@ class DeletingOptions(StateDirOptions, WaitOptions):
 
 @dataclass(frozen=True)
 class Deleters:
-    """The resources that delete."""
-
     service: Resource[Any]
     project: Resource[Any]
 
@@ -64,9 +55,7 @@ class Deleters:
 def check_removal_options(options: DeletingOptions) -> None:
     absent = options.state == "absent"
     if options.prune and absent:
-        raise Invalid(
-            "state: absent deletes what the blueprint describes, and prune what it does not; set one"
-        )
+        raise Invalid("state: absent deletes what a blueprint describes, prune what it does not; set one")
     if options.keep_copy is not None and not (options.prune or absent):
         raise Invalid("keep_copy copies what is deleted, and nothing is without prune or state: absent")
     if options.keep_copy is not None and options.delete_without_copy:
@@ -81,13 +70,11 @@ def check_removal_options(options: DeletingOptions) -> None:
 def prune_parts(
     task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], deleters: Deleters
 ) -> list[Part]:
-    """Return the parts that delete what the blueprint does not describe, after all of its own parts."""
     entries, home = described_entries(contents), parts[0].id
     if not entries:
         raise Invalid(
             f"the blueprint describes no service and no application, so prune would empty project "
-            f"{contents.project!r}. Nothing was done. Describe what stays. To delete what a file describes, "
-            "set state: absent"
+            f"{contents.project!r}. Nothing was done. Describe what stays"
         )
     members = read_members(task.account, home) if home else None
     if members is None:  # the blueprint creates the project, so it is empty
@@ -126,13 +113,11 @@ def prune_parts(
 def check_prune(
     members: Members, contents: Contents, going: Sequence[Member], ids: Collection[str], max_delete: int
 ) -> None:
-    """Refuse to prune what may have been meant to stay."""
     project = members.project
     if members.may_be_default:
         raise Invalid(
             f"project {project.name!r} may be the default project of the account, which takes in services "
-            "whose own project is deleted, so prune is refused there. Nothing was done. Move what belongs "
-            "together to a project of its own, or delete the rest with hosted.services.service"
+            "whose project is deleted. Nothing was done. Move what belongs together to a project of its own"
         )
     if not going:
         return
@@ -146,19 +131,13 @@ def check_prune(
     if len(going) > max_delete:
         raise Invalid(
             f"prune would delete {counted(len(going), 'service')}, and max_delete is {max_delete}. Nothing "
-            f"was done. To be deleted: {list_members(going)}. Describe what stays in the blueprint, or raise "
-            "max_delete",
+            f"was done. To be deleted: {list_members(going)}. Describe what stays, or raise max_delete",
             would_delete=[each.label for each in going],
         )
 
 
 def check_references(members: Members, contents: Contents, going: Sequence[Member]) -> None:
-    """Refuse to delete what something that stays refers to.
-
-    An application whose environment and image are in the blueprint refers to what it says there once it is
-    deployed, which comes before any deletion. Without an image nothing deploys it, so it runs with the
-    environment that it has.
-    """
+    """Refuse to delete what something that stays refers to, unless the blueprint deploys that anew before."""
     labels = {each.id: each.label for each in [*members.found, *going]}
     ids, keys = {each.id for each in going}, {entry.key for entry in described_entries(contents)}
     by_alias = {alias: id for id, alias in members.aliases.items() if id in ids and alias not in keys}
@@ -194,13 +173,7 @@ def list_members(found: Iterable[Member]) -> str:
 
 
 def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Deleters) -> list[Part]:
-    """Return the parts that delete all that a blueprint describes, and its project if that leaves it empty.
-
-    SSH keys belong to the account and stay.
-
-    :raises Invalid: if the project is gone and its services may be elsewhere, or an entry names another id.
-    :raises Ambiguous: if several services have the name of an entry.
-    """
+    """Return the parts that delete what a blueprint describes, and its project if that leaves it empty."""
     projects = task.account.projects()
     home = project_with_name(projects, contents.project)
     members = read_members(task.account, home.id) if home else None
@@ -237,12 +210,7 @@ def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Se
 
 
 def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Sequence[Project]) -> None:
-    """Refuse to take for deleted what may be left of a project that is not there.
-
-    If the project was deleted, its services joined the default project, which is not shown. They are not
-    told from others of their names, so none is deleted. What is in a project of its own is another
-    blueprint's, which may well use the same names.
-    """
+    """Refuse to take for deleted what may be left of a project: its services join the default project."""
     entries, there = described_entries(contents), members_among(task.account, task.account.services())
     found = [each for each in there if any(each.is_described_by(one) for one in entries)]
     homes = {each.id: each.project_id for each in task.account.read_staying(found)}
@@ -291,14 +259,7 @@ def deletion_parts(
     after: Sequence[Part] = (),
     check_again: Callable[[Part], None] = lambda part: None,
 ) -> list[Part]:
-    """Return the parts that delete services of a project, each after those that refer to it.
-
-    Each is deleted if it still has its name and is in the project.
-
-    :param going: each with its key.
-    :param given: returns what else the deletion of one is told.
-    :param check_again: runs right before each of them is planned in its turn.
-    """
+    """Return the parts that delete services, by their keys, each after those that refer to it."""
     by_id = {member.id: (key, member) for key, member in going}
     made: dict[str, Part] = {}
     for id, users in by_references(by_id, members.edges).items():
@@ -311,10 +272,7 @@ def deletion_parts(
 
 
 def by_references(going: Iterable[str], edges: Iterable[Edge]) -> dict[str, list[str]]:
-    """Return by id which services have to be deleted before: those that refer to it.
-
-    The keys are in such an order. Where two refer to each other, one has to be the first.
-    """
+    """Return by id, in order, what is deleted before. Of two that refer to each other, one is first."""
     needs: dict[str, list[str]] = {id: [] for id in going}
     for edge in edges:
         if edge.to in needs and edge.from_ in needs and edge.from_ != edge.to:

@@ -48,11 +48,7 @@ from .target import check_own
 EVERYTHING = "."
 POWER = "powerSignals"
 SETTLE_SECONDS = 2.1
-"""How long after a listing the content of files is read, if something may write to them.
-
-Times over SFTP are whole seconds, and those of some file systems are even. What is written to a file after
-its content was read has another time then than the listing showed, so that the next copy finds it.
-"""
+"""What is written to a file this long after a listing has another time than that, in any file system."""
 PAUSES = (1, 2, 4, 8, 15, 30)
 """The seconds between attempts to log in to a service that may be new."""
 REFUSED_SECONDS = 15
@@ -62,8 +58,6 @@ WITHOUT_DATA = "without_data lists services to clone without what they hold"
 
 @dataclass(frozen=True, kw_only=True)
 class FillOptions(WaitOptions):
-    """Which service gets content, and from which other one, if it comes from one."""
-
     service: str | None = None
     """``None`` if it does not exist yet."""
     project_id: str | None = None
@@ -111,8 +105,6 @@ CopyT = TypeVar("CopyT", bound=CopyOptions)
 
 
 class FilesOnService(Resource[CopyT]):
-    """The files of another place, on a service."""
-
     result_key = "files"
 
     def __init__(self, service: Resource[Any]) -> None:
@@ -120,10 +112,7 @@ class FilesOnService(Resource[CopyT]):
         self._service = service
 
     def plan(self, task: Task[CopyT]) -> Plan:
-        """Read both sides and plan what makes the service like the other place.
-
-        One that does not let the account in yet is waited for by a step, unless the source does not either.
-        """
+        """Plan what makes the service like the other place. One that lets nobody in yet is waited for."""
         require()
         id = task.options.service
         if id is None:
@@ -158,8 +147,6 @@ class FilesOnService(Resource[CopyT]):
 
 
 class FilesResource(FilesOnService[CopyOptions]):
-    """The files of one service, on another."""
-
     name = "files"
 
     def _target(self, task: Task[CopyOptions]) -> Service | None:
@@ -196,7 +183,6 @@ WorkT = TypeVar("WorkT", bound="CopyWork")
 
 
 async def compared(task: Task[CopyOptions], target: SftpSession, mirror: Mirror, kind: type[WorkT]) -> WorkT:
-    """Read both sides of a mirror, and return what is to be done."""
     tree = await read_source(task, mirror.source, Patterns())
     check_readable(mirror.source, tree)
     there = await mirror.target.tree(Patterns())
@@ -249,8 +235,6 @@ def plan_between(
 
 
 class CopyWork(MirrorWork):
-    """What becomes of the files of a service that are to be those of another place."""
-
     task: Task[CopyOptions]
     listed: float = 0.0
     """When the source was listed, on the monotonic clock."""
@@ -277,7 +261,6 @@ class CopyWork(MirrorWork):
 
 
 def stop_steps(task: Task[CopyOptions], service: Service, stopper: Resource[Any]) -> Sequence[Step]:
-    """Return the steps that stop a service, so that nothing writes to its files while they are copied."""
     if POWER not in (service.capabilities or ()):
         task.warn(f"{label(service)} cannot be stopped while its files are copied")
         return []
@@ -304,10 +287,7 @@ def open_target(task: Task[CopyOptions], stack: ExitStack, id: str) -> SftpSessi
 def open_session(
     task: Task[CopyOptions], stack: ExitStack, id: str, beside: SftpSession | None = None
 ) -> SftpSession:
-    """Log in to a service with a key of the account.
-
-    :raises LoginRefused: saying how to register one: a password would be a change of the source.
-    """
+    """Log in with a key of the account: a password would be a change of the source."""
     session = key_session(task, task.account.sftp(id), task.options.known_hosts, beside)
     try:
         return stack.enter_context(session)
@@ -325,12 +305,9 @@ def open_session(
 
 
 class DatabaseResource(Resource[FillOptions]):
-    """The content of one database, in another."""
-
     result_key = name = "database"
 
     def plan(self, task: Task[FillOptions]) -> Plan:
-        """Plan to restore a dump, unless the other database has its content."""
         options = task.options
         original = task.account.existing_service(options.source_id)
         with copying(original):
@@ -397,10 +374,7 @@ def copying(service: Service) -> AbstractContextManager[None]:
 def await_database(
     task: Task[Any], id: str | None, facts: Callable[[Task[Any], Service], dict[str, Any]] = address_of
 ) -> None:
-    """Wait until a new database lets its user in: it may be in service a little before.
-
-    One that does not within ``wait_timeout`` is left to whoever writes to it, who fails and says why.
-    """
+    """Wait until a new database lets its user in. If it does not, whoever writes to it fails and says why."""
     if id is None:
         return
     service = task.account.existing_service(id)

@@ -1,12 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the blueprint of the clone: that of the source with other names, nodes, sizes and environments.
-
-The platform shows no environment, so the values come from the user. What is known without them is which
-variables there are: those that refer to another service, and those that this controller has written. If one
-of them is not given, nothing is ordered.
-"""
+"""Makes the blueprint of the clone: that of the source with other names, nodes, sizes and environments."""
 
 from __future__ import annotations
 
@@ -18,7 +13,7 @@ from ..._api.models import App
 from ..._api.text import composed, counted
 from ..applications.lookup import check_slug, redirected, references
 from ..blueprints.contents import Contents
-from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
+from ..blueprints.document import HIDDEN_SECTION, PLAIN_SECTION
 from ..blueprints.members import Member, described_entries
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
@@ -28,7 +23,6 @@ from ..shared.task_errors import Invalid
 from .source import CloneOptions, Original, Rename, SourceProject, Wanted, pick
 
 Own = Mapping[str, Mapping[str, Any]]
-"""What is said of single services, by key."""
 FORGOTTEN = ("id", "allow_duplicate_name", "slug", "name", "state")
 """What of the source does not hold for its clone."""
 TAG_DIGITS = 12
@@ -69,7 +63,6 @@ def blueprint_of(
 
 
 def values_of(options: CloneOptions, original: Original, environment: Given) -> dict[str, Any]:
-    """Return what the blueprint says of a service, but for its name and for what is said of it alone."""
     values = {name: value for name, value in original.exported.values.items() if name not in FORGOTTEN}
     node, hosts = original.record["host"] or {}, options.hosts or {}
     others = [hosts[name] for name in (node.get("id"), node.get("label")) if name in hosts]
@@ -94,7 +87,6 @@ def values_of(options: CloneOptions, original: Original, environment: Given) -> 
 
 
 def own_values(overrides: Mapping[str, Any] | None, wanted: Sequence[Wanted], key_of: KeyOf) -> Own:
-    """Return what ``overrides`` say, by key."""
     said = {key_of(name, "overrides"): dict(values) for name, values in (overrides or {}).items()}
     return {each.key: said.get(each.key, {}) for each in wanted}
 
@@ -142,7 +134,6 @@ def renamed(name: str, rename: Rename) -> str:
 
 
 def problem_of(wanted: Wanted, name: str, beside: bool) -> str | None:
-    """Return what is wrong with a name; ``None`` if nothing is."""
     if not wanted.is_app:
         return None if name.strip() else f"{wanted.label} would have no name"
     if beside and name == wanted.was:
@@ -208,14 +199,12 @@ def all_redirected(variables: Mapping[str, Any], aliases: Mapping[str, str]) -> 
 
 
 def inside(source: SourceProject, original: Original, variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return variables whose references lead to what stands in the clone for their targets."""
     texts = {name: value for name, value in variables.items() if isinstance(value, str)}
     keys = {target: key_of(source, original, name, target) for name, target, _field in references(texts)}
     return all_redirected(variables, keys)
 
 
 def key_of(source: SourceProject, original: Original, variable: str, target: str) -> str:
-    """Return the key of what a reference names by its alias, key, name or slug in the source."""
     place = f"variable {variable} of {original.label} refers to {target!r}"
     everything = [*source.originals, *source.others]
     named = [each for each in everything if target == each.alias or target in each.names]
@@ -260,7 +249,6 @@ def check_given(task: Task[CloneOptions], source: SourceProject, environments: M
 
 
 def check_lacking(missing: Sequence[str], hint: str) -> None:
-    """Refuse environments that lack what is known to be in them."""
     if missing:
         raise Invalid(
             "an environment is replaced as a whole, the platform does not show its values, and these are not "
@@ -270,10 +258,7 @@ def check_lacking(missing: Sequence[str], hint: str) -> None:
 
 
 def lacks(options: StateDirOptions, app: App, referring: Iterable[str], given: Iterable[str]) -> str | None:
-    """Say which variables an application is known to have that are not given; ``None`` if all are.
-
-    Those are known that refer to another service, and that were written from here.
-    """
+    """Say which variables, that refer to another service or were written from here, are not given, if any."""
     last = Fingerprints.at(record_of(options, app.slug), app.id)
     missing = sorted({*referring, *last.prints} - set(given))
     return f"application {app.slug!r} lacks {', '.join(missing)}" if missing else None

@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads what is cloned: the project as a blueprint, its references, and what of each service can be copied.
-
-Nothing is asked of the source but to read. Its SFTP has no password that could be read, and to generate one
-would change it: a key of the account opens it instead.
-"""
+"""Reads what is cloned: the project as a blueprint, its references, and what of each can be copied."""
 
 from __future__ import annotations
 
@@ -30,8 +26,6 @@ from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class Rename:
-    """How names and slugs of the clone come from those of the source."""
-
     prefix: str | None = None
     suffix: str | None = None
     pattern: str | None = None
@@ -56,8 +50,6 @@ class FilledOptions(SourceOptions, CommitmentOptions, WaitOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CloneOptions(FilledOptions):
-    """The options of module clone."""
-
     source: str = required(selects=True)
     project: str = required(selects=True)
     services: list[str] | None = option(None, selects=True)
@@ -73,10 +65,7 @@ class CloneOptions(FilledOptions):
 
 
 def check_filled(options: FilledOptions, *by_key: str) -> None:
-    """Check what every task needs whose services get what they hold from elsewhere.
-
-    :param by_key: the options that have a dictionary by key, besides ``overrides``.
-    """
+    """Check what every task needs whose services get content. ``by_key`` are options beside ``overrides``."""
     check_max_parallel(options.max_parallel)
     if not options.wait:
         raise Invalid("a service must be there before it gets its files and rows, so wait cannot be false")
@@ -94,8 +83,6 @@ def check_dictionaries(options: Options, *names: str) -> None:
 
 
 class Data(Enum):
-    """What a service holds that can be copied."""
-
     FILES = "files"
     DATABASE = "database"
     NONE = "nothing that can be copied"
@@ -103,8 +90,6 @@ class Data(Enum):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What there is to be in a project."""
-
     key: str
     made_for: str
     """By what the record knows it."""
@@ -127,7 +112,6 @@ class Original(Wanted):
     app: App | None = None
     alias: str | None = None
     referring: Sequence[str] = ()
-    """The names of its variables that refer to another service."""
     data: Data = Data.NONE
 
     @property
@@ -146,13 +130,9 @@ class Original(Wanted):
 
 @dataclass(frozen=True)
 class SourceProject:
-    """The project that is cloned, as far as it is."""
-
     project: Project
     originals: Sequence[Original]
-    """What is cloned."""
     others: Sequence[Original]
-    """What stays behind."""
     export: Export
 
     def of(self, wanted: str, option: str, *, app: bool = False) -> Original:
@@ -179,7 +159,6 @@ def pick(found: Sequence[Original], wanted: str) -> Original | None:
 
 
 def read_source(task: Task[CloneOptions]) -> SourceProject:
-    """Read what is cloned."""
     account = task.account
     project = account.project(task.options.source)
     listing = read_project(account, project, ServiceQuery(settings=True, commands=True, metrics=True))
@@ -209,7 +188,6 @@ def read_source(task: Task[CloneOptions]) -> SourceProject:
 
 
 def chosen(everything: Sequence[Original], wanted: Sequence[str] | None) -> list[Original]:
-    """Return what is cloned: what is named, by id, slug, name or key, or all."""
     if not everything:
         raise NoSuchItem("the source has no service and no application, so there is nothing to clone")
     if wanted is None:
@@ -225,12 +203,10 @@ def chosen(everything: Sequence[Original], wanted: Sequence[str] | None) -> list
 
 
 def referring_names(id: str, edges: Iterable[Edge]) -> list[str]:
-    """Return the names of the variables of a service that refer to another one."""
     return sorted({name for edge in edges if edge.from_ == id for name in edge.through or ()})
 
 
 def check_ready(originals: Iterable[Original]) -> None:
-    """Check that what is cloned is there and whole."""
     ready = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
     unready = [
         f"{each.label} has status {each.record['status']}"

@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a project is made like another one, and what was made there: nothing else is written to.
-
-What was made is remembered on the controller, so that a run that was killed goes on, and orders nothing
-twice.
-"""
+"""Where a project is made like another one, and what was made there, so that nothing is ordered twice."""
 
 from __future__ import annotations
 
@@ -32,22 +28,15 @@ from .source import CloneOptions, SourceProject, Wanted
 
 @dataclass
 class MadeRecord:
-    """What was made in a project, each by what it was made for."""
-
     folder: ClassVar[str]
-    """Where such records are, below the folder of the collection."""
     subject: ClassVar[str]
-    """What they are about."""
 
     path: str = ""
     names: dict[str, str] = field(default_factory=dict)
-    """The name or slug."""
     ids: dict[str, str] = field(default_factory=dict)
-    """The id, once that is known."""
     sent: dict[str, str] = field(default_factory=dict)
     """When the order was sent whose service is not known yet."""
     project_id: str | None = None
-    """The id of the project, as far as that is noted."""
     lock: Any = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -55,7 +44,6 @@ class MadeRecord:
 
     @property
     def known(self) -> bool:
-        """Whether there is anything that was made, or may have been."""
         return bool(self.names or self.ids or self.project_id)
 
     @classmethod
@@ -98,7 +86,6 @@ class MadeRecord:
             yield
 
     def note_id(self, original: str, id: str) -> None:
-        """Note the id of what was made, so that its order is not looked for any more."""
         with self.lock:
             self.ids[original] = id
             self.sent.pop(original, None)
@@ -143,7 +130,6 @@ class CloneRecord(MadeRecord):
     subject: ClassVar[str] = "clone"
 
     source: str | None = None
-    """The id of the project that was cloned."""
 
 
 def check_own(
@@ -159,7 +145,6 @@ def check_own(
 
 
 def members_named(account: Account, project: str) -> Members | None:
-    """Return what is in the project of this name; ``None`` if there is no such project."""
     found = project_with_name(account.projects(), project)
     return read_members(account, found.id) if found else None
 
@@ -233,7 +218,6 @@ def locations(account: Account, services: Iterable[Service]) -> str:
 def check_target(
     task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], record: CloneRecord
 ) -> dict[str, Member]:
-    """Return what of the clone is there, by key."""
     name, home, wanted = task.options.project, source.project, source.originals
     if name in (home.name, home.id):
         raise Invalid(f"source and project are both {name!r}; a project cannot be cloned onto itself")

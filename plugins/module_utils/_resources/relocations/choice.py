@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is decided and refused before a relocation does anything.
-
-What the new service is to be, which one it is, and which applications refer to the old one. The platform
-shows which variables do, and no values. So an environment comes from the user, as a whole.
-"""
+"""What is decided and refused before a relocation does anything: what it orders, and what refers to that."""
 
 from __future__ import annotations
 
@@ -40,7 +36,6 @@ STATES_OF = {
 }
 """The options that not every state uses. Elsewhere they are refused, as somebody may rely on them."""
 WHERE_TO = ("host", "product", "runtime", "preset", "dimensions", "options")
-"""The options that make the new service another one than the old."""
 BEFORE_STOP = (Phase.NONE, Phase.RETURNED, Phase.ORDERED)
 BEFORE_SWITCH = (*BEFORE_STOP, Phase.STOPPED)
 """The phases in which nothing refers to the new service yet."""
@@ -65,13 +60,10 @@ def check_options(options: RelocateOptions) -> None:
     for name, states in STATES_OF.items():
         if getattr(options, name) and options.state not in states:
             fitting = " or ".join(states)
-            raise Invalid(
-                f"{name} goes with state: {fitting} alone, and state is {options.state}; nothing was done"
-            )
+            raise Invalid(f"{name} goes with state: {fitting} alone, and state is {options.state}")
 
 
 def check_relocatable(work: Work) -> None:
-    """Refuse to relocate what cannot be stopped, copied or suspended, before anything is ordered."""
     service = work.old
     if service.status != ServiceStatus.ACTIVE:
         raise Invalid(
@@ -96,7 +88,6 @@ def check_relocatable(work: Work) -> None:
 
 
 def wanted_order(options: RelocateOptions, old: Service, settings: Settings | None) -> dict[str, Any]:
-    """Return what is ordered: as the old service is, but for what the task says."""
     product = options.product or (old.product.slug if old.product else None)
     same_product = old.product is not None and product == old.product.slug
     runtime = old.runtime.id if old.runtime and same_product else None
@@ -142,7 +133,6 @@ def differing(asked: Mapping[str, Any], service: Service) -> str:
 
 
 def check_variables(work: Work) -> None:
-    """Refuse to order without its variables what is known to have some."""
     task, id = work.task, work.old.id
     if work.record.new_id is not None or task.options.variables:
         return
@@ -163,16 +153,12 @@ def check_variables(work: Work) -> None:
 
 
 def choose_name(work: Work) -> None:
-    """Decide how the new service is named, and find it if it is there."""
     task, record, old = work.task, work.record, work.old
     wanted = task.options.name
     find_made(task, record)
     if record.new_id is not None:
         if wanted and not same_name(wanted, record.new_name):
-            task.warn(
-                f"the relocation was begun with the name {record.new_name!r} for the new service, so name "
-                f"{wanted!r} is not used"
-            )
+            task.warn(f"the relocation was begun with name {record.new_name!r}, so {wanted!r} is not used")
         return
     # One whose order got no response keeps its name, unless the task gives another one.
     if not record.sent or (wanted and not same_name(wanted, record.new_name)):
@@ -188,8 +174,8 @@ def choose_name(work: Work) -> None:
         if task.options.existing != "adopt":
             raise Invalid(
                 f"{', '.join(map(label, there))} has the name of the new service, and no relocation is known "
-                "to have made it. Nothing was done. Set another name; existing: adopt takes it for the new "
-                "one, and overwrites what it holds"
+                "to have made it. Nothing was done. Set another name; existing: adopt takes it, "
+                "and overwrites what it holds"
             )
         record.new_id = there[0].id if only_service(there, record.new_name) else None
 
@@ -211,7 +197,6 @@ def next_name(work: Work) -> str:
 
 
 def numbered(name: str) -> Iterator[str]:
-    """Return a name with each number that may follow."""
     found = NUMBER.match(name)
     base, first = (found[1], int(found[2]) + 1) if found else (name, 2)
     for number in count(first):
@@ -250,7 +235,6 @@ def named_new(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSu
 
 
 def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
-    """Return those that came up with the order."""
     return [each for each in named_new(task, record) if came_up(each.created_at, record.sent)]
 
 
@@ -258,7 +242,6 @@ def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSum
 
 
 def read_dependents(work: Work) -> None:
-    """Find the applications that refer to the old service or, on the way, to the new one."""
     options, record = work.task.options, work.record
     referring, left = referring_to(work.graph, {work.old.id, record.new_id or ""}), options.without_dependents
     remembered = {app.id for app in work.apps.values() if app.slug in record.dependents}
@@ -295,7 +278,6 @@ def referring_to(graph: ProjectGraph, ids: Collection[str]) -> dict[str, set[str
 
 
 def check_given(work: Work, found: Sequence[Dependent]) -> None:
-    """Check that environments are given for what refers to the service alone, and all of what is known."""
     options = work.task.options
     known = {name for each in found for name in (each.slug, each.app.id)} | set(options.without_dependents)
     for name in ("environments", "secret_environments"):
@@ -317,9 +299,8 @@ def check_references(work: Work) -> None:
         if each.referring and not refers:
             known = " or ".join(f"${{{name}.FIELD}}" for name in sorted(work.names))
             raise Invalid(
-                f"the environment given for {each.label} does not refer to {work.label}, to which its "
-                f"{', '.join(sorted(each.referring))} refers now. Nothing was done. Write the reference as "
-                f"{known}"
+                f"the environment given for {each.label} does not refer to {work.label}, as its "
+                f"{', '.join(sorted(each.referring))} does now. Nothing was done. Write it as {known}"
             )
 
 
@@ -334,10 +315,7 @@ def check_deployable(work: Work) -> None:
         except HostedError as error:
             if work.task.options.state != "returned":
                 raise error.append(". Nothing was done") from None
-            work.task.warn(
-                f"{each.label} is deployed last, because that will probably fail: {error.message}. "
-                f"{work.label} is brought back before that"
-            )
+            work.task.warn(f"{each.label} is deployed last, as that will probably fail: {error.message}")
             last.append(each)
     work.dependents = [*first, *last]
 
@@ -359,7 +337,6 @@ def check_not_referred_to(task: Task[RelocateOptions], service: Service) -> None
     ]
     if used:
         raise Invalid(
-            f"{label(service)} is not in service, and is still referred to by {'; '.join(used)}. Nothing was "
-            "deleted. Let that refer to the service in its place and deploy it, or list it in "
-            "without_dependents"
+            f"{label(service)} is still referred to by {'; '.join(used)}. Nothing was deleted. Let that "
+            "refer to the service in its place and deploy it, or list it in without_dependents"
         )

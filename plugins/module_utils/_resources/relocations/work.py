@@ -1,10 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A relocation on its way: the old service, what surrounds it, and the steps that all ways are made of.
-
-Each step is a plan of another module, made in its turn.
-"""
+"""A relocation on its way: the old service, what surrounds it, and the steps that all ways are made of."""
 
 from __future__ import annotations
 
@@ -12,12 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph, Service, Settings
 from ..._api.values import ContainerState, ServiceStatus
-from ..clones.content import DATABASE, await_database
+from ..clones.content import await_database
 from ..clones.rules import all_redirected
 from ..clones.source import Data, data_of
 from ..fleets.health import Health, HealthyOptions, ProbeOptions
@@ -35,15 +32,15 @@ from ..shared.task_errors import EffectUnverified, Invalid
 from ..shared.time_zones import utc_text
 from ..shared.waiting import QUIET_SECONDS, poll_for
 
-VERBS = {"started": "start", "stopped": "stop"}
+Modules = Mapping[str, Resource[Any]]
+"""By name, what knows how to do each part."""
+VERBS = {"started": "start {}", "stopped": "stop {}", "suspended": "suspend {}, and keep it"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RelocateOptions(
     OneServiceOptions, OrderOptions, CommitmentOptions, HealthyOptions, StateDirOptions, SecretsOptions
 ):
-    """The options of module relocate."""
-
     service: str = required(selects=True)
     new_project: str | None = option(None, selects=True)
     state: Literal["relocated", "returned", "finished"] = "relocated"
@@ -67,11 +64,8 @@ class RelocateOptions(
 
 @dataclass(frozen=True)
 class Dependent:
-    """An application whose environment refers to the service."""
-
     app: App
     referring: Collection[str]
-    """The variables that are known to refer to it."""
     plain: Mapping[str, Any] = field(default_factory=dict)
     secret: Mapping[str, Any] = field(default_factory=dict)
 
@@ -88,19 +82,8 @@ class Dependent:
         return bool(self.app.digest) and self.app.status == ServiceStatus.ACTIVE
 
 
-class Modules(NamedTuple):
-    """The modules that know how to do each part."""
-
-    service: Resource[Any]
-    environment: Resource[Any]
-    app_deploy: Resource[Any]
-    files: Resource[Any]
-
-
 @dataclass
 class Work:
-    """A relocation on its way."""
-
     modules: Modules
     task: Task[RelocateOptions]
     record: Relocation
@@ -108,17 +91,16 @@ class Work:
     settings: Settings | None
     graph: ProjectGraph
     apps: Mapping[str, App]
-    """The applications of the account, by id."""
     data: Data
     running: bool
-    """Whether the old service runs."""
     dependents: Sequence[Dependent] = ()
     foreseen: str | None = None
     """What the first copy will do, if that is known already."""
 
     @classmethod
-    def of(cls, modules: Modules, task: Task[RelocateOptions], record: Relocation) -> Work:
-        """Read the service that is relocated, and what surrounds it."""
+    def of(
+        cls, modules: Mapping[str, Resource[Any]], task: Task[RelocateOptions], record: Relocation
+    ) -> Work:
         account, id, data = task.account, record.old_id, Data.NONE
         service, apps = account.existing_service(id), account.apps_by_id()
         if id in apps:
@@ -144,7 +126,6 @@ class Work:
 
     @property
     def new_id(self) -> str:
-        """The id of the service that the relocation made."""
         id = self.record.new_id
         if id is None or id == self.old.id:
             raise Invalid(f"which service the relocation of {self.label} made is not known; nothing was done")
@@ -152,7 +133,6 @@ class Work:
 
     @property
     def names(self) -> set[str]:
-        """What a reference to the service may name, before and after."""
         record, aliases = self.record, aliases_of(self.graph)
         known = (aliases.get(self.old.id), aliases.get(record.new_id or ""), record.old_name, record.new_name)
         return {name for name in known if name}
@@ -167,14 +147,16 @@ class Work:
         summary = f"remember that the relocation is {phase}" if phase else "remember what is to be done"
         return Step(summary, lambda: self.record.write(phase, **facts()), changes=False)
 
-    def plan_service(self, **given: Any) -> Plan:
-        return plan_with(self.task, self.modules.service, given)
+    def plan(self, module: str, given: Mapping[str, Any], effects: Effects | None = None) -> Plan:
+        return plan_with(self.task, self.modules[module], given, effects)
 
     def bring(self, id: str | None, name: str, state: str, **given: Any) -> Step:
         """Return the step that brings a service to a state; without an id, the new one."""
+        expects = Commitment("suspension", name, None, id=id, name=name)
         return Expansion(
-            f"{VERBS[state]} {name}",
-            lambda: self.plan_service(id=id or self.new_id, state=state, **given).steps,
+            VERBS[state].format(name),
+            lambda: self.plan("service", {"id": id or self.new_id, "state": state, **given}).steps,
+            expects=[expects] if state == "suspended" else [],
         )
 
     def bring_old(self, state: str) -> Step:
@@ -188,14 +170,6 @@ class Work:
 
         summary = f"look whether {self.label} is about to stop"
         return [Step(summary, look, changes=False), self.bring_old("started")]
-
-    def suspend(self, id: str | None, name: str) -> Step:
-        """Return the step that suspends a service; without an id, the new one."""
-        return Expansion(
-            f"suspend {name}, and keep it",
-            lambda: self.plan_service(id=id or self.new_id, state="suspended").steps,
-            expects=[Commitment("suspension", name, None, id=id, name=name)],
-        )
 
     # --- What is copied -----------------------------------------------------------------------------------
 
@@ -212,7 +186,7 @@ class Work:
             network = self.settings.network if self.settings else None
             shown = network.is_public if network else None
             given["public"] = shown if options.public is None else options.public
-            return plan_with(self.task, DATABASE, given, Effects())
+            return self.plan("database", given, Effects())
         given |= {
             "source_name": source.name,
             "private_key_file": options.private_key_file,
@@ -221,11 +195,9 @@ class Work:
             "in_use": self.record.phase is Phase.ORDERED,
             **({"known_hosts": options.known_hosts} if options.known_hosts else {}),
         }
-        return plan_with(self.task, self.modules.files, given, Effects())
+        return self.plan("files", given, Effects())
 
     def copy_steps(self, summary: str, *, back: bool = False, compared: bool = False) -> list[Step]:
-        """Return the steps that make what one service holds like what the other one does, and compare it."""
-
         def plan() -> Plan:
             source = self.task.account.existing_service(self.new_id) if back else self.old
             return self.plan_copy(source, self.old.id if back else self.new_id)
@@ -266,8 +238,6 @@ class Work:
         )
 
     def still_stopped_step(self, *, switched: bool = False) -> Step:
-        """Return the step that checks that nobody started the old service while it was copied, or since."""
-
         def check() -> None:
             if switched and (used := self.used_since(QUIET_SECONDS)):
                 raise Invalid(used)
@@ -282,7 +252,6 @@ class Work:
     # --- What refers to the service -----------------------------------------------------------------------
 
     def pause_steps(self) -> list[Step]:
-        """Return the steps that stop what refers to a database, so that nothing writes to it meanwhile."""
         return [self.bring(each.app.id, each.label, "stopped") for each in self.dependents if each.deployable]
 
     def ran_until_now(self) -> dict[str, Any]:
@@ -316,7 +285,6 @@ class Work:
         return replace(step, run=start)
 
     def dependent_steps(self, id: str | None, name: str) -> list[Step]:
-        """Return the steps after which all references lead to a service; without an id, the new one."""
         steps: list[Step] = []
         for each in self.dependents:
             summary = f"replace the environment of {each.label}, so that it refers to {name}"
@@ -332,15 +300,11 @@ class Work:
         return steps
 
     def stays_stopped(self, dependent: Dependent) -> bool:
-        """Tell whether an application was stopped while the old service was in service, and still is.
-
-        One that stopped later may have done so because the service was away, so it is to run again.
-        """
+        """Tell whether its owner stopped an application, before the old service was stopped."""
         id = dependent.app.id
         return id not in self.record.running and read_state(self.task, id) == ContainerState.STOPPED
 
     def environment_steps(self, dependent: Dependent, to: str | None) -> Sequence[Step]:
-        """Return the steps that write the environment of one dependent, by default for the new service."""
         id, slug = to or self.new_id, dependent.slug
         alias = aliases_of(self.task.account.graph(str(self.old.project_id))).get(id)
         if alias is None:
@@ -348,10 +312,9 @@ class Work:
         aliases = dict.fromkeys(self.names, alias)
         plain, secret = (all_redirected(part, aliases) for part in (dependent.plain, dependent.secret))
         given = {"slug": slug, "variables": plain or None, "secret_variables": secret or None}
-        return plan_with(self.task, self.modules.environment, given).steps
+        return self.plan("environment", given).steps
 
     def deploy_steps(self, dependent: Dependent) -> Sequence[Step]:
-        """Return the steps that put one environment into effect; what was stopped for it is started."""
         if self.stays_stopped(dependent):  # a deploy starts it, and it may be one that must not run
             self.task.warn(
                 f"{dependent.label} was stopped before the relocation, and is left stopped. Its environment "
@@ -361,10 +324,9 @@ class Work:
         app = self.task.account.app_if_any(dependent.slug)
         if app is not None and app.digest is not None:  # another image may have been deployed since
             dependent = replace(dependent, app=app)
-        given = {"slug": dependent.slug, **self.release_of(dependent)}
-        found = plan_with(self.task, self.modules.app_deploy, given).steps
+        found = self.plan("app_deploy", {"slug": dependent.slug, **self.release_of(dependent)}).steps
         if not found and dependent.app.id in self.record.running:
-            return self.plan_service(id=dependent.app.id, state="started").steps
+            return self.plan("service", {"id": dependent.app.id, "state": "started"}).steps
         return found
 
     def release_of(self, dependent: Dependent) -> dict[str, str]:
@@ -408,20 +370,3 @@ class Work:
             f". {self.label} {state}, and nothing that refers to it was changed. {self.new_name} is "
             "billed and not in use: run this again to go on, or with state: returned to suspend it"
         )
-
-
-def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], object]) -> list[Step]:
-    """Return steps after whose failure something is done about it, whichever of them fails."""
-
-    def wrap(step: Step) -> Step:
-        def run() -> Any:
-            try:
-                outcome = step.run()
-            except HostedError as error:
-                rescue(error)
-                raise
-            return [wrap(each) for each in outcome] if isinstance(step, Expansion) else outcome
-
-        return replace(step, run=run)
-
-    return [wrap(step) for step in steps]

@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is remembered of a relocation on the controller: how far it is, and which service it made.
-
-It is written before each step that the platform alone would not tell of, so that a run that was killed goes
-on from there, or back.
-"""
+"""What is remembered of a relocation, written before each step that the platform alone would not tell of."""
 
 from __future__ import annotations
 
@@ -56,14 +52,12 @@ class Relocation:
     new_id: str | None = None
     """``None`` until it is known: then a service of the new name that came up with the order is it."""
     sent: str | None = None
-    """When the order was sent."""
     phase: Phase = Phase.NONE
     data: str | None = None
     """What of the old service can be copied: a suspended one may not tell."""
     ran: bool = True
     """Whether the old service ran before the relocation."""
     dependents: list[str] = field(default_factory=list)
-    """The slugs of the applications whose environments are rewritten."""
     running: list[str] = field(default_factory=list)
     """The ids of the applications that ran until the old service was stopped, and are to run again."""
     switched_at: str | None = None
@@ -77,15 +71,11 @@ class Relocation:
     """When the one that is not in service was suspended."""
     keep_days: int = DEFAULT_DAYS
     deleting: str | None = None
-    """The id of the one that is deleted, or about to be."""
     gone: bool = False
-    """Whether it is deleted."""
     path: str = ""
-    """The file of the record."""
 
     @classmethod
     def of(cls, options: StateDirOptions, old_id: str) -> Relocation:
-        """Return the record of a service, which may have none."""
         return replace(cls.read(RELOCATIONS.of(options.base_url, old_id, options.state_dir)), old_id=old_id)
 
     @classmethod
@@ -97,7 +87,6 @@ class Relocation:
         return replace(found, path=record.path)
 
     def write(self, phase: Phase | None = None, **changes: Any) -> None:
-        """Keep the record, with another phase and other facts if they are given."""
         self.phase = phase or self.phase
         for name, value in changes.items():
             setattr(self, name, value)
@@ -144,14 +133,9 @@ class LeftOver(NamedTuple):
 
 
 def left_over(options: Options, warn: Callable[[str], None]) -> LeftOver:
-    """Return the services that relocations left over.
-
-    Where two records differ on a service, as it was moved to and away again, the later one is right.
-
-    :param warn: called for each record that is damaged. That is no error, because a plan that does nothing
-        for it leaves all other services asleep, which is worse than one that may be resumed.
-    """
+    """Return what relocations left over; the later of two records is right."""
     known = known_relocations(options)
+    # No error: a plan that does nothing for it leaves all other services asleep, which is worse.
     for damage in known.damaged:
         warn(f"a service that a relocation left over may be resumed: {damage}")
     found = LeftOver({}, {})
@@ -223,12 +207,7 @@ def successor_of(
     *,
     in_use: bool = False,
 ) -> Successor | None:
-    """Return what is in the place of a service that a relocation left over; ``None`` if nothing is.
-
-    :param id: the id of the one left over; ``None`` if it is gone, so that its name tells.
-    :param in_use: whether the task goes on to work on the service: what is written to one that a relocation
-        has stopped is lost, so that is refused.
-    """
+    """Return what is in the place of a service; ``in_use`` refuses one that is stopped for now."""
     left = dict[str, Successor]()
     for record in known_relocations(options).relocations:
         if in_use and record.phase is Phase.STOPPED and record.old_id == id:

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count, pairwise
+from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
@@ -129,3 +131,20 @@ def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:
             raise ValueError(f"the step {step.summary!r} needs one that does not come before it")
         last = {step}
     return needs
+
+
+def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], object]) -> list[Step]:
+    """Return steps after whose failure something is done about it, whichever of them fails."""
+
+    def wrap(step: Step) -> Step:
+        def run() -> Any:
+            try:
+                outcome = step.run()
+            except HostedError as error:
+                rescue(error)
+                raise
+            return [wrap(each) for each in outcome] if isinstance(step, Expansion) else outcome
+
+        return replace(step, run=run)
+
+    return [wrap(step) for step in steps]

@@ -83,21 +83,6 @@ def test_a_change_in_the_file_is_told_from_one_on_the_platform(
     assert "debug" not in str(found)
 
 
-def test_what_the_file_lacks_was_added_there_or_removed_here(sandbox: Sandbox, shop: dict[str, Any]) -> None:
-    [home] = [each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "shop"]
-    order = {"productSlug": "valkey", "hostId": "node-paris-1", "name": "cache", "projectId": home}
-    sandbox.api("POST", "/api/order", {**order, "dimensions": LARGER})
-    sandbox.api("POST", "/api/order", {**order, "name": "elsewhere", "projectId": None, "dimensions": LARGER})
-    del shop["services"]["world"]
-    sandbox.clear_journal()
-    found = drift(sandbox, shop)
-    assert told(found) == [
-        ("services.cache", "not_in_file", "platform", "platform"),
-        ("services.survival", "not_in_file", "file", "platform"),
-    ]
-    assert found[0]["platform"]["product"] == "valkey"
-
-
 def test_another_image_is_told_once(sandbox: Sandbox, tmp_path: Path, shop: dict[str, Any]) -> None:
     for tag in ("v1", "v2"):
         build_image(tmp_path / f"{tag}.tar", {"app/server": tag.encode()})

@@ -18,7 +18,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import APP_CREATE
 from ansible_collections.hosted.services.plugins.module_utils._resources import app as app_module
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import CloneRecord
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
@@ -144,16 +143,6 @@ def test_what_somebody_made_after_an_order_that_came_to_nothing_is_left_alone(
     assert files(sandbox, ids_of(sandbox, "shop-staging")["Survival-staging"]) == {"/precious.txt": "mine"}
 
 
-def test_a_clone_is_deleted_by_its_own_blueprint(sandbox: Sandbox, clone: Clone, tmp_path: Path) -> None:
-    made = clone()
-    assert "environment" not in str(made["blueprint"])
-    originals = ids_of(sandbox, "shop")
-    gone = run(sandbox, BLUEPRINT, blueprint=made["blueprint"], state="absent", state_dir=str(tmp_path))
-    assert not gone.get("failed"), gone.get("msg")
-    assert "shop-staging" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
-    assert ids_of(sandbox, "shop") == originals
-
-
 # --- What somebody else makes meanwhile ----------------------------------------------
 
 
@@ -269,16 +258,6 @@ def digest(sandbox: Sandbox) -> str:
     sandbox.seed({"apps": [SHOP, {"slug": "acme-copy"}]})
     apps = sandbox.api("GET", "/api/apps").json()["items"]
     return str(next(app["imageRef"] for app in apps if app["slug"] == "acme-shop").partition("@")[2])
-
-
-def test_an_image_is_copied_once(sandbox: Sandbox, digest: str) -> None:
-    given: dict[str, Any] = {"source_slug": "acme-shop", "slug": "acme-copy", "digest": digest}
-    planned = run(sandbox, IMAGE, check_mode=True, **given)
-    assert planned["actions"][0].startswith(f"copy image {digest} from ")
-    assert (planned["image"]["mounted"], planned["image"]["sent"]) == (0, 0), "nothing was copied"
-    done = run(sandbox, IMAGE, **given)
-    assert done["changed"] and done["image"]["mounted"] and not done["image"]["sent"]
-    assert not run(sandbox, IMAGE, **given)["changed"]
 
 
 def test_an_image_that_is_gone_is_refused(sandbox: Sandbox, digest: str) -> None:

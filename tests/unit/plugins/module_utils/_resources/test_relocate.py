@@ -21,14 +21,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils._resources import relocate as module
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations import ways
-from ansible_collections.hosted.services.plugins.module_utils._resources.relocations.work import (
-    RelocateOptions,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import StateDirOptions
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
-    Phase,
     Relocation,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -185,21 +180,6 @@ def test_an_application_that_its_owner_stopped_stays_stopped(sandbox: Sandbox, r
     assert status_of(sandbox, app) == ("ACTIVE", "stopped") and calls_to(sandbox, app) == []
 
 
-def test_an_application_that_its_owner_stops_before_the_switch_stays_stopped(
-    sandbox: Sandbox, relocate: Relocate
-) -> None:
-    """Between a run that failed and the next one, when the old service runs as ever."""
-    fail_before_switch(relocate)
-    app = ids_of(sandbox, "shop")["acme-web"]
-    stop(sandbox, app)
-    sandbox.clear_journal()
-    moved = done(relocate())
-    assert "is left stopped" in " ".join(moved["warnings"])
-    assert environment(sandbox, "acme-web")["GAME"] == "${survival-2.HOST}"
-    assert deployed(sandbox) == [] and calls_to(sandbox, app) == []
-    assert status_of(sandbox, app) == ("ACTIVE", "stopped")
-
-
 # --- What fails on the way ------------------------------------------------------------------------------
 
 
@@ -322,31 +302,6 @@ def test_a_service_that_was_started_since_the_switch_is_not_suspended(
     assert status_of(sandbox, old)[0] == "SUSPENDED" and status_of(sandbox, new) == ("ACTIVE", "running")
 
 
-def test_an_image_that_its_tag_names_only_since_is_not_deployed(
-    sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A tag such as latest, declared while the service is copied, names what nobody wants to run yet."""
-    relocate = relocating(sandbox, key_file, tmp_path, monkeypatch, {**SEED, "apps": [SHOP_OF_TWO]})
-    scans = [sandbox.api("GET", f"/api/apps/acme-web/releases/{tag}/scan").json() for tag in ("v1", "v2")]
-    ran, other = (scan["digest"] for scan in scans)
-    wait = Health.wait
-
-    def declare_and_wait(health: Health) -> None:
-        sandbox.api("POST", "/api/apps/acme-web/releases", {"tag": "v1", "digest": other})
-        wait(health)
-
-    monkeypatch.setattr(Health, "wait", declare_and_wait)
-    sandbox.clear_journal()
-    failed = relocate()
-    assert "shows no tag of the image" in failed["msg"] and "with state: returned to go back" in failed["msg"]
-    assert [line for line in sandbox.journal() if line["path"].endswith("/deploy")] == []
-    sandbox.api("POST", "/api/apps/acme-web/releases", {"tag": "was", "digest": ran})
-    done(relocate())
-    [app] = sandbox.api("GET", "/api/apps").json()["items"]
-    assert app["imageRef"].endswith(ran)
-    assert environment(sandbox, "acme-web")["GAME"] == "${survival-2.HOST}"
-
-
 def move_tag(sandbox: Sandbox) -> str:
     """Declare the tag of the image that runs for another one; return the digest of the one that runs."""
     scans = [sandbox.api("GET", f"/api/apps/acme-web/releases/{tag}/scan").json() for tag in ("v1", "v2")]
@@ -409,36 +364,6 @@ def test_nothing_is_switched_to_that_could_not_be_copied_to(sandbox: Sandbox, re
     assert status_of(sandbox, old) == ("ACTIVE", "running")
 
 
-def pause(sandbox: Sandbox, app: str) -> Relocation:
-    """Let an application stop while a relocation is on its way, and its record know it."""
-    stop(sandbox, app)
-    old, _new = pair(sandbox)
-    record = Relocation.of(RelocateOptions(service=old, base_url=sandbox.base_url), old)
-    record.write(running=[app])
-    sandbox.clear_journal()
-    return record
-
-
-def test_a_way_back_leaves_alone_what_was_suspended_since_it_stopped(
-    sandbox: Sandbox, relocate: Relocate
-) -> None:
-    """Such as for the night, by a plan. Resumed, it would cost the full rate."""
-    fail_before_switch(relocate)
-    app = ids_of(sandbox, "shop")["acme-web"]
-    assert pause(sandbox, app).phase is Phase.ORDERED
-    sandbox.api("POST", f"/api/resources/{app}/suspend")
-    sandbox.clear_journal()
-    done(relocate(state="returned"))
-    assert calls_to(sandbox, app) == [] and status_of(sandbox, app)[0] == "SUSPENDED"
-    assert status_of(sandbox, pair(sandbox)[1])[0] == "SUSPENDED"
-
-
-def fail_before_switch(relocate: Relocate) -> None:
-    """Let a relocation fail because the new service is not healthy, so that nothing refers to it."""
-    check = {"url": "http://127.0.0.1:9/", "status": [200], "tcp": False, "timeout": 0.2}
-    assert relocate(health_checks=[check], wait_timeout=1.0)["failed"]
-
-
 def fail_in_service(sandbox: Sandbox, relocate: Relocate, way: str) -> None:
     """Let a relocation end on its way, with both services in service or the new one alone."""
     if way == "there":
@@ -474,42 +399,7 @@ def test_what_was_written_to_the_new_service_is_kept_there(sandbox: Sandbox, rel
     assert "/newer.txt" not in files(sandbox, new)
 
 
-def test_what_was_written_to_the_new_service_is_copied_back_on_request(
-    sandbox: Sandbox, relocate: Relocate
-) -> None:
-    done(relocate())
-    old, new = pair(sandbox)
-    write_file(sandbox, new, "newer.txt", "newer")
-    done(relocate(state="returned", copy_back=True, service=new))
-    assert files(sandbox, old)["/newer.txt"] == "newer"
-    assert files(sandbox, old) == files(sandbox, new)
-    assert done(relocate())["relocation"]["phase"] == "relocated"
-    assert orders(sandbox) == 1
-
-
 # --- The end ----------------------------------------------------------------------------------------------
-
-
-def test_the_old_service_is_deleted_only_by_a_task_after_its_date(
-    sandbox: Sandbox, relocate: Relocate
-) -> None:
-    done(relocate())
-    old, new = pair(sandbox)
-    sandbox.clear_journal()
-    assert "is kept until" in relocate(state="finished", delete_backups=True)["msg"]
-    assert commits(sandbox) == []
-    planned = done(relocate(check_mode=True, state="finished", keep_days=0, delete_backups=True))
-    assert planned["changed"] and commits(sandbox) == []
-    finished = done(relocate(state="finished", keep_days=0, delete_backups=True))
-    assert finished["relocation"]["deleted"] and Decimal(finished["cost"]["monthly_change"]) < 0
-    assert [line["path"] for line in sandbox.journal() if line["method"] == "DELETE"] == [
-        f"/api/resources/{old}"
-    ]
-    assert "survival" not in ids_of(sandbox, "shop")
-    assert not done(relocate(state="finished"))["changed"]
-    assert not done(relocate())["changed"]
-    assert "there is no way back" in relocate(state="returned")["msg"]
-    assert status_of(sandbox, new) == ("ACTIVE", "running")
 
 
 def test_a_deletion_begins_once_it_is_remembered(
@@ -568,7 +458,7 @@ def before_the_order(monkeypatch: pytest.MonkeyPatch, first: Callable[[], object
 
 def while_the_source_is_listed(monkeypatch: pytest.MonkeyPatch, first: Callable[[], object]) -> None:
     """Let something happen between the choice of the name and the plan of the order."""
-    before_first_call(monkeypatch, ways, "check_readable", first)
+    before_first_call(monkeypatch, module, "check_readable", first)
 
 
 def order_another(sandbox: Sandbox, host: str = NODE, **given: Any) -> None:
@@ -608,19 +498,6 @@ def test_a_service_that_somebody_orders_meanwhile_is_left_alone(
     assert plain_files(sandbox, theirs) == THEIRS and status_of(sandbox, theirs) == before
     new = ids_of(sandbox, "shop")["survival-3"]
     assert plain_files(sandbox, new) == {f"/{name}": text for name, text in FILES.items()}
-
-
-def test_one_of_the_given_name_is_refused_until_it_is_to_be_adopted(
-    sandbox: Sandbox, relocate: Relocate, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before_the_order(monkeypatch, lambda: order_another(sandbox))
-    for said in ("appeared meanwhile", "no relocation is known to have made it"):
-        found = relocate(name="survival-2")
-        assert found.get("failed") and said in found["msg"] and "existing: adopt" in found["msg"]
-    _old, theirs = pair(sandbox)
-    assert plain_files(sandbox, theirs) == THEIRS
-    done(relocate(name="survival-2", existing="adopt"))
-    assert plain_files(sandbox, theirs) == {f"/{name}": text for name, text in FILES.items()}
 
 
 @pytest.mark.parametrize("narrowed", [{}, {"project": "shop"}])

@@ -6,18 +6,14 @@
 from __future__ import annotations
 
 import json
-import os
-import threading
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Edge
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import (
@@ -28,18 +24,16 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Answer,
     Document,
     Unread,
+    hides_command,
     parse_document,
+    redacted_values_of,
+    secret_values_of,
+    with_hidden_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
     Export,
     Exported,
     export_text,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import (
-    hides_command,
-    redacted_values_of,
-    secret_values_of,
-    with_hidden_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.parts import Part, Parts
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.removal import (
@@ -59,18 +53,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
     ServiceOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
-    Options,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
-    Composition,
-    Effects,
     Plan,
-    Resource,
-    Step,
-    Task,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.scripts.schemas import of_blueprints
 from ansible_collections.hosted.services.scripts.sources import ROOT
@@ -199,97 +184,18 @@ def test_so_have_its_parts(role: str, option: str, section: type[Section]) -> No
     assert set(section.model_json_schema()["properties"]) == set(options_of(role)[option]["options"])
 
 
-class Account:
-    """What there is by now, and what was done to it in which order."""
-
-    def __init__(self, there: Sequence[str] = (), broken: Sequence[str] = ()) -> None:
-        self.there = set(there)
-        self.broken = set(broken)
-        self.lines: list[str] = []
-        self.lock = threading.Lock()
-
-
-class Thing(Resource[Options]):
-    """Something that needs other things, and cannot be planned for real before they are there."""
-
-    result_key = "thing"
-    name = "thing"
-
-    def __init__(self, account: Account, key: str, needs: Sequence[str]) -> None:
-        self.account, self.key, self.needs = account, key, needs
-
-    def plan(self, task: Task[Options]) -> Plan:
-        missing = set(self.needs) - self.account.there
-        if missing and not task.check_mode:
-            raise Invalid(f"{missing} is not there")
-        if self.key in self.account.there:
-            return Plan(result={"id": self.key})
-        return Plan(result={"id": None}, steps=[Step(f"make {self.key}", self.make)], after={"key": self.key})
-
-    def make(self) -> None:
-        with self.account.lock:
-            assert set(self.needs) <= self.account.there
-            if self.key in self.account.broken:
-                raise HostedError(f"{self.key} is broken")
-            self.account.there.add(self.key)
-            self.account.lines.append(self.key)
-
-
-def parts_of(account: Account, needs: Mapping[str, Sequence[str]], check_mode: bool = False) -> Parts:
-    """Return parts for a graph whose nodes come after those that they need."""
-    task = new_task()
-    task.check_mode = check_mode
-    found: dict[str, Part] = {}
-    for key, keys in needs.items():
-        own = Task(task.client, Options(), check_mode, effects=Effects(), composition=Composition(part=True))
-        thing = Thing(account, key, keys)
-        found[key] = Part(own, "things", key, key, thing, lambda part: {}, [found[each] for each in keys])
-    return Parts(task, list(found.values()), max_parallel=4)
-
-
-def apply(parts: Parts) -> Parts:
-    parts.make_plans()
-    apply_plan(Plan(result=[], steps=parts.steps()), parts.task)
-    return parts
-
-
 def test_what_one_part_makes_was_not_there_before_another_part_of_it() -> None:
     """Such as a service that is ordered, and started once it was restored."""
-    parts = parts_of(Account(), {"a": (), "b": ()})
-    first, second = parts.found
-    second.name, second.key = first.name, first.key
+    task, thing = new_task(), ServiceResource()
+    first, second = (Part(task, "services", "a", "a", thing, lambda part: {}) for _ in range(2))
     first.plan = Plan(result={}, after={"status": "ACTIVE", "state": "stopped"})
     second.plan = Plan(result={}, before={"state": "stopped"}, after={"state": "running"})
     plan = Plan(result=[])
-    parts.update(plan)
-    assert (plan.before, plan.after) == ({}, {"thing 'a' status": "ACTIVE", "thing 'a' state": "running"})
+    Parts(task, [first, second], max_parallel=4).update(plan)
+    assert plan.before == {}
+    assert plan.after == {"service 'a' status": "ACTIVE", "service 'a' state": "running"}
 
 
-KEYS = [f"k{number}" for number in range(10)]
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> dict[str, list[str]]:
-    """Return a graph in which each node needs only earlier ones."""
-    return {
-        key: draw(st.lists(st.sampled_from(KEYS[:number]), max_size=3, unique=True)) if number else []
-        for number, key in enumerate(KEYS)
-    }
-
-
-@settings(max_examples=int(os.environ.get("BLUEPRINT_GRAPHS", "100")), deadline=None)
-@given(graphs(), st.sets(st.sampled_from(KEYS)), st.sets(st.sampled_from(KEYS), max_size=2))
-def test_no_part_starts_before_what_it_needs(
-    needs: dict[str, list[str]], there: set[str], broken: set[str]
-) -> None:
-    account = Account(there=sorted(there), broken=sorted(broken))
-    parts = apply(parts_of(account, needs))  # a thing asserts that all it needs is there
-    made = [entry["key"] for entry in parts.entries() if entry["changed"]]
-    assert set(made) == set(account.lines)
-    again = Account(there=sorted(account.there))
-    assert apply(parts_of(again, needs)).failure() is None
-    assert again.there == set(KEYS)
-    assert len(account.lines) + len(again.lines) == len(set(account.lines + again.lines))
 
 
 def contents(text: str) -> Contents:

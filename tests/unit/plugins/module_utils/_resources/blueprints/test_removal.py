@@ -82,17 +82,6 @@ def test_a_record_holds_each_field_and_none_of_its_values(tmp_path: Path) -> Non
     assert file.stat().st_mode & 0o077 == 0
 
 
-def test_what_failed_keeps_what_was_known_of_it(tmp_path: Path) -> None:
-    apply_in(tmp_path, APPLIED)
-    before = prints(tmp_path)
-    larger = Entry("services", "db", {"product": "postgresql", "dimensions": {"ram_gb": 4}})
-    added = Entry("services", "cache", {"product": "valkey"})
-    apply_in(tmp_path, Contents("shop", services=[larger, added]), failed=(DB.path, added.path))
-    assert prints(tmp_path) == {
-        name: value for name, value in before.items() if name.startswith(("services.db.", "names."))
-    }
-
-
 def test_a_damaged_record_counts_as_none(tmp_path: Path) -> None:
     apply_in(tmp_path, APPLIED)
     [file] = [each for each in tmp_path.rglob("*") if each.is_file()]

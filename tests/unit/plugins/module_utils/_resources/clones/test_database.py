@@ -17,7 +17,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clones.content import (
     DATABASE,
     FillOptions,
-    await_database,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import NoDumpError
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
@@ -26,7 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
 )
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.fakes import Clock, FakeClient, carry_out
+from unit.plugins.fakes import FakeClient, carry_out
 from unit.plugins.module_utils._resources.clones.platform import home_of
 from unit.plugins.module_utils._resources.platform import id_of, run
 
@@ -136,12 +135,6 @@ def test_a_dump_is_restored_into_the_clone_and_compared(account: Account) -> Non
     assert account.restored == [("old", "new")]
 
 
-def test_the_same_content_is_not_restored_again(account: Account) -> None:
-    account.contents["new"] = "rows"
-    planned, _task = plan(account)
-    assert planned.steps == () and planned.result == {"engine": "pg_dump", "bytes": 1000, "restored": False}
-
-
 def test_a_restore_that_gives_something_else_is_no_success(account: Account) -> None:
     account.spoiled = True
     with pytest.raises(EffectUnverified, match=r"service 'new' \(new\) does not hold what was restored into"):
@@ -154,43 +147,3 @@ def test_a_clone_that_was_moved_meanwhile_is_not_written_to(account: Account) ->
     with pytest.raises(Invalid, match="is not in the project of the clone; nothing was written to it"):
         carry_out(planned)
     assert account.restored == []
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"service": "old"}, "service old is the source of the clone"),
-        ({"project_id": "prj_other"}, "is not in the project of the clone"),
-    ],
-)
-def test_only_the_clone_is_written_to(given: dict[str, Any], said: str, account: Account) -> None:
-    with pytest.raises(Invalid, match=said):
-        plan(account, **given)
-
-
-def test_a_suspended_clone_is_left_as_it_is(account: Account) -> None:
-    account.service_records["new"]["status"] = "SUSPENDED"
-    planned, task = plan(account)
-    assert planned.steps == () and planned.result is None
-    assert task.warnings == ["service 'new' (new) is suspended, so its database was left as it is"]
-
-
-def test_a_new_database_is_waited_for_as_long_as_the_task_says(
-    account: Account, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = Clock(monkeypatch)
-    task: Task[Any] = Task(cast(Any, account), FillOptions(source_id="old", wait_timeout=60.0))
-    await_database(task, None)
-    await_database(task, "new")
-    assert clock.pauses == []
-    del account.contents["new"]
-    clock.then = [lambda: None, lambda: account.contents.update(new="empty")]
-    await_database(task, "new")
-    assert len(clock.pauses) == 2
-    account.starting.add("new")
-    clock.then = [lambda: None, lambda: None, account.starting.clear]
-    await_database(task, "new")
-    assert len(clock.pauses) == 5, "that something listens is not enough"
-    del account.contents["new"]
-    await_database(task, "new")
-    assert sum(clock.pauses[5:]) == pytest.approx(60), "whoever writes to it then fails, and says why"

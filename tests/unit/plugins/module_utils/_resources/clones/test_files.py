@@ -5,24 +5,19 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from threading import Event, Thread
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.clone import FILES
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones import content as module
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import (
     ConnectionBroken,
-    HostKeyRefused,
     LoginRefused,
 )
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.fakes import Clock
 from unit.plugins.module_utils._resources.clones.platform import (
     files,
     home_of,
@@ -155,38 +150,3 @@ def test_the_source_is_no_clone(sandbox: Sandbox, given: dict[str, Any]) -> None
     refused = run(sandbox, FILES, **{**given, "service": given["source_id"]})
     assert "is the source of the clone" in refused["msg"]
     assert sandbox.writes() == []
-
-
-@pytest.mark.parametrize(
-    ("error", "failures", "waited"),
-    [
-        (ConnectionBroken, 6, 60),
-        (ConnectionBroken, 7, None),
-        (LoginRefused, 4, 15),
-        (LoginRefused, 5, None),
-        (HostKeyRefused, 1, None),
-    ],
-)
-def test_how_long_a_new_service_may_take(
-    error: type[Exception], failures: int, waited: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A key that is not registered is told soon, and a key that is another one at once."""
-    clock = Clock(monkeypatch)
-    said: list[str] = []
-    answers = iter([error("not yet")] * failures)
-
-    def open_session(*given: Any) -> str:
-        for problem in answers:
-            raise problem
-        return "session"
-
-    monkeypatch.setattr(module, "open_session", open_session)
-    task = cast(Any, SimpleNamespace(progress=said.append))
-    if waited is None:
-        with pytest.raises(error):
-            module.open_target(task, ExitStack(), "svc_1")
-        assert not list(answers)
-        return
-    assert cast(Any, module.open_target(task, ExitStack(), "svc_1")) == "session"
-    assert sum(clock.pauses) == waited
-    assert said == ["waiting until service svc_1 lets the account in over SFTP"] * failures

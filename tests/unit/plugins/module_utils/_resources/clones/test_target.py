@@ -12,14 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
-    BadRequest,
-    HostedError,
-    Interrupted,
-    RateLimited,
-)
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Project
-from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
     Export,
     Exported,
@@ -33,9 +26,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.clones.
     Original,
     SourceProject,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.clones.target import (
-    CloneRecord,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     StateDirOptions,
@@ -46,49 +36,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from unit.plugins.fakes import FakeClient
-
-
-@pytest.mark.parametrize(
-    ("error", "noted"),
-    [(BadRequest("no", 400), False), (RateLimited("later"), False), (Interrupted("lost"), True)],
-)
-def test_an_order_that_came_to_nothing_for_sure_is_not_noted(
-    error: HostedError, noted: bool, tmp_path: Path
-) -> None:
-    record = CloneRecord(str(tmp_path / "record.json"))
-    with pytest.raises(type(error)), record.ordering("id-Survival", PlatformClock()):
-        assert "id-Survival" in Path(record.path).read_text()
-        raise error
-    assert ("id-Survival" in Path(record.path).read_text()) is noted
-
-
-def test_an_order_that_is_refused_leaves_the_note_of_one_that_was_lost(tmp_path: Path) -> None:
-    """The platform may refuse it because the one that was lost is carried out by now."""
-    record = CloneRecord(str(tmp_path / "record.json"), sent={"id-Survival": "2026-11-20T03:00:00Z"})
-    with pytest.raises(BadRequest), record.ordering("id-Survival", PlatformClock()):
-        assert record.sent["id-Survival"] != "2026-11-20T03:00:00Z"
-        raise BadRequest("exists", 400)
-    assert "2026-11-20T03:00:00Z" in Path(record.path).read_text()
-
-
-@pytest.mark.parametrize(
-    ("created", "taken"),
-    [("2026-11-20T03:00:01Z", True), ("2026-11-20T03:11:00Z", False), ("2026-11-20T02:58:00Z", False)],
-)
-def test_what_appears_is_taken_if_it_came_up_with_a_lost_order(
-    created: str, taken: bool, tmp_path: Path
-) -> None:
-    account = FakeClient()
-    account.add_service("svc_1", "Survival-x", createdAt=created)
-    record = CloneRecord(str(tmp_path / "record.json"), ids={"id-lobby": "svc_2"})
-    assert not record.takes("id-Survival", "svc_1", cast(Any, account)), "nothing was ordered"
-    record.sent["id-Survival"] = "2026-11-20T03:00:00Z"
-    assert record.takes("id-Survival", "svc_1", cast(Any, account)) is taken
-    assert record.ids.get("id-Survival") == ("svc_1" if taken else None)
-    assert record.takes("id-lobby", "svc_2", cast(Any, account)), "it is known by its id"
-    assert not record.takes("id-Survival", "svc_3", cast(Any, account)), "it is not listed"
-
 
 # --- What is made --------------------------------------------------------------------
 
