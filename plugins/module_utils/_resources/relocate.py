@@ -146,11 +146,16 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
 def plan_kept(task: Task[RelocateOptions], record: Relocation) -> Plan:
     days = task.options.keep_days
     service = task.account.service(record.new_id) if record.new_id and record.deleting is None else None
-    if service is not None and (found := differing(asked_by(task.options), service)):
-        raise Invalid(
-            f"service {record.old_name!r} was relocated, and {label(service)}, which took its place, has "
-            f"{found}. Nothing was done. To relocate that one, name it"
-        )
+    if service is not None:
+        asked = asked_by(task.options)
+        if found := differing({**asked, "dimensions": None}, service):
+            raise Invalid(
+                f"service {record.old_name!r} was relocated, and {label(service)}, which took its place, has "
+                f"{found}. Nothing was done. To relocate that one, name it; state: returned brings the old "
+                "one back"
+            )
+        if found := differing(asked, service):
+            task.warn(f"{label(service)} has {found}; hosted.services.service resizes it")
     if days is None or days == record.keep_days or record.deleting is not None:
         return Plan(result=view(record))
     step = Step(
@@ -327,11 +332,17 @@ def steps_in_service(work: Work) -> list[Step]:
 
 def left_over(work: Work, id: str | None) -> dict[str, Any]:
     """Return what is remembered of the one that is not in service, once it is suspended."""
-    since, days = None, work.task.options.keep_days
+    since, days = work.now(), work.task.options.keep_days
     with suppress(HostedError):  # everything is done by now, and the end goes by this moment without it
-        since = suspended_since(work.task.account.service(id) if id else None)
-    keep_days = DEFAULT_DAYS if days is None else days
-    return {"since": since or work.now(), "keep_days": keep_days, "running": []}
+        shown = suspended_since(work.task.account.service(id) if id else None)
+        at, now = parse_moment(shown), parse_moment(since)
+        since = str(shown) if at and now and at > now else since  # of the same second
+    ran = [each.app.id for each in work.dependents if each.app.id in work.record.running]
+    return {
+        "since": since,
+        "keep_days": DEFAULT_DAYS if days is None else days,
+        "running": ran if id == work.old.id else [],
+    }
 
 
 # --- Back again -----------------------------------------------------------------------------------------

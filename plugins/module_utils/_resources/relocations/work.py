@@ -258,13 +258,23 @@ class Work:
         """Return the fact which applications run, or did until a run stopped them or the service."""
         ids = [each.app.id for each in self.dependents]
         running = [id for id in ids if read_state(self.task, id) in ContainerState.UP]
-        return {"running": sorted({*self.record.running, *running})}
+        return {"running": sorted({*self.started_before(), *running})}
+
+    def started_before(self) -> list[str]:
+        """Return the applications that ran until a run stopped them.
+
+        Once the service is relocated, those that refer to it no more are their owner's.
+        """
+        before = self.record.running
+        if self.record.phase is not Phase.RELOCATED:
+            return before
+        return [each.app.id for each in self.dependents if each.app.id in before]
 
     def unpause(self, *, others: bool = False) -> list[Step]:
         """Return the steps that start what a run stopped, except what is gone or was suspended since."""
         # Others are those that the task leaves alone by now: no deploy starts them.
         deployed = {each.app.id for each in self.dependents} if others else ()
-        apps = [self.apps.get(id) for id in self.record.running if id not in deployed]
+        apps = [self.apps.get(id) for id in self.started_before() if id not in deployed]
         return [self.start_or_warn(app) for app in apps if app and app.status == ServiceStatus.ACTIVE]
 
     def start_or_warn(self, app: App) -> Step:
@@ -355,7 +365,9 @@ class Work:
         try:
             self.perform(self.start_again() if record.ran else [])
             self.perform(self.unpause())
-            still = [id for id in record.running if read_state(self.task, id) == ContainerState.STOPPED]
+            still = record.running
+            with suppress(HostedError):
+                still = [id for id in still if read_state(self.task, id) == ContainerState.STOPPED]
             record.write(Phase.ORDERED, running=still)
         except HostedError as other:
             error.append(

@@ -196,8 +196,6 @@ def test_what_one_part_makes_was_not_there_before_another_part_of_it() -> None:
     assert plan.after == {"service 'a' status": "ACTIVE", "service 'a' state": "running"}
 
 
-
-
 def contents(text: str) -> Contents:
     """Return what a text says, whose encrypted values are those of somebody who wants to be hushed."""
     return read_contents(parse_document(text, "shop.yml", lambda unread: Answer("hush")))
