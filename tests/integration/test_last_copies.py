@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
-    DumpContent,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
     DIRECTORY,
     FILE,
     LINK,
     Entry,
     Manifest,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import (
+    DumpContent,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from hosted_sandbox.testing import Sandbox
