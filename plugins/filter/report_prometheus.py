@@ -44,7 +44,7 @@ _value:
 
 from functools import partial
 
-from ..plugin_utils._report.metrics import report_prometheus
+from ..plugin_utils._report.render import report_prometheus
 from ..plugin_utils._templating.filters import as_filter
 
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 import sys
 import time
 
-from ansible_collections.hosted.services.plugins.plugin_utils._report.metrics import report_prometheus
-from ansible_collections.hosted.services.plugins.plugin_utils._report.render import report_html
+from ansible_collections.hosted.services.plugins.plugin_utils._report.render import (
+    report_html,
+    report_prometheus,
+)
 from unit.plugins.reports import account, report_on
 
 ROUNDS = 3

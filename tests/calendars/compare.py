@@ -21,10 +21,10 @@ from typing import Any
 from calendars.model import MINUTE, awake_minutes
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.options import schedule_of
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import (
     WEEKDAYS,
     Schedule,
+    schedule_of,
 )
 
 CHANGES = {

@@ -22,17 +22,17 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
     Source,
     dump_from,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import content
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
-    DumpContent,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import last_copy
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
     CopyFolder,
     Entry,
     Manifest,
     entry_on_disk,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import LastCopy
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import (
+    DumpContent,
+    LastCopy,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import Pending
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
 from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
@@ -285,7 +285,7 @@ def test_the_deletion_of_a_database_without_a_whole_dump_is_caught(
 
     damages: dict[str, list[tuple[Any, str, Any]]] = {
         "nothing is dumped": [(service, "plan_kept", lambda task, view: None)],
-        "half a dump that nobody reads": [(content, "dump_from", half), (DumpContent, "verify", unread)],
+        "half a dump that nobody reads": [(last_copy, "dump_from", half), (DumpContent, "verify", unread)],
         "a change that no second dump finds": [(DumpContent, "verify", changed)],
         "no name": [(CopyFolder, "place", lambda own, partial, made_at: partial)],
     }

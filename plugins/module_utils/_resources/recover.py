@@ -80,11 +80,7 @@ class RecoverResource(OnBlueprint[RecoverOptions]):
 RECOVER = RecoverResource()
 
 
-# --- Making it ----------------------------------------------------------------------------------------
-
-
 def plan_recovery(task: Task[RecoverOptions]) -> Plan:
-    """Plan to make the project again. If anything is missing, nothing is ordered."""
     started = time.monotonic()
     document = task.options.read()
     file = read_contents(document)
@@ -312,9 +308,6 @@ class RecoveryAssembly(FilledAssembly):
             "seconds": result.get("seconds"),
             "verified": result.get("verified"),
         }
-
-
-# --- Deleting a drill -----------------------------------------------------------------------------------
 
 
 def plan_removal(task: Task[RecoverOptions]) -> Plan:

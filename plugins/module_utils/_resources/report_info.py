@@ -25,7 +25,6 @@ class ReportInfoResource(Resource[ReportInfoOptions]):
     result_key = "report"
 
     def plan(self, task: Task[ReportInfoOptions]) -> Plan:
-        """Read; there is nothing to do."""
         options = task.options
         check_limits(options)
         asked = parse_moment(options.as_of.strip()) if options.as_of is not None else None
@@ -44,7 +43,6 @@ REPORT_INFO = ReportInfoResource()
 
 
 def check_limits(options: ReportInfoOptions) -> None:
-    """Check the numbers and the age, before anything is read."""
     read_span(options.max_age)
     for name, days in (("balance_days", options.balance_days), ("free_days", options.free_days)):
         if days < 0:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar
 
-from .._sftp.host_keys import ACCEPT_NEW, STANDARD_PORT, HostKeys, ask_for_key
 from .._sftp.library import require
+from .._sftp.session import ACCEPT_NEW, STANDARD_PORT, HostKeys, ask_for_key
 from .services.on_service import BY_SERVICE_OR_HOST, SftpServerOptions, sftp_access
 from .shared.plan import Plan, Resource, Step, Task
 
@@ -22,7 +22,6 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
     api_option = "service"
 
     def plan(self, task: Task[SftpServerOptions]) -> Plan:
-        """Read the server's key, and plan to pin it if none is known."""
         require()
         options, service = task.options, task.options.service
         access = sftp_access(task) if service else None

@@ -26,8 +26,6 @@ ON_CREATE, ALWAYS = "on_create", "always"
 
 @dataclass(frozen=True, kw_only=True)
 class SftpPasswordOptions(OnServiceOptions, SecretsOptions):
-    """When to make a new password."""
-
     update_password: Literal["on_create", "always"] = option("on_create", no_log=False)
 
 
@@ -94,8 +92,6 @@ def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
 
 @dataclass(frozen=True)
 class HasPassword:
-    """A service shows that it has an SFTP password."""
-
     id: str
 
     def found(self, account: Account) -> str | None:

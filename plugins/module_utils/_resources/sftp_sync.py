@@ -19,14 +19,12 @@ from typing import Any, ClassVar
 from .._api.text import counted
 from .._sftp.compare import TreeChanges
 from .._sftp.errors import LoginRefused
-from .._sftp.host_keys import STANDARD_PORT, HostKeys
 from .._sftp.library import require
 from .._sftp.local import Local
 from .._sftp.mirror import PUSH, Mirror
-from .._sftp.patterns import Patterns, why_no_match
 from .._sftp.remote import Remote
-from .._sftp.session import Login, SftpSession
-from .._sftp.trees import ROOT, Kind, Tree, printable_path
+from .._sftp.session import STANDARD_PORT, HostKeys, Login, SftpSession
+from .._sftp.trees import ROOT, Kind, Patterns, Tree, printable_path, why_no_match
 from .files.mirror import (
     MirrorWork,
     SftpSyncOptions,

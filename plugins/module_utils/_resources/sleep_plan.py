@@ -37,19 +37,20 @@ from .shared.task_errors import Invalid
 from .shared.time_zones import current_time, utc_text
 from .sleeping.decision import (
     Situation,
+    Sleeper,
     Verdict,
     decide,
+    goes_before,
     hold_for_backup,
     load_of,
     longest_keep,
+    ordered_steps,
+    plan_sleeper,
     read_until,
     with_sample,
 )
-from .sleeping.memory import Keep, Memory, SleepRecord
-from .sleeping.options import SleepPlanOptions, check_limits, schedule_of
-from .sleeping.savings import Forecast, count, in_cents, saved_as_dict
-from .sleeping.schedule import DAY
-from .sleeping.steps import Sleeper, goes_before, ordered_steps, plan_sleeper
+from .sleeping.memory import Forecast, Keep, Memory, SleepRecord, count, in_cents, saved_as_dict
+from .sleeping.schedule import DAY, SleepPlanOptions, check_limits, schedule_of
 
 CAPABILITY = "suspension"
 SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
@@ -63,7 +64,6 @@ class SleepPlanResource(Resource[SleepPlanOptions]):
     result_key = "services"
 
     def plan(self, task: Task[SleepPlanOptions]) -> Plan:
-        """Decide on every service, and plan the suspensions and resumptions in their order."""
         check_limits(task.options)
         run = Run(task)
         run.select()
@@ -95,10 +95,7 @@ class Run:
         self.left_alone: dict[str, ServiceJob] = {}
         """What of that nothing is done with, by id."""
 
-    # --- Reading --------------------------------------------------------------------------------------
-
     def select(self) -> None:
-        """Select the services, and read each one with what is remembered of it."""
         self.jobs = select_jobs(self.task)
         if not self.jobs:
             warn_of_nothing(self.task)
@@ -184,8 +181,6 @@ class Run:
                 samples = with_sample(sleeper.record.samples, metrics, self.now, busy.minutes)
                 sleeper.record = replace(sleeper.record, samples=samples)
 
-    # --- What is asked for by hand --------------------------------------------------------------------
-
     def apply_wishes(self) -> None:
         """Note which services are to be kept awake, and which no longer."""
         wishes = self.task.options.keep_awake
@@ -239,8 +234,6 @@ class Run:
             return find_service(services, with_name(in_use, wanted, None) or services, wanted).id
         except HostedError as error:
             raise error.prepend(f"{option}: ") from None
-
-    # --- Deciding -------------------------------------------------------------------------------------
 
     def read_references(self) -> None:
         """Find out which services need which, if that matters in this run."""
@@ -336,8 +329,6 @@ class Run:
 
     def forecast(self, sleeper: Sleeper) -> Forecast:
         return Forecast(self.task.options.forecast_days, self.asleep, rates_of(sleeper.service))
-
-    # --- The plan -------------------------------------------------------------------------------------
 
     def as_plan(self) -> Plan:
         steps: list[Step] = ordered_steps(self.sleepers, self.order)

@@ -72,12 +72,6 @@ class TreeChanges:
         replaced = {path: self.there.get(path) for path in (*self.files, *self.in_the_way)}
         return self.bytes - sum(old.size for old in replaced.values() if old and old.kind is Kind.FILE)
 
-    def drop_links(self) -> None:
-        """Make no links, and leave what would have been in the way of one."""
-        for path in [path for path in self.in_the_way if within(path, self.links)]:
-            del self.in_the_way[path]
-        self.links.clear()
-
     def __bool__(self) -> bool:
         return bool(self.desired or self.extra or self.leftovers)
 

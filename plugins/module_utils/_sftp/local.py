@@ -24,8 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .errors import TransferFailed
-from .patterns import Patterns
-from .trees import GONE, ROOT, Kind, Tree, TreeEntry, join, kind_of, printable_path, temporary_path
+from .trees import GONE, ROOT, Kind, Patterns, Tree, TreeEntry, join, kind_of, printable_path, temporary_path
 
 if TYPE_CHECKING:
     from .remote import Side
@@ -64,8 +63,6 @@ class Local:
 
     def at(self, path: str) -> str:
         return join(self.root, path)
-
-    # --- Opening ----------------------------------------------------------------------------------
 
     def _keep(self, path: str, flags: int) -> int:
         if path not in self._kept:
@@ -126,10 +123,7 @@ class Local:
                     raise
         raise OSError(errno.EINVAL, f"it is no file any more; {FIND_OUT}")
 
-    # --- Reading ----------------------------------------------------------------------------------
-
     async def look(self, path: str) -> TreeEntry | None:
-        """Return what is at a path, and where a link leads; ``None`` if there is nothing."""
         try:
             with self.parent(path) as (folder, name):
                 return entry_at(folder, name, os.stat(name, dir_fd=folder, follow_symlinks=False))
@@ -180,8 +174,6 @@ class Local:
                 raise
             tree.cannot_read(folder, str(error.strerror))
         return inner
-
-    # --- Changing ---------------------------------------------------------------------------------
 
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:

@@ -36,10 +36,6 @@ class Count:
     finished: int = field(default=0, init=False)
     arrived: int = field(default=0, init=False)
 
-    def finish_one(self) -> None:
-        self.finished += 1
-        self.moved(0)
-
     def moved(self, count: int) -> None:
         self.arrived += count
         size = f", {megabytes(self.arrived)} of {megabytes(self.bytes)}" if self.bytes else ""
@@ -215,7 +211,9 @@ class Mirror:
             path = max(changes.links, key=lambda path: path.count("/"))
             await self.remote.try_links(posixpath.dirname(self.remote.at(path)))
         if not features.links:
-            changes.drop_links()
+            for path in [path for path in changes.in_the_way if within(path, changes.links)]:
+                del changes.in_the_way[path]
+            changes.links.clear()
 
     async def _copy(self, files: Mapping[str, TreeEntry]) -> None:
         count = self._count("copy", files)
@@ -260,7 +258,8 @@ class Mirror:
             for path, entry in todo:
                 if not (self.failures and within(path, self.failures)):
                     await self._attempt(what, path, act(path, entry), entry)
-                count.finish_one()
+                count.finished += 1
+                count.moved(0)
 
         await run_all(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
 

@@ -28,7 +28,6 @@ from .._api.text import clean
 from .errors import ConnectionBroken, TransferFailed
 from .library import asyncssh
 from .local import OWNER, PRIVATE, Local, Read, Shrank, has_directory, replacing, write_local
-from .patterns import Patterns
 from .trees import (
     GONE,
     LOST,
@@ -36,6 +35,7 @@ from .trees import (
     ROOT,
     SHOWN,
     Kind,
+    Patterns,
     Tree,
     TreeEntry,
     aside_path,
@@ -90,7 +90,8 @@ class Remote:
         self.root = root
         self.sftp = sftp
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
-        self._block = block_size(sftp)
+        limits = getattr(sftp, "limits", None)  # what the server allows, where the library has asked it
+        self._block = min(limits.max_read_len, limits.max_write_len, BLOCK) if limits else SAFE_BLOCK
         self.features = ServerFeatures()
 
     def at(self, path: str) -> str:
@@ -187,7 +188,9 @@ class Remote:
         async with aclosing(self.sftp.scandir(encode_path(self.at(folder)))) as listed:
             async for item in listed:
                 tree.meet(join(folder, "."))
-                name = check_entry_name(item.filename)
+                shown, name = item.filename[:SHOWN], decoded(item.filename)
+                if not name or len(item.filename) > LONGEST_NAME or "/" in name or "\0" in name:
+                    raise TransferFailed(f"the server sent an invalid file name: {shown!r}; nothing was done")
                 first = kind_of(names.setdefault(name, item.attrs).permissions or 0)
                 kind = kind_of(item.attrs.permissions or 0)
                 if first is not kind:
@@ -403,21 +406,7 @@ def shown_entry(attributes: Any) -> TreeEntry:
     return TreeEntry(kind, attributes.size or 0, attributes.mtime or 0, stat.S_IMODE(mode))
 
 
-def check_entry_name(name: bytes) -> str:
-    """Return a name that a server sent, unless it would lead out of its directory."""
-    if not name or len(name) > LONGEST_NAME or b"/" in name or b"\0" in name:
-        shown = name[:SHOWN]
-        raise TransferFailed(f"the server sent an invalid file name: {shown!r}; nothing was done")
-    return decoded(name)
-
-
 # --- Blocks -------------------------------------------------------------------------------------------
-
-
-def block_size(sftp: Any) -> int:
-    """Return how much goes into one request: what the server allows, where the library has asked it."""
-    limits = getattr(sftp, "limits", None)
-    return min(limits.max_read_len, limits.max_write_len, BLOCK) if limits else SAFE_BLOCK
 
 
 async def read_remote(file: Any, offset: int, length: int) -> bytes:

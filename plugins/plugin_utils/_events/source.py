@@ -20,10 +20,17 @@ from ...module_utils._api.client import Client
 from ...module_utils._api.errors import AccessDenied, ConfigurationError, HostedError
 from ...module_utils._api.libraries import require
 from ...module_utils._api.text import Redactor, harmless
-from ...module_utils._resources.account_events.arguments import SourceOptions, expanded, read_arguments
 from ...module_utils._resources.account_events.changes import advance, unmatched_patterns
 from ...module_utils._resources.account_events.observer import Drift, Observer
-from ...module_utils._resources.account_events.state import State, StateFile, open_state, record_of
+from ...module_utils._resources.account_events.state import (
+    SourceOptions,
+    State,
+    StateFile,
+    expanded,
+    open_state,
+    read_arguments,
+    record_of,
+)
 from ...module_utils._resources.blueprint_info import BlueprintInfoOptions, compared
 from ...module_utils._resources.shared.account import Account
 from ...module_utils._resources.shared.connecting import connection, is_encrypted, owner_of
@@ -146,7 +153,6 @@ class Poller:
         self.owner, self.checked = owner or self.owner, True
 
     def look(self, before: State) -> State:
-        """Return the state after a poll, with its events."""
         try:
             return self._look(before)
         except AccessDenied:

@@ -21,8 +21,7 @@ from ..shared.names import fits
 from ..shared.restore_points import as_restore_points, newest_complete, parse_moment
 from ..shared.time_zones import utc_text
 from . import events as e
-from .arguments import SourceOptions
-from .observer import Drift, Observation, has_container, is_replaced
+from .observer import Observation, has_container, is_replaced
 from .state import (
     DEPLOY,
     START,
@@ -32,6 +31,7 @@ from .state import (
     BackupMemory,
     DriftMemory,
     ServiceMemory,
+    SourceOptions,
     State,
 )
 
@@ -97,7 +97,6 @@ class Poll:
     def tell_of(
         self, kind: type[e.AccountEvent], message: str, id: str, service: ServiceMemory, **facts: Any
     ) -> None:
-        """Add an event on a service, with what is remembered of it."""
         names = (name for name in e.ServiceFacts.model_fields if name != "id")
         told = e.ServiceFacts(id=id, **{name: getattr(service, name) for name in names})
         self.tell(kind, message, service=told, **facts)
@@ -134,14 +133,14 @@ def is_starting(ordered: str | None, now: datetime) -> bool:
     return moment is not None and abs(now - moment) < START_GRACE
 
 
-# --- Services -----------------------------------------------------------------------------------------
-
-
 def compare_services(poll: Poll) -> None:
     """Tell what happened to the services. Those that a limited token cannot see are not gone."""
     listed, found = poll.seen.services, poll.after.services or {}
     if poll.seen.limited and poll.seen.apps is not None:
-        listed = {id: summary_of(app) for id, app in poll.seen.apps.items()}
+        listed = {
+            id: ServiceSummary(id=id, name=app.name or app.slug, family=Family.APP, status=app.status)
+            for id, app in poll.seen.apps.items()
+        }
     if listed is None:
         return
     for id in [] if poll.seen.limited else sorted(found.keys() - listed.keys()):
@@ -154,7 +153,6 @@ def compare_services(poll: Poll) -> None:
 
 
 def compare_service(poll: Poll, id: str, summary: ServiceSummary, found: dict[str, ServiceMemory]) -> None:
-    """Tell what happened to one service, and note it among those that were found."""
     is_new, is_deleting = id not in found, summary.status in ServiceStatus.DELETING_OR_DELETED
     memory = found.setdefault(id, ServiceMemory(name="", family="", status=""))
     memory.name, memory.family, memory.status = summary.name, summary.family, summary.status
@@ -170,10 +168,6 @@ def compare_service(poll: Poll, id: str, summary: ServiceSummary, found: dict[st
     if not (memory.deleted or is_new):
         tell_deleted(poll, id, memory)
     memory.deleted = True
-
-
-def summary_of(app: App) -> ServiceSummary:
-    return ServiceSummary(id=app.id, name=app.name or app.slug, family=Family.APP, status=app.status)
 
 
 def tell_deleted(poll: Poll, id: str, memory: ServiceMemory) -> None:
@@ -264,9 +258,6 @@ def tell_stopped(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[E
     poll.tell_of(e.ServiceStopped, message, id, memory, stops=stops, journal=types)
 
 
-# --- Applications -------------------------------------------------------------------------------------
-
-
 def compare_apps(poll: Poll) -> None:
     """Tell what happened to the applications: deploys, and verdicts on the image in service."""
     if poll.seen.apps is None:
@@ -289,7 +280,6 @@ def compare_apps(poll: Poll) -> None:
 
 
 def note_deploy(poll: Poll, app: App, memory: AppMemory) -> None:
-    """Tell what became of a deploy once that is known."""
     service = poll.before.known_services.get(app.id)
     entries = poll.seen.entries.get(app.id)
     known = service is not None and service.entry is not None  # otherwise some entries are no news
@@ -348,9 +338,6 @@ def note_verdict(poll: Poll, app: App, memory: AppMemory, blocked: bool) -> None
         poll.tell(kind, message, **facts)
 
 
-# --- Backups ------------------------------------------------------------------------------------------
-
-
 def compare_backups(poll: Poll) -> None:
     """Tell what the backups show that were read: which failed, and whether they are too old."""
     for id, backups in poll.seen.backups.items():
@@ -400,9 +387,6 @@ def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: datetime | None
         poll.tell_of(e.BackupsFresh, f"service {memory.name!r} has a new backup", id, memory, newest=made)
 
 
-# --- Money and blueprints -----------------------------------------------------------------------------
-
-
 def compare_money(poll: Poll) -> None:
     overview = poll.seen.overview
     if overview is None:
@@ -443,26 +427,17 @@ def compare_blueprints(poll: Poll) -> None:
         before, signature = poll.after.drift.get(path), None
         if drift.differences:
             signature = json.dumps(sorted((each["kind"], each["path"]) for each in drift.differences))
-        if signature != (before.signature if before else None):
-            tell_drift(poll, path, drift)
+        told, facts = f"project {drift.project!r}", {"blueprint": path, "project": drift.project}
+        differences = [
+            e.DifferenceFacts(kind=each["kind"], path=each["path"], changed_by=each.get("changed_by"))
+            for each in drift.differences[:MAX_DIFFERENCES]
+        ]
+        if signature and signature != (before and before.signature):
+            message = f"{told} differs from its blueprint in {counted(len(drift.differences), 'place')}"
+            poll.tell(e.BlueprintDrifted, message, differences=differences, **facts)
+        elif not signature and before and before.signature:
+            poll.tell(e.BlueprintInSync, f"{told} agrees with its blueprint again", **facts)
         poll.after.drift[path] = DriftMemory(looked=poll.at, signature=signature)
-
-
-def tell_drift(poll: Poll, path: str, drift: Drift) -> None:
-    facts: dict[str, Any] = {"blueprint": path, "project": drift.project}
-    if not drift.differences:
-        poll.tell(e.BlueprintInSync, f"project {drift.project!r} agrees with its blueprint again", **facts)
-        return
-    differences = [
-        e.DifferenceFacts(kind=each["kind"], path=each["path"], changed_by=each.get("changed_by"))
-        for each in drift.differences[:MAX_DIFFERENCES]
-    ]
-    places = counted(len(drift.differences), "place")
-    message = f"project {drift.project!r} differs from its blueprint in {places}"
-    poll.tell(e.BlueprintDrifted, message, differences=differences, **facts)
-
-
-# --- All of it ----------------------------------------------------------------------------------------
 
 
 def advance(before: State, seen: Observation, now: datetime, rules: SourceOptions, account: str) -> State:

@@ -17,8 +17,7 @@ from ..._api.errors import AccessDenied, HostedError, Refused
 from ..._api.values import WITHOUT_CONTAINER, BackupStatus, ContainerState, ServiceStatus
 from ..shared.account import Account
 from ..shared.restore_points import parse_moment
-from .arguments import SourceOptions
-from .state import DEPLOY, START, STOPPED, AppMemory, ServiceMemory, State
+from .state import DEPLOY, START, STOPPED, AppMemory, ServiceMemory, SourceOptions, State
 
 MAX_READS = 50
 """How many services are looked at by themselves in one poll. The others get their turn in the next ones."""
@@ -95,7 +94,8 @@ class Observer:
             seen.apps = self.account.apps_by_id()
         with self._noting():
             seen.overview = self.account.client.billing_overview()
-        watched = [id for id, service in services.items() if is_watched(service)]
+        active = {id: service for id, service in services.items() if service.status == ServiceStatus.ACTIVE}
+        watched = [id for id, service in active.items() if has_container(service)]
         self._read_states(watched, seen)
         self._explain(before, seen, watched)
         self._read_reasons(before, services, seen)
@@ -222,7 +222,6 @@ class Observer:
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
-        """Note what cannot be read, and go on without it."""
         try:
             yield
         except HostedError as error:
@@ -231,11 +230,6 @@ class Observer:
 
 def has_container(service: m.ServiceSummary | ServiceMemory) -> bool:
     return service.family not in WITHOUT_CONTAINER
-
-
-def is_watched(service: m.ServiceSummary) -> bool:
-    """Tell whether the container of a service is looked at. Only one in service has a state to speak of."""
-    return service.status == ServiceStatus.ACTIVE and has_container(service)
 
 
 def is_replaced(was: AppMemory, app: m.App) -> bool:

@@ -23,7 +23,7 @@ from ..shared.identify import near_miss
 from ..shared.names import same_name
 from ..shared.options import MAX_PROJECT_NAME
 from ..shared.public_key import read_public_key
-from ..sleeping.options import SleepPlanOptions, check_limits, schedule_of
+from ..sleeping.schedule import SleepPlanOptions, check_limits, schedule_of
 from .document import (
     HIDDEN_SECTION,
     PLAIN_SECTION,

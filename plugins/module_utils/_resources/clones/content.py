@@ -21,10 +21,9 @@ from ..._api.values import ServiceStatus
 from ..._sftp.errors import ConnectionBroken, LoginRefused
 from ..._sftp.library import require
 from ..._sftp.mirror import PUSH, Mirror, same_size
-from ..._sftp.patterns import Patterns
 from ..._sftp.remote import Relayed, Remote
 from ..._sftp.session import SftpSession
-from ..._sftp.trees import ROOT, Kind, Tree
+from ..._sftp.trees import ROOT, Kind, Patterns, Tree
 from ..databases.dump import NoDumpError, find_source
 from ..databases.engine import connection_facts
 from ..databases.restore import Dump, as_failure, check_client, check_login, find_target

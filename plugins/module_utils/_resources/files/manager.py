@@ -39,8 +39,6 @@ class FileManager:
         self.task = task
         self._seen: dict[str, list[FileEntry]] = {}
 
-    # --- Looking ----------------------------------------------------------------------------------
-
     def entries(self, directory: str) -> list[FileEntry]:
         if directory not in self._seen:
             self._seen[directory] = self._list(directory or ROOT)
@@ -59,7 +57,6 @@ class FileManager:
         self._seen.clear()
 
     def entry(self, path: str) -> FileEntry | None:
-        """Return the entry at a path; ``None`` if there is none."""
         parent, name = posixpath.split(path)
         if parent:
             if self.entry(parent) is None:
@@ -68,7 +65,6 @@ class FileManager:
         return next((item for item in self.entries(parent) if item.name == name), None)
 
     def check_directory(self, path: str) -> None:
-        """Check that a path is a directory, or a link that may lead to one."""
         entry = self.entry(path)
         if entry is not None and not entry.directory and not entry.symlink:
             raise Invalid(f"{path!r} on {self.label} is a file, so nothing can be below it")
@@ -111,8 +107,6 @@ class FileManager:
             raise
         except (Refused, Invalid, NoSuchItem):
             return {**note, "text": False}
-
-    # --- Changing ---------------------------------------------------------------------------------
 
     def writing(self, path: str, text: str, size: int) -> Change:
         """Return the change that creates or replaces a file. A platform that changes it is only told of."""

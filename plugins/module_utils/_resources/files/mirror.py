@@ -22,12 +22,10 @@ from ..._sftp.compare import (
     without_stray_links,
 )
 from ..._sftp.errors import TransferFailed
-from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
 from ..._sftp.mirror import PUSH, Mirror
-from ..._sftp.patterns import Patterns
 from ..._sftp.remote import Side
-from ..._sftp.session import Login, SftpSession
-from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
+from ..._sftp.session import ACCEPT_NEW, HostKeys, Login, SftpSession
+from ..._sftp.trees import ROOT, Kind, Patterns, Tree, TreeEntry, printable_path
 from ..services.on_service import SftpServerOptions
 from ..shared.options import FilePath, option, required
 from ..shared.plan import Plan, Step, Task
@@ -42,8 +40,6 @@ HIGHEST_MODE = 0o7777
 
 @dataclass(frozen=True, kw_only=True)
 class SftpSyncOptions(SftpServerOptions):
-    """Which two trees, how to log in, and what to do with differences."""
-
     username: str | None = option(None, selects=True, host_variables=("ansible_user", "ansible_ssh_user"))
     private_key_file: FilePath | None = option(
         None,
@@ -333,8 +329,8 @@ def sorted_paths(paths: Iterable[str]) -> list[str]:
 
 
 def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str, Any]) -> str:
-    counts = describe_counts(result) or "the content is not known yet"
-    return f"{describe_way(task, login)}: {counts}"
+    told = describe_counts(result) or "the content is not known yet"
+    return f"{describe_way(task, login)}: {told}"
 
 
 def describe_way(task: Task[SftpSyncOptions], login: Login) -> str:
@@ -345,11 +341,8 @@ def describe_way(task: Task[SftpSyncOptions], login: Login) -> str:
 
 
 def describe_counts(result: Mapping[str, Any]) -> str:
-    counts = ", ".join(
-        f"{word} {len(result[key])}"
-        for word, key in (("create", "created"), ("update", "updated"), ("delete", "deleted"))
-        if result[key]
-    )
+    words = (("create", "created"), ("update", "updated"), ("delete", "deleted"))
+    counts = ", ".join(f"{word} {len(result[key])}" for word, key in words if result[key])
     return f"{counts} ({counted(result['bytes'], 'byte')})" if counts else ""
 
 

@@ -53,13 +53,8 @@ Exact = Annotated[int, Field(strict=True)]
 """A number that no text is taken for."""
 
 
-# --- Folders ------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class CopyFolder:
-    """Where the copies of one service go."""
-
     root: str
     """What the user named, without links."""
     path: str
@@ -187,9 +182,6 @@ def unwritable(path: str, error: OSError) -> TransferFailed:
     return TransferFailed(f"cannot write {place}: {error.strerror or error}")
 
 
-# --- Lists --------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Entry:
     """One entry of a copy. ``mode`` and ``mtime`` are those on the service, which the copy may not have."""
@@ -232,7 +224,6 @@ MANIFESTS = store.Kind("", Manifest, "The list of a copy", "A copy of another fo
 
 
 def read_manifest(folder: str) -> Manifest:
-    """Read the list of a copy back, if it is whole and of this format."""
     try:
         found = store.Record(MANIFESTS, os.path.join(folder, MANIFEST)).read()
     except Invalid as error:

@@ -20,10 +20,9 @@ from ..._api.text import counted
 from ..._api.values import Family
 from ..._sftp.local import Local
 from ..._sftp.mirror import PUSH, Mirror
-from ..._sftp.patterns import Patterns
 from ..._sftp.remote import Remote
 from ..._sftp.session import Login, SftpSession
-from ..._sftp.trees import Kind
+from ..._sftp.trees import Kind, Patterns
 from ..clones.content import (
     EVERYTHING,
     POWER,
@@ -41,7 +40,7 @@ from ..databases.dump import find_source
 from ..databases.engine import find_connection
 from ..databases.restore import Dump, as_failure, check_client, count_rows, engine_of
 from ..files.mirror import first_paths, plan_expected, read_source
-from ..last_copies.content import differing_files
+from ..last_copies.last_copy import differing_files
 from ..shared.identify import label
 from ..shared.options import required
 from ..shared.plan import Expansion, Plan, Resource, Step, Task, plan_with
@@ -51,8 +50,6 @@ from .target import RecoveryRecord, Target
 
 @dataclass(frozen=True, kw_only=True)
 class CopiedOptions(FillOptions):
-    """Which service gets what its copy holds."""
-
     key: str = required()
     name: str = required()
     existing: str = "refuse"
@@ -73,8 +70,6 @@ def remembered(record: RecoveryRecord, key: str, id: str, steps: Sequence[Step])
 
 @dataclass(frozen=True, kw_only=True)
 class PushOptions(CopyOptions, CopiedOptions):
-    """From which copy to which service."""
-
     start: bool = False
     """Whether the service runs afterwards. One that the recovery did not make runs if it did before."""
 
@@ -88,12 +83,9 @@ class PushOptions(CopyOptions, CopiedOptions):
 
 
 class RecoveredFiles(FilesOnService[PushOptions]):
-    """The files of a copy, on a service."""
-
     name = "files"
 
     def __init__(self, service: Resource[Any], target: Target) -> None:
-        """``target`` tells what may be written to."""
         super().__init__(service)
         self._project = target
 
@@ -194,8 +186,6 @@ class DumpOptions(CopiedOptions):
 
 
 class RecoveredDatabase(Resource[DumpOptions]):
-    """The content of a dump, in the database of a service."""
-
     result_key = name = "database"
 
     def __init__(self, target: Target) -> None:

@@ -39,8 +39,6 @@ NAMED = 10
 
 @dataclass(frozen=True)
 class Copy:
-    """One copy of a service: its files, or a dump in their place."""
-
     path: str
     moment: datetime
     about: Mapping[str, Any]
@@ -101,9 +99,6 @@ class Shelf:
         return same and self.about.get("project") in projects
 
 
-# --- Reading ------------------------------------------------------------------------------------------
-
-
 def read_shelves(folder: str) -> list[Shelf]:
     try:
         names = sorted(os.listdir(folder))
@@ -151,13 +146,8 @@ def read_description(shelf: str) -> dict[str, Any]:
     return about if isinstance(about, dict) else {}
 
 
-# --- Choosing -----------------------------------------------------------------------------------------
-
-
 @dataclass
 class Choice:
-    """Chooses a copy for each service, and notes what has to be told of that."""
-
     shelves: Sequence[Shelf]
     projects: Collection[str]
     """The names under which the copies may know the project."""

@@ -49,8 +49,6 @@ IN_USE = timedelta(hours=1)
 
 @dataclass(frozen=True, kw_only=True)
 class RecoverOptions(FilledOptions):
-    """The options of module recover."""
-
     copies: FilePath | None = option(None, selects=True)
     project: str | None = option(None, selects=True)
     state: Literal["present", "absent"] = "present"
@@ -78,9 +76,6 @@ def latest_of(options: RecoverOptions) -> datetime | None:
     if found is None:
         raise Invalid(f"before is {options.before!r}, which is no moment; write it as 2026-11-24T03:00:00Z")
     return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-# --- What it is -------------------------------------------------------------------------------------------
 
 
 def key_of(contents: Contents, wanted: str, option: str) -> str:
@@ -143,11 +138,7 @@ def is_beside(options: RecoverOptions, file: Contents) -> bool:
 
 
 def projects_of(file: Contents) -> Sequence[str]:
-    """Return the names under which the copies may know the project."""
     return [name for name in (file.project, file.was) if name]
-
-
-# --- What is remembered -----------------------------------------------------------------------------------
 
 
 class Span(NamedTuple):
@@ -157,7 +148,6 @@ class Span(NamedTuple):
     until: datetime | None
 
     def holds(self, moment: datetime) -> bool:
-        """Tell whether a moment is in it."""
         return not ((self.since and moment < self.since) or (self.until and self.until <= moment))
 
 
@@ -219,7 +209,6 @@ class RecoveryRecord(MadeRecord):
             yield
 
     def begin(self, key: str, id: str) -> None:
-        """Note that the content of a service is going to be replaced."""
         with self.lock:
             self.touched[key] = current_time()
             spans = self._spans(id)
@@ -229,7 +218,6 @@ class RecoveryRecord(MadeRecord):
             self.write()
 
     def end(self, key: str, id: str) -> None:
-        """Note that a service has got its content."""
         with self.lock:
             self.restored[key] = id
             self.leave([id])
@@ -269,9 +257,6 @@ class RecoveryRecord(MadeRecord):
     def forget(self) -> None:
         with suppress(FileNotFoundError):
             os.unlink(self.path)
-
-
-# --- Where it goes ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from ..._api.values import ContainerState, ScanStatus, ServiceStatus
 from ..applications.releases import describe_flaw
 from ..shared.money import to_decimal
 from ..shared.restore_points import parse_moment
-from .copies import FRESH, NONE, STALE
-from .reading import Facts, Measures
+from .reading import FRESH, NONE, STALE, Facts, Measures
 
 CRITICAL, WARNING, NOTICE = "critical", "warning", "notice"
 LEVELS = (CRITICAL, WARNING, NOTICE)
@@ -27,7 +26,6 @@ Found = Mapping[str, Any]
 
 
 def advice_of(found: Found, facts: Facts, measures: Measures) -> list[dict[str, Any]]:
-    """Return what to do next, the most urgent first."""
     matters = [
         *of_balance(found, measures),
         *of_services(found),
@@ -77,7 +75,6 @@ def of_balance(found: Found, measures: Measures) -> Iterator[dict[str, Any]]:
 
 
 def priced(found: Found, amount: str | None) -> str:
-    """Return an amount with its currency, as far as both are known."""
     return " ".join(filter(None, [amount, found["currency"]])) or "an unknown amount"
 
 

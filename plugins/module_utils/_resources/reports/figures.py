@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -23,16 +23,16 @@ from ..._api.models import (
     Service,
     ServiceSummary,
 )
-from ..._api.values import ServiceStatus
+from ..._api.values import BackupStatus, ServiceStatus
 from ..applications.releases import blocking
 from ..services.view import billed_rate
 from ..shared.money import currency_in, format_amount, from_cents, rate_from, to_decimal
-from ..shared.restore_points import parse_moment
+from ..shared.restore_points import newest_complete, parse_moment
+from ..shared.retention import RestorePoint
 from ..shared.time_zones import utc_text
-from ..sleeping.savings import HOURS_A_MONTH, spent_by_day, to_cents
+from ..sleeping.memory import HOURS_A_MONTH, spent_by_day, to_cents
 from .advice import advice_of
-from .copies import FRESH, NONE, backups_of
-from .reading import AppReleases, Facts, Measures, Unread
+from .reading import BEFORE, FAILED, FRESH, NONE, STALE, AppReleases, Facts, Measures, Unread
 
 FLAW_FIELDS = ("id", "package", "version", "fix_version", "severity", "reason")
 GIGABYTE = 10**9
@@ -68,7 +68,9 @@ def figures_of(
         },
         "backups": {
             **backups_of(facts, measures),
-            "plans": [plan_of(report) for report in plans],
+            "plans": [
+                {**run_of(each), "problems": [*map(str, each.get("problems") or ())]} for each in plans
+            ],
             "drill": drill_of(measures.options.drill_report, measures.as_of),
         },
         "applications": None if facts.apps is None else apps,
@@ -224,11 +226,7 @@ def runs_out_on(left: int | None, as_of: datetime) -> str | None:
         return None
 
 
-# --- Spend of projects ------------------------------------------------------------------------------
-
-
 def spend_by_day(facts: Facts) -> list[dict[str, Any]]:
-    """Return each day that any project shows, with the amount of each project and their sum."""
     by_day: dict[date, dict[str, Decimal]] = {}
     for project in [each.id for each in facts.projects or () if each.id in facts.spends]:
         for day, amount in spent_by_day(facts.spends[project].days).items():
@@ -283,9 +281,6 @@ def cost_most(facts: Facts, rates: Rates) -> list[dict[str, Any]]:
     ]
 
 
-# --- Sleep ------------------------------------------------------------------------------------------
-
-
 def savings_of(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return what plans for sleep have saved, by the reports that role `sleep_schedule` keeps."""
     plans = []
@@ -314,9 +309,6 @@ def run_of(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-# --- Releases ---------------------------------------------------------------------------------------
 
 
 def app_of(facts: Facts, app: App, as_of: datetime) -> dict[str, Any]:
@@ -375,15 +367,6 @@ def age_days(moment: str | None, as_of: datetime) -> int | None:
     return None if then is None else max(0, (as_of - then) // timedelta(days=1))
 
 
-# --- What the controller knows ----------------------------------------------------------------------
-
-
-def plan_of(report: Mapping[str, Any]) -> dict[str, Any]:
-    problems = report.get("problems")
-    listed = [str(each) for each in problems] if isinstance(problems, Sequence) else []
-    return {**run_of(report), "problems": listed}
-
-
 def drill_of(report: Mapping[str, Any] | None, as_of: datetime) -> dict[str, Any] | None:
     """Return the last restore drill, by the report that the playbook `restore_drill` keeps."""
     if report is None:
@@ -401,7 +384,6 @@ def drill_of(report: Mapping[str, Any] | None, as_of: datetime) -> dict[str, Any
 
 
 def answers_of(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the short answers to what people ask first."""
     services, backups = found["services"], found["backups"]
     freshness = Counter(row["freshness"] for row in backups["services"])
     broken = None
@@ -457,3 +439,98 @@ def most_referred(
         "by_ids": sorted(by, key=lambda id: (order.get(id, len(order)), id)),
         "others": len(counts) - 1,
     }
+
+
+# --- Backups as a calendar: one row for each service, one cell for each of the last days --------------
+
+
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+
+
+def backups_of(facts: Facts, measures: Measures) -> dict[str, Any]:
+    """Return the calendar, the services that offer no backups, and those of which nothing is known."""
+    rows, not_offered, unknown = list[dict[str, Any]](), list[str](), list[str]()
+    for service in facts.services or ():
+        if service.status in ServiceStatus.NOT_CREATED:
+            continue
+        copies = facts.backups.get(service.id)
+        if copies is not None:
+            rows.append(row_of(service, facts.details.get(service.id), copies, measures))
+        else:
+            (not_offered if service.id in facts.backups else unknown).append(service.id)
+    return {
+        "max_age": measures.max_age.text,
+        "days": [day.isoformat() for day in measures.days],
+        "services": rows,
+        "not_offered_ids": not_offered,
+        "unknown_ids": unknown,
+    }
+
+
+def row_of(
+    service: ServiceSummary, detail: Service | None, copies: Sequence[RestorePoint], measures: Measures
+) -> dict[str, Any]:
+    """Return the row of a service: a cell for each day, and what would be lost if it broke now."""
+    still = None
+    if service.status == ServiceStatus.SUSPENDED and detail is not None and detail.dates is not None:
+        still = parse_moment(detail.dates.suspended_at)  # since then nothing changes: its newest is as good
+    known = [copy for copy in copies if copy.created_at is None or copy.created_at <= measures.as_of]
+    newest = newest_complete(known)
+    made = newest.created_at if newest else None
+    until = measures.as_of if still is None else min(measures.as_of, still)
+    failed = moments_of(known, BackupStatus.FAILED)
+    good = moments_of(known, BackupStatus.COMPLETED)
+    return {
+        "id": service.id,
+        "name": service.name,
+        "freshness": verdict(made, until, measures),
+        "newest": utc_text(made),
+        "age_hours": None if made is None else max(0, (until - made) // HOUR),
+        "longest_gap_hours": longest_gap(good, until, measures),
+        "last_failed": bool(failed) and (made is None or failed[-1] > made),
+        "count": sum(copy.status == BackupStatus.COMPLETED for copy in known),
+        "cells": cells_of(good, failed, parse_moment(service.created_at), still, measures),
+    }
+
+
+def moments_of(copies: Sequence[RestorePoint], status: str) -> list[datetime]:
+    return sorted(copy.created_at for copy in copies if copy.created_at and copy.status == status)
+
+
+def verdict(made: datetime | None, until: datetime, measures: Measures) -> str:
+    if made is None:
+        return NONE
+    return FRESH if made >= measures.max_age.before(until, UTC) else STALE
+
+
+def cells_of(
+    good: Sequence[datetime],
+    failed: Sequence[datetime],
+    created: datetime | None,
+    still: datetime | None,
+    measures: Measures,
+) -> list[str]:
+    """Return the cell of each day: how things were at its end, by the backups that are still there."""
+    bad = {moment.astimezone(UTC).date() for moment in failed}
+    fine = {moment.astimezone(UTC).date() for moment in good}
+    found, newest, position = [], None, 0
+    for day in measures.days:
+        end = min(measures.as_of, datetime.combine(day + DAY, time(), UTC))
+        while position < len(good) and good[position] < end:
+            newest, position = good[position], position + 1
+        if created is not None and created >= end:
+            found.append(BEFORE)
+        elif day in bad and day not in fine:
+            found.append(FAILED)
+        else:
+            found.append(verdict(newest, end if still is None else min(end, still), measures))
+    return found
+
+
+def longest_gap(good: Sequence[datetime], until: datetime, measures: Measures) -> int | None:
+    """Return the most hours between two good backups that follow each other and end in the calendar."""
+    first = datetime.combine(measures.days[0], time(), UTC)
+    ends = [*good[1:], until] if good else []
+    gaps = [(end - begin) // HOUR for begin, end in zip(good, ends, strict=True) if end >= first]
+    return max(gaps, default=None) if gaps and max(gaps) >= 0 else None

@@ -23,6 +23,8 @@ from ..shared.retention import RestorePoint, Span, read_span
 
 DAYS = 30
 """The days of the calendar."""
+FRESH, STALE, FAILED, NONE, BEFORE = "fresh", "stale", "failed", "none", "before"
+"""The cells of the calendar: the last one stands for the days before a service was created."""
 LIVE = "live states and disks"
 MAX_SCANS = 12
 """How many releases of an application are read, newest first. Their verdicts take a call each."""
@@ -30,8 +32,6 @@ MAX_SCANS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class ReportInfoOptions(Options):
-    """What to report on, what to measure by, and what the controller knows besides."""
-
     project: str | None = option(None, selects=True)
     as_of: str | None = option(None, filled=True)
     max_age: str = option("26h", selects=True)
@@ -48,8 +48,6 @@ class ReportInfoOptions(Options):
 
 @dataclass(frozen=True)
 class Measures:
-    """The options of a report, and the moment that it speaks of."""
-
     options: ReportInfoOptions
     as_of: datetime
 
@@ -115,8 +113,6 @@ class Facts:
 
 @dataclass(frozen=True)
 class Job:
-    """One thing to read, and what keeps it."""
-
     part: str
     name: str | None
     id: str | None
@@ -127,7 +123,6 @@ class Job:
 
 
 def read_facts(account: Account, project: m.Project | None) -> Facts:
-    """Read the account, or one project of it."""
     facts = Facts()
     run_jobs(account, facts, list(account_jobs(facts, project)))
     if facts.services is None and facts.apps is None:

@@ -57,28 +57,6 @@ def file_info(sandbox: Sandbox, root: Path) -> Run:
     return partial(run, sandbox, FILE_INFO, service="survival")
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize(
-    ("route", "options"),
-    [
-        ("files.delete", {"path": "there", "state": "absent"}),
-        ("files.rename", {"path": "there", "new_name": "new", "state": "renamed"}),
-        ("files.directory", {"path": "new", "state": "directory"}),
-        ("files.write", {"path": "new", "content": "x"}),
-    ],
-)
-def test_an_answer_that_is_lost(
-    *, route: str, options: dict[str, Any], when: str, file: Run, root: Path, sandbox: Sandbox
-) -> None:
-    (root / "there").mkdir()
-    sandbox.fault(route, "reset", when=when)
-    result = file(**options)
-    assert "failed" not in result and result["changed"], result
-    assert (root / "there").exists() is (route in ("files.directory", "files.write"))
-    assert (root / "new").exists() is (route != "files.delete")
-    assert not file(**options)["changed"]
-
-
 @pytest.mark.parametrize("given", ["content", "src"])
 def test_a_text_that_could_not_be_read_back_is_refused(
     file: Run, sandbox: Sandbox, tmp_path: Path, given: str
@@ -110,30 +88,6 @@ def test_a_platform_that_stores_something_else_is_told(
         result = file(path="dos", content="a\r\nb\r\n")
         assert result["changed"] and (root / "dos").read_bytes() == b"a\nb\n"
         assert "dos with 6 bytes" in result["warnings"][0] and "does not show it" in result["warnings"][0]
-
-
-def test_a_directory_that_shows_late_what_was_done_is_waited_for(
-    file: Run, root: Path, sandbox: Sandbox
-) -> None:
-    """The next task is right at once, and nothing is sent twice."""
-    sandbox.profile("plain", **{"delay": "a second late"})
-    tasks: list[dict[str, Any]] = [
-        {"path": "a/b.txt", "content": "one"},
-        {"path": "a/b.txt", "content": "three"},
-        {"path": "a/b.txt", "state": "renamed", "new_name": "c.txt"},
-        {"path": "a/d", "state": "directory"},
-        {"path": "a/c.txt", "state": "absent"},
-    ]
-    for task in tasks:
-        results = [file(**task) for _run in range(2)]
-        assert [result["changed"] for result in results] == [True, False], results
-        assert not any(result.get("failed") or result.get("warnings") for result in results), results
-    assert sorted(path.name for path in root.rglob("*")) == ["a", "d"]
-    sent = [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
-    assert sent == [
-        *("files.directory", "files.write", "files.write", "files.rename"),
-        *("files.directory", "files.delete"),
-    ]
 
 
 def test_a_file_that_is_written_to_while_it_is_read_is_read(

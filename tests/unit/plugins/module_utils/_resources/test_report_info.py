@@ -16,19 +16,11 @@ from typing import Any
 import pytest
 
 import report_account
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils._resources.report_info import REPORT_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import (
-    Facts,
-    Job,
-    run_jobs,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
 from hosted_sandbox.gaps import Profile
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
 from report_account import AS_OF
 from unit.plugins.accounts import random_account
-from unit.plugins.fakes import FakeClient
 from unit.plugins.module_utils._resources.platform import run, writes
 from unit.tiers import sample
 
@@ -222,12 +214,3 @@ def test_no_secret_is_in_a_report(sandbox: Sandbox) -> None:
 
 def database_id(sandbox: Sandbox) -> str:
     return next(str(each["id"]) for each in answer(sandbox, "/api/resources") if each["name"] == "db")
-
-
-def test_what_would_fail_everywhere_ends_the_task() -> None:
-    def fail(client: Any) -> None:
-        raise ConnectionFailed("refused")
-
-    client: Any = FakeClient()
-    with pytest.raises(ConnectionFailed):
-        run_jobs(Account(client), Facts(), [Job("backups", "db", "1", fail, lambda found: None)])

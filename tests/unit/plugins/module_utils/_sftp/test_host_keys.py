@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import HostKeyRefused
-from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import (
+from ansible_collections.hosted.services.plugins.module_utils._sftp.session import (
     HostKeys,
     check_address,
 )

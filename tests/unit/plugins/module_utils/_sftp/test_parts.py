@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Patterns
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     TokenRejected,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Request, Response
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
-    SourceOptions,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import (
     STATE,
+    SourceOptions,
     State,
     StateFile,
     open_state,

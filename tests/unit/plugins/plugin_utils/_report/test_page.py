@@ -20,19 +20,17 @@ from markupsafe import Markup
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.reports.reading import Facts, Unread
 from ansible_collections.hosted.services.plugins.plugin_utils._report import render
-from ansible_collections.hosted.services.plugins.plugin_utils._report.drawings import (
-    WIDTH,
-    Edge,
-    arrange,
-    height_of,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils._report.metrics import report_prometheus
 from ansible_collections.hosted.services.plugins.plugin_utils._report.render import (
     SHAPES,
     STYLE,
+    WIDTH,
+    Edge,
     Sign,
+    arrange,
     harmless,
+    height_of,
     report_html,
+    report_prometheus,
 )
 from unit.plugins.reports import HOSTILE, account, hostile_report, report_on
 

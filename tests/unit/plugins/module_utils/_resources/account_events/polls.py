@@ -10,14 +10,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
-    SourceOptions,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
     Observation,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import State
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import (
+    SourceOptions,
+    State,
+)
 
 URL = "https://api.example.com"
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)

@@ -23,9 +23,6 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import App
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events import observer
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
-    SourceOptions,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import (
     advance,
 )
@@ -38,6 +35,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
     Observer,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import (
+    SourceOptions,
     State,
     StateFile,
 )
@@ -54,12 +52,12 @@ from unit.plugins.module_utils._resources.account_events.polls import (
     Polls,
     app,
     entry,
-    new_state,
     service,
     types,
 )
 
 HISTORIES = int(os.environ.get("EVENT_HISTORIES", "150"))
+SCHEMA = Draft202012Validator(of_events())
 POLLS = 25
 SHORT = 1e-6
 OPTIONS = SourceOptions(
@@ -219,6 +217,8 @@ def test_nothing_is_lost_and_nothing_is_told_twice(part: int, monkeypatch: pytes
             counted = await live(history(seed, POLLS), machine)
             await flush(machine)
             events = told(machine)
+            for event in events if seed < 20 else ():  # it takes longer than all the rest
+                SCHEMA.validate({**event, "meta": {"uuid": str(uuid.UUID(event["id"]))}})
             assert sorted(map(described, events)) == sorted(expected(counted)), f"history {seed}"
             assert [event["sequence"] for event in events] == list(range(1, len(events) + 1))
             kinds.update(event["type"] for event in events)
@@ -314,24 +314,3 @@ def test_each_field_is_described(kind: type[AccountEvent]) -> None:
     assert [
         name for name, field in kind.model_fields.items() if name not in named and not field.description
     ] == []
-
-
-def sent(seeds: range) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for seed in seeds:
-        state = new_state()
-        for frame in history(seed, 20):
-            if not frame.fails:
-                client: Any = FrameClient(frame)
-                seen = Observer(Account(client), OPTIONS, client.compare).observe(state, frame.now)
-                state = advance(state, seen, frame.now, OPTIONS, URL)
-        found += [{**event, "meta": {"uuid": event["id"]}} for event in state.outbox]
-    return found
-
-
-def test_every_event_agrees_with_the_schema() -> None:
-    validator = Draft202012Validator(of_events())
-    events = sent(range(300, 340))
-    assert [error.message for event in events for error in validator.iter_errors(event)] == []
-    assert {event["type"] for event in events} >= {"service_stopped", "deploy_failed", "blueprint_drifted"}
-    assert all(str(uuid.UUID(event["id"])) == event["id"] for event in events)

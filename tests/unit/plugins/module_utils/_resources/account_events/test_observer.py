@@ -25,10 +25,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     UnexpectedAnswer,
     error_for_status,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.arguments import (
-    SourceOptions,
-    read_arguments,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.changes import advance
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.observer import (
     MAX_BACKUP_READS,
@@ -39,8 +35,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.account
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_events.state import (
     STATE,
+    SourceOptions,
     State,
     open_state,
+    read_arguments,
     record_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.account import Account
@@ -364,20 +362,6 @@ def test_a_part_that_cannot_be_read_is_unknown(call: str, lacks: Callable[[Obser
     assert lacks(account.seen)
     assert {error.message for error in account.observer.problems} == {account.client.errors[call].message}
     assert account.state.services is not None
-
-
-def test_a_call_for_states_that_fails_leaves_its_own_fifty_unknown() -> None:
-    class Failing(CountingClient):
-        """Cannot tell the states that are asked for together with that of one."""
-
-        def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
-            if "s60" in ids:
-                raise UnexpectedAnswer("no")
-            return super().metrics(ids)
-
-    account = Watched(Failing(**{f"s{number}": "running" for number in range(121)}))
-    account.poll()
-    assert set(account.client.records) - set(account.seen.states) == {f"s{each}" for each in range(50, 100)}
 
 
 @pytest.mark.parametrize("status", [401, 403])

@@ -16,11 +16,11 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.models import SftpAccess
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases import dump
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import Login, Source
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import Entry
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import (
     DumpContent,
     FileContent,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import (
     TransferFailed,

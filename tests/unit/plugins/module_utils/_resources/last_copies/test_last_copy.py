@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import last_copy
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
-    FileContent,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
     CopyFolder,
     Manifest,
     check_copy,
     read_manifest,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import (
+    FileContent,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
 from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote

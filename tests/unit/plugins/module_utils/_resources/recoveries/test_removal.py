@@ -25,19 +25,6 @@ def recover(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytes
     return recovering(sandbox, key_file, tmp_path, monkeypatch)
 
 
-def test_what_was_ordered_right_before_a_kill_is_deleted(sandbox: Sandbox, recover: Recover) -> None:
-    """The names were noted before the order, and the project did not exist then."""
-    record = record_of(sandbox, "shop-drill")
-    record.drill = True
-    record.names = {"world": "Survival-drill", "lobby": "lobby-drill"}
-    with record.ordering("world", PlatformClock()):
-        sandbox.seed({"services": [{**OF_DRILL, "name": "Survival-drill"}]})
-    gone = recover(state="absent", project="shop-drill")
-    assert not gone.get("failed"), gone["msg"]
-    assert "shop-drill" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
-    assert not record_of(sandbox, "shop-drill").known
-
-
 @pytest.mark.night
 @pytest.mark.real_time
 def test_a_drill_is_not_forgotten_while_an_order_may_still_be_carried_out(

@@ -28,12 +28,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sleepin
     Sample,
     Saved,
     SleepRecord,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.options import BusyOptions
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.savings import (
     count,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import (
+    BusyOptions,
     Period,
 )
 

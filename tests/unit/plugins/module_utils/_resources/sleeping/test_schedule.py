@@ -17,15 +17,12 @@ import pytest
 from calendars.compare import CHANGES, compare
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping import calendar_file
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.calendar_file import (
-    read_calendar,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import (
     Hours,
     Schedule,
     first_shown,
     last_shown,
+    read_calendar,
 )
 from unit.tiers import sample
 
@@ -178,7 +175,7 @@ def test_what_is_not_worked_out_in_time_is_refused(tmp_path: Path, monkeypatch: 
     """As each second of each day, or each hour of two thousand years."""
     released = threading.Event()
     endless = SimpleNamespace(between=lambda begin, end: released.wait(60))
-    monkeypatch.setattr(calendar_file, "MOST_SECONDS", 2)
+    monkeypatch.setattr(f"{Schedule.__module__}.MOST_SECONDS", 2)
     monkeypatch.setattr("recurring_ical_events.of", lambda calendar: endless)
     with pytest.raises(Invalid, match="not worked out within 2 seconds; look for rules that"):
         events(tmp_path, "DTSTART:20260106T080000Z")

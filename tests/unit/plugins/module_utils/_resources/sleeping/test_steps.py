@@ -198,7 +198,6 @@ def test_a_container_that_ran_in_between_is_started_again(client: FakeClient, tm
     assert whole_run(client, tmp_path, **alone, awake=[{}]) == ["resume a", "power a"]
 
 
-NIGHT, DAY = datetime(2027, 3, 1, 22, 0, tzinfo=UTC), datetime(2027, 3, 2, 12, 0, tzinfo=UTC)
 OFFICE = [{"days": ["mon", "tue", "wed", "thu", "fri"], "begins": "08:00", "ends": "20:00"}]
 SHOP: dict[str, list[dict[str, Any]]] = {
     "services": [
@@ -243,21 +242,6 @@ def status(sandbox: Sandbox) -> dict[str, str]:
 def entry(result: dict[str, Any], name: str) -> dict[str, Any]:
     found: dict[str, Any] = next(one for one in result["services"] if one["service"] == name)
     return found
-
-
-def test_a_resumption_that_a_budget_refuses_leaves_the_others_alone(
-    sandbox: Sandbox, tick: Tick, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    night = tick(NIGHT)
-    changes = [Decimal(entry(night, name)["cost"]["monthly_change"]) for name in ("db", "web", "alone")]
-    running = sum(
-        sandbox.api("GET", f"/api/resources/{one['id']}").json()["pricing"]["billedMonthlyMillicents"]
-        for one in sandbox.api("GET", "/api/resources").json()["items"]
-    )
-    monkeypatch.setenv("HOSTED_SERVICES_BUDGET", str(Decimal(running) / 1000 - min(changes)))
-    refused = tick(DAY)
-    assert "services failed" in refused["msg"]
-    assert {"ACTIVE", "SUSPENDED"} <= set(status(sandbox).values())
 
 
 def test_announced_is_what_the_ledger_saves_in_twenty_days(sandbox: Sandbox, tick: Tick) -> None:
