@@ -18,19 +18,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Idempotency
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
-from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import (
-    Source,
-    dump_from,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import content
-from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
-    DumpContent,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
     CopyFolder,
-    Entry,
     Manifest,
-    entry_on_disk,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import LastCopy
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import Pending
@@ -213,7 +203,6 @@ def test_a_change_that_is_not_in_effect_and_noted_nowhere_is_caught(
 
 
 COPIED = ("service: delete with a last copy", "service: delete with backups and a last copy")
-DUMPED = "service: delete a database with a last copy"
 
 
 def uncopied(bench: Bench) -> list[Problem]:
@@ -256,37 +245,6 @@ def test_a_deletion_without_a_whole_copy_is_caught(
             (Remote, "pull", spoil),
             (LastCopy, "_verify", lambda own, folder: Manifest({}, "files", "", [])),
         ],
-        "no name": [(CopyFolder, "place", lambda own, partial, made_at: partial)],
-    }
-    check_caught(bench, damages, monkeypatch)
-
-
-def test_the_deletion_of_a_database_without_a_whole_dump_is_caught(
-    work: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The copy is restored when the deletion is asked for, and has to hold the rows that there are then."""
-    skip_without(BY_NAME[DUMPED])
-    bench = Bench(work, BY_NAME[DUMPED])
-    [deletion] = bench.undisturbed.deletions
-    assert len(deletion.copies) == 1 and deletion.doubt == ""
-
-    def half(folder: Path, source: Source) -> Path:
-        path = dump_from(folder, source)
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-        return path
-
-    def unread(own: DumpContent, folder: str) -> list[Entry]:
-        return [replace(entry_on_disk(folder, own.source.engine.file), mode=None)]
-
-    def changed(own: DumpContent, folder: str) -> list[Entry]:
-        assert work.database is not None
-        work.database.sql("INSERT INTO orders VALUES (-1, 'in between');", work.database.database)
-        return unread(own, folder)
-
-    damages: dict[str, list[tuple[Any, str, Any]]] = {
-        "nothing is dumped": [(service, "plan_kept", lambda task, view: None)],
-        "half a dump that nobody reads": [(content, "dump_from", half), (DumpContent, "verify", unread)],
-        "a change that no second dump finds": [(DumpContent, "verify", changed)],
         "no name": [(CopyFolder, "place", lambda own, partial, made_at: partial)],
     }
     check_caught(bench, damages, monkeypatch)
