@@ -79,6 +79,15 @@ OVER_HOSTS = """
       no_log: true
     - ansible.builtin.assert: {that: "{{ hosted_name }}"}
     - ansible.builtin.assert: {that: hosted_product.name}
+    - ansible.builtin.debug: {msg: decided}
+      when: [hosted_name, composed]
+    - ansible.builtin.debug: {msg: judged}
+      failed_when: hosted_name
+      changed_when: composed
+    - ansible.builtin.debug: {msg: repeated}
+      until: hosted_name
+      retries: 1
+      delay: 0
     - ansible.builtin.set_fact: {url: "{{ hostvars[inventory_hostname] | hosted.services.sftp_url('a') }}"}
     - hosted.services.sftp_info: {service: "{{ hosted_id }}"}
 - hosts: localhost

@@ -18,8 +18,7 @@ from cases import NAMES, REPOSITORY
 from hosted_sandbox.testing import Sandbox
 
 BY_NAME = {story.name: story for story in STORIES}
-SAMPLE = ("values", "report")
-"""The inventory is in test_hostile_platform.py."""
+SAMPLE = ("values", "report", "inventory")
 SLIPS = {
     "home/evil": "",
     "far/down/out/../escaped": "",

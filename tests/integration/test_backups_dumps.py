@@ -103,21 +103,6 @@ def test_dumps_of_a_neighbor(machine: BackupMachine, engine: Server) -> None:
         assert not path.is_file() or PASSWORD.encode() not in path.read_bytes(), path
 
 
-def test_a_dump_by_the_public_address(machine: BackupMachine, engine: Server) -> None:
-    """Where the internal name is not known, an open database is reached as the Internet does."""
-    sizes = ("cpuCores", "ramGb", "storageGb")
-    node = {"id": "node-here", "ip": "127.0.0.1", "families": ["APP"], "first_port": engine.port}
-    rates = {"rates": dict.fromkeys(sizes, 1), "bounds": {size: [1, 100] for size in sizes}}
-    machine.sandbox.seed({"nodes": [{**node, **rates}]})
-    id = seed(machine.sandbox, engine.engine, host="node-here", public=True)
-    login = {name: engine.connection[name] for name in ("user", "password", "database")}
-    machine.sandbox.operator(f"services/{id}", connection=login)
-    machine.install(plan(machine)).succeed()
-    code, output = night(machine, 1)
-    assert code == 0, output
-    assert machine.report()["offsite"][0]["copied"] == "dump"
-
-
 def test_a_dump_that_fails(machine: BackupMachine, engine: Server) -> None:
     """The engine's own words are reported, nothing half-made is left, and what was there stays.
 

@@ -9,13 +9,11 @@ import ast
 import functools
 import importlib
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from ansible_collections.hosted.services.plugins.module_utils._api import values
 from ansible_collections.hosted.services.scripts.architecture import (
     PACKAGE,
     PLUGINS,
@@ -222,25 +220,6 @@ def test_no_exception_to_the_rule_is_left_over() -> None:
     for builder in BUILD_CLIENTS:
         names = [name for name in by_name if name.startswith(builder)]
         assert any(builds_clients(by_name[name]) for name in names), builder
-
-
-def statuses_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the line and the text of each status and family that a source spells out."""
-    known = {
-        value
-        for names in (values.Family, values.ServiceStatus, values.BackupStatus, values.ScanStatus)
-        for value in vars(names).values()
-        if isinstance(value, str) and value.isupper()
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and node.value in known:
-            yield node.lineno, node.value
-
-
-def test_statuses_are_spelt_in_one_module() -> None:
-    """A slip in one would be a comparison that is never true."""
-    for path in (path for path in SOURCES if short_name(path) != f"{API}.values"):
-        assert list(statuses_in(tree_of(path))) == [], path
 
 
 def test_the_sandbox_knows_nothing_of_the_plugins() -> None:

@@ -48,14 +48,22 @@ pytestmark = pytest.mark.night
 
 Job = Callable[..., dict[str, Any]]
 SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
-ROWS = 4
+ROWS = 5
 """How many rows there are in all tables together."""
 TABLES = """
 CREATE TABLE orders (id integer PRIMARY KEY, note text);
 CREATE VIEW noted AS SELECT note FROM orders;
 INSERT INTO orders VALUES (1, 'first'), (2, '-- Dumped from nowhere'), (3, NULL);
 """
-POSTGRESQL = """
+POSTGRESQL = r"""
+CREATE TABLE "t
+\! touch canary" (note text);
+INSERT INTO "t
+\! touch canary" VALUES ('
+\.
+\! touch canary
+$_$ :ENCODING -- Dumped from a row
+');
 CREATE TYPE mood AS ENUM ('sad', 'glad');
 CREATE DOMAIN amount AS integer CHECK (VALUE > 0);
 CREATE SCHEMA extra;
@@ -66,7 +74,18 @@ CREATE MATERIALIZED VIEW counted AS SELECT count(*) FROM orders;
 CREATE AGGREGATE total(integer) (SFUNC = int4pl, STYPE = integer);
 SELECT lo_from_bytea(4242, 'a large object');
 """
-MARIADB = f"""
+MARIADB = rf"""
+CREATE TABLE `t
+\! touch canary` (note text);
+INSERT INTO `t
+\! touch canary` VALUES (';;
+CREATE DEFINER=`a''; -- `
+\\! touch canary
+DELIMITER ;;
+');
+CREATE DEFINER={USER}@'127.0.0.1' VIEW `v
+\! touch canary` AS SELECT 'a
+\\! touch canary' AS note;
 CREATE DEFINER={USER}@'127.0.0.1' FUNCTION twice(a integer) RETURNS integer DETERMINISTIC RETURN 2 * a;
 CREATE DEFINER={USER}@'127.0.0.1' PROCEDURE nothing() SELECT 1;
 CREATE TABLE parts (id integer PRIMARY KEY AUTO_INCREMENT, one integer REFERENCES orders (id));

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,11 @@ import pytest
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import BOTH_WAYS, Ansible
-from integration.docker_registry import HASHED, LOGIN, PROGRAMS, platform, serving
+from integration.docker_registry import LOGIN, PROGRAMS, platform, serving
 
 pytestmark = pytest.mark.skipif(
     any(shutil.which(program) is None for program in PROGRAMS), reason="docker-registry or skopeo is missing"
 )
-READ_ONLY = {"REGISTRY_STORAGE_MAINTENANCE_READONLY": "{enabled: true}"}
 
 
 @pytest.fixture
@@ -56,21 +54,3 @@ def test_what_is_pushed_arrives(pusher: Ansible, sandbox: Sandbox, tmp_path: Pat
         read = docker.inspect(f"@{first['image']['digest']}")
         assert read["Digest"] == first["image"]["digest"] and len(read["Layers"]) == 2
     assert LOGIN["secret"] not in run.output
-
-
-def test_a_registry_that_takes_nothing_is_told(pusher: Ansible, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Read-only, or with another login: as a refusal, without the address of the upload or the secret."""
-    (tmp_path / "docker").mkdir()
-    with serving(tmp_path / "docker", **READ_ONLY) as docker, platform(sandbox, docker) as url:
-        run = pusher.tasks(push("one"), env={"HOSTED_SERVICES_URL": url})
-    failed = run["Push one"]
-    assert failed.failed and failed.result["changed"] is False
-    assert "refused (405)" in failed.message and "_state" not in failed.message
-    with serving(tmp_path / "docker") as docker:
-        (tmp_path / "docker" / "htpasswd").write_text(HASHED.replace("anna", "ben"))
-        os.utime(tmp_path / "docker" / "htpasswd", (1, 1))
-        with platform(sandbox, docker) as url:
-            run = pusher.tasks(push("one"), env={"HOSTED_SERVICES_URL": url})
-    assert run["Push one"].outcome == "failed"
-    assert "refused (401)" in run["Push one"].message and LOGIN["secret"] not in run.output
-    assert not list((tmp_path / "docker" / "storage").rglob("_manifests"))

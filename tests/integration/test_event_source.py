@@ -41,7 +41,6 @@ SEED: dict[str, Any] = {
         {"slug": "empty", "images": [{"tag": "v1"}]},
     ],
 }
-BLUEPRINT = {"project": "games", "services": {"world": {"product": "minecraft"}}}
 
 
 @pytest.fixture(autouse=True)
@@ -99,37 +98,6 @@ def test_a_service_has_its_events(account: Sandbox, tmp_path: Path) -> None:
     assert [event["sequence"] for event in watched.events] == list(range(1, len(watched.events) + 1))
     own = [line for line in account.journal() if line["method"] != "GET"]
     assert own == [], "the source reads"
-
-
-@pytest.mark.night
-def test_an_account_has_its_events(account: Sandbox, tmp_path: Path) -> None:
-    blueprint = tmp_path / "games.yml"
-    blueprint.write_text(yaml.safe_dump(BLUEPRINT))
-    db = ids(account)["db"]
-
-    async def use(watched: Watched) -> None:
-        await watched.until("backups_stale")
-        account.operator(f"services/{db}/backups", name="tonight", status="FAILED")
-        assert (await watched.until("backup_failed"))["backup"]["name"] == "tonight"
-        account.operator(f"services/{db}/backups", name="again")
-        await watched.until("backups_fresh")
-        account.operator("accounts/main", balance_cents=10)
-        assert (await watched.until("balance_low"))["threshold_days"] <= 7
-        account.operator("accounts/main", balance_cents=500_000)
-        await watched.until("balance_recovered")
-        account.seed({"services": [{"name": "by hand", "product": "minecraft", "project": "games"}]})
-        drift = await watched.until("blueprint_drifted")
-        assert [each["kind"] for each in drift["differences"]] == ["not_in_file"]
-        account.api("DELETE", f"/api/resources/{ids(account)['by hand']}")
-        await watched.until("blueprint_in_sync")
-
-    given = arguments(
-        account, tmp_path, backup_max_age=24, max_daily_spend="0.01", blueprints=[str(blueprint)]
-    )
-    watched = run_source(given, use)
-    assert [error.message for event in watched.events for error in SCHEMA.iter_errors(event)] == []
-    assert "spend_high" in {event["type"] for event in watched.events}
-    assert len(account.writes()) == 1, "that of the test alone"
 
 
 # --- Kills ------------------------------------------------------------------------------------------

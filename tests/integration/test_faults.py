@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 from copy import deepcopy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +24,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import last_copy
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
     CopyFolder,
-    Entry,
     Manifest,
-    entry_on_disk,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import (
     DumpContent,
     LastCopy,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import Pending
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
 from ansible_collections.hosted.services.plugins.module_utils._sftp.local import Local
 from ansible_collections.hosted.services.plugins.module_utils._sftp.remote import Remote
 from faults.chaos import ChaosRun, Play
@@ -112,22 +108,6 @@ def test_a_field_that_is_new_is_compared(work: Runner) -> None:
     changed = deepcopy(truth.saved)
     changed["records"]["service"][0]["labels"] = {"team": "blue"}
     assert truth.differences(Truth(changed, truth.states)).keys() == {"service"}
-
-
-def rotated(plan: Plan) -> Plan:
-    """Return a plan whose first step comes last."""
-    return replace(plan, steps=[*plan.steps[1:], *plan.steps[:1]])
-
-
-def test_a_container_that_runs_with_old_settings_is_caught(
-    work: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Were a command written after the start that is to bring it into effect, the matrix would fail."""
-    bench = Bench(work, BY_NAME["service: new command and restart"])
-    own = service.plan_existing
-    monkeypatch.setattr(service, "plan_existing", lambda *given, **more: rotated(own(*given, **more)))
-    kinds = {problem.kind for __, problem in problems(bench)}
-    assert STATE in kinds
 
 
 @pytest.mark.parametrize("route", PLANTED)
@@ -213,7 +193,6 @@ def test_a_change_that_is_not_in_effect_and_noted_nowhere_is_caught(
 
 
 COPIED = ("service: delete with a last copy", "service: delete with backups and a last copy")
-DUMPED = "service: delete a database with a last copy"
 
 
 def uncopied(bench: Bench) -> list[Problem]:

@@ -11,12 +11,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from integration.inventory.conftest import Inventory
 from integration.proxy_server import ProxyServer, running
 
 POISONED = {
@@ -39,15 +37,10 @@ def poison(value: Any, form: str, key: str = "") -> Any:
     return form.replace("TEXT", value) if isinstance(value, str) and key in POISONED else value
 
 
-def hostile(
-    sandbox: Sandbox, folder: Path, expression: str = "", more: str = ""
-) -> AbstractContextManager[ProxyServer]:
-    """Return a platform whose names want to be evaluated: that would leave a file, and the number 133701337.
-
-    They are templates that steer a terminal, or, if given, an expression that is a condition by itself.
-    """
+def hostile(sandbox: Sandbox, folder: Path, more: str) -> AbstractContextManager[ProxyServer]:
+    """Return a platform whose names want to be evaluated: to leave a file, and the number 133701337."""
     run = f"lookup('pipe', 'touch {folder / 'evaluated'}')"
-    form = expression.replace("RUN", run) or f"TEXT{{{{ 7 * 19100191 }}}}{{{{ {run} }}}}{more}{STEERING}"
+    form = f"TEXT{{{{ 7 * 19100191 }}}}{{{{ {run} }}}}{more}{STEERING}"
 
     def change(content: bytes) -> bytes:
         try:
@@ -65,107 +58,6 @@ def check(output: str, folder: Path) -> None:
     assert "defect of the collection" not in output
     assert "Traceback" not in output
     assert [char for char in set(output) if not char.isprintable() and char != "\n"] == []
-
-
-EXPRESSIONS = ["RUN", pytest.param("'TEXT' == RUN", marks=pytest.mark.night)]
-"""What is a condition, or gives one, without being a template."""
-INDIRECT = r"""
-    - ansible.builtin.debug: {var: text}
-    - ansible.builtin.debug: {var: "[text, 'x' ~ text, copied]"}
-    - ansible.builtin.debug: {msg: "not reached, or reached without harm"}
-      when: text
-      ignore_errors: true
-    - ansible.builtin.debug: {msg: "the same, through another variable"}
-      when: [copied]
-      ignore_errors: true
-    - ansible.builtin.assert: {that: text}
-      ignore_errors: true
-    - ansible.builtin.assert: {that: ["{{ copied }}"]}
-      ignore_errors: true
-    - ansible.builtin.set_fact: {kept: "{{ text }}", mixed: {text: "{{ copied }}"}, cacheable: true}
-    - ansible.builtin.debug: {var: kept}
-      failed_when: mixed.text
-      ignore_errors: true
-    - ansible.builtin.debug: {var: item}
-      loop: "{{ [text, kept, mixed.text] }}"
-      loop_control: {label: "{{ item }}"}
-      until: item
-      retries: 1
-      delay: 0
-      ignore_errors: true
-    - ansible.builtin.add_host: {name: added, passed: "{{ text }}", deep: {text: "{{ copied }}"}}
-    - ansible.builtin.debug: {var: "[hostvars['added'].passed, hostvars['added'].deep.text]"}
-      changed_when: hostvars['added'].passed
-      ignore_errors: true
-    - ansible.builtin.copy:
-        content: "{{ hostvars['added'].deep.text }} {{ mixed }}"
-        dest: "{{ playbook_dir }}/copied"
-    - ansible.builtin.template: {src: names.j2, dest: "{{ playbook_dir }}/rendered"}
-    - ansible.builtin.include_role: {name: shows}
-      vars: {shown: "{{ text }}"}
-"""
-HOSTS = """
-- hosts: all
-  gather_facts: false
-  connection: local
-  vars:
-    text: "{{ hosted_name }}"
-    copied: "{{ hostvars[inventory_hostname].hosted_product.name }}"
-    ansible_python_interpreter: "{{ ansible_playbook_python }}"
-  tasks:
-    - ansible.builtin.debug: {var: composed}
-      when: composed
-      ignore_errors: true
-    - ansible.builtin.debug: {var: hosted_name}
-    - ansible.builtin.debug: {msg: reached}
-      when: hosted_name
-      ignore_errors: true
-    - ansible.builtin.assert: {that: hosted_name}
-      ignore_errors: true
-"""
-RESULTS = """
-- hosts: localhost
-  gather_facts: false
-  vars:
-    text: "{{ services.services[1].name }}"
-    copied: "{{ lookup('hosted.services.database_url', services.services[1].id) }}"
-  tasks:
-    - hosted.services.service_info: {include: [details, events]}
-      register: services
-    - ansible.builtin.debug: {var: found.name}
-      when: found.name
-      vars: {found: "{{ services | hosted.services.pick_services(family='GAME') | first }}"}
-      ignore_errors: true
-"""
-
-
-@pytest.mark.parametrize("source", ["inventory", "in_process", "as_module"])
-@pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_no_text_is_a_condition(expression: str, source: str, ansible: Ansible, sandbox: Sandbox) -> None:
-    """Where Ansible evaluates the value of a variable once more: what came from outside has no trust."""
-    sandbox.seed(SEED)
-    (ansible.folder / "names.j2").write_text("{{ text }} {{ copied }} {{ hostvars['added'].passed }}\n")
-    role = ansible.folder / "roles" / "shows" / "tasks"
-    role.mkdir(parents=True)
-    shows = "- ansible.builtin.debug: {var: shown}\n  when: shown\n  ignore_errors: true\n"
-    (role / "main.yml").write_text(shows)
-    with hostile(sandbox, ansible.folder, expression) as server:
-        env = {"HOSTED_SERVICES_URL": server.url}
-        play = RESULTS + INDIRECT
-        if source == "inventory":
-            cache = {
-                "cache": True,
-                "cache_plugin": "jsonfile",
-                "cache_connection": str(ansible.folder / "cache"),
-            }
-            composed = {"compose": {"composed": "hosted_name"}, "keyed_groups": [{"key": "hosted_name"}]}
-            Inventory(ansible, sandbox).write(base_url=server.url, **cache, **composed)
-            env, play = {}, HOSTS + INDIRECT
-        for _again in range(2 if source == "inventory" else 1):
-            ansible.playbook(play, in_process=source != "as_module", env=env).succeed()
-            assert not (ansible.folder / "evaluated").exists()
-            for name in ("copied", "rendered"):
-                assert (ansible.folder / name).read_text().count("'pipe'") >= 2
 
 
 OWN_LINES = '"} 1\nowned_metric 1\n- owned: true\n\towned'

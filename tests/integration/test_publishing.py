@@ -11,7 +11,6 @@ import re
 import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -177,11 +176,6 @@ def test_every_module_names_the_oldest_python(path: Path) -> None:
     assert told[0] == "python >= 3.11"
 
 
-def resource(noun: str) -> Any:
-    action = importlib.import_module(f"ansible_collections.hosted.services.plugins.action.{noun}")
-    return action.ActionModule.resource
-
-
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_info_modules_only_read(path: Path) -> None:
     """They are those that say so, they support check mode, and no other module only reads."""
@@ -192,20 +186,6 @@ def test_info_modules_only_read(path: Path) -> None:
         assert "state" not in told.get("options", {})
         source = (PLUGINS / "module_utils" / "_resources" / f"{path.stem}.py").read_text()
         assert "Step(" not in source, "a module that only reads plans no step"
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_nothing_is_queried_through_a_state(path: Path) -> None:
-    options = yaml.safe_load(documentation(path, "DOCUMENTATION")).get("options", {})
-    queries = {"get", "gathered", "info", "list", "query", "read", "search", "show"}
-    assert set(options.get("state", {}).get("choices", [])) & queries == set()
-
-
-def test_all_code_is_under_the_gpl() -> None:
-    license = "SPDX-" + "License-Identifier: GPL-3.0-or-later\n"
-    plugins = [name for name in source_files() if name.startswith("plugins/")]
-    assert [name for name in plugins if license not in (REPOSITORY / name).read_text()[:400]] == []
-    assert GALAXY["license"] == ["GPL-3.0-or-later"]
 
 
 # --- Requirements -------------------------------------------------------------------------------------

@@ -17,13 +17,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import asyncssh
 import pytest
 import yaml
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from integration.backup_machine import BackupMachine
 from integration.killing import kill_play_after, kill_points
 from integration.test_blueprint_killed import register_key
 from unit.plugins.module_utils._resources.clones.platform import files, ids_of, writes_to
@@ -247,44 +245,3 @@ def test_drills_that_are_killed(chain: tuple[int, ...], ansible: Ansible, sandbo
     assert told["restored"]
     assert most <= Decimal(told["monthly"])
     check_nothing_is_left(sandbox, live)
-
-
-# --- In earnest -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.night
-def test_an_account_that_is_gone(sandbox: Sandbox, tmp_path: Path) -> None:
-    """Role `backups` makes the copies. From them and the file, a new account gets the same."""
-    machine, folder = BackupMachine(tmp_path, sandbox), tmp_path
-    key_file = register_key(sandbox, folder)
-    key = asyncssh.read_private_key(key_file).export_public_key().decode().strip()
-    game = {"name": "world", "product": "minecraft", "project": "shop", "files": {"a/b.txt": "of the world"}}
-    sandbox.seed({"projects": ["shop"], "services": [game]})
-    offsite = {
-        "dest": str(folder / "shelf"),
-        "private_key_file": key_file,
-        "known_hosts": str(folder / "known_hosts"),
-    }
-    plan = {"name": "nightly", "project": "shop", "keep": {"last": 2}, "offsite": offsite, "wait_timeout": 20}
-    machine.install(plan).succeed()
-    machine.good("run", "nightly")
-    sandbox.reset()
-    sandbox.seed({"balance_cents": 100_000})
-    world = {"product": "minecraft", "host": "node-paris-1", "dimensions": SIZE, "state": "started"}
-    blueprint = {"project": "shop", "services": {"world": world}, "ssh_keys": {"deploy": key}}
-    (folder / "shop.yml").write_text(yaml.safe_dump(blueprint))
-    given = {
-        "recover_src": "shop.yml",
-        "recover_copies": "shelf",
-        "recover_private_key_file": key_file,
-        "recover_known_hosts": "known_hosts",
-    }
-    play = "- ansible.builtin.import_playbook: hosted.services.recover\n"
-    checked = machine.ansible.playbook(play, "--check", variables=given).succeed()
-    assert "order minecraft as service 'world' for" in checked.stdout
-    assert sandbox.ledger()["orders"] == []
-    machine.ansible.playbook(play, variables=given).succeed()
-    made = ids_of(sandbox, "shop")
-    assert files(sandbox, made["world"]) == {"/a": None, "/a/b.txt": "of the world"}
-    machine.ansible.playbook(play, variables=given).succeed()
-    assert len(sandbox.ledger()["orders"]) == 1

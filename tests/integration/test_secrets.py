@@ -269,16 +269,3 @@ def test_a_leak_is_found(stage: Stage) -> None:
     for offset in range(3):
         (stage.folder / f"leak-base64-{offset}").write_bytes(base64.b64encode(bytes(offset) + seen.encode()))
     assert len({leak.split(":")[0] for leak in stage.leaks()}) == 7
-
-
-@pytest.mark.parametrize(
-    ("secret", "piece"),
-    [
-        ("ab-cdefghij_k", "cdefghij"),
-        ("postgresql://owner:short-pieces_only@db.example:5432/longdatabasename", "pieces"),
-        ("postgresql://db.example:5432/longdatabasename", ""),
-    ],
-)
-def test_what_is_searched_for_is_a_secret(secret: str, piece: str) -> None:
-    """What is public in a URL is not taken for a leak."""
-    assert longest_run(secret) == piece

@@ -186,25 +186,6 @@ def test_a_changed_key_is_an_error(team: Team) -> None:
     assert "Host key verification failed" in done.stderr
 
 
-def test_exclusive(team: Team) -> None:
-    """Keys of others go when that is asked for, and last; a key of a known name takes its place."""
-    team.register("carol", make_key(team.folder / "c"))
-    team.register("bob", make_key(team.folder / "old"))
-    run = team.play()
-    assert "another key named 'bob' is registered" in run.output
-    team.play(sftp_access_keys=[team.alice]).succeed()
-    assert team.keys() == ["alice", "bob", "carol"]
-    would = team.play("--check", sftp_access_exclusive=True).succeed()
-    assert changed(would) == ["Register each key", "Remove the other keys"]
-    assert team.keys() == ["alice", "bob", "carol"]
-    team.play(sftp_access_exclusive=True).succeed()
-    assert team.keys() == ["alice", "bob"]
-    keys = team.sandbox.api("GET", "/api/users/me/ssh-keys").json()
-    assert len({key["fingerprint"] for key in keys}) == 2
-    assert team.sftp("survival", "ls").returncode == 0
-    assert changed(team.play(sftp_access_exclusive=True).succeed()) == []
-
-
 def test_keys_alone_and_files_alone(team: Team) -> None:
     """Without hosts no file is written, without keys none is registered."""
     team.play(sftp_access_hosts=[]).succeed()

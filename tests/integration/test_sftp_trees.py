@@ -47,16 +47,6 @@ PLAY = f"""
     - name: Pull again
       hosted.services.sftp_sync: *pull
 """
-COLLECT = f"""
-- hosts: a1:a2:a3:a4{SERVER}
-  tasks:
-    - name: Collect
-      hosted.services.sftp_sync:
-        host_key_checking: "off"
-        direction: pull
-        src: "{{{{ inventory_hostname }}}}"
-        dest: "{{{{ playbook_dir }}}}/collected"
-"""
 
 
 @pytest.fixture
@@ -114,18 +104,3 @@ def test_everything_arrives_and_stays(in_process: bool, ansible: Ansible, target
     log = target.root.parent / "sshd.log"
     if log.exists():
         assert log.read_text().count("Accepted publickey") == 4, "one login for each task"
-
-
-@pytest.mark.parametrize("kind", ["openssh"])
-def test_hosts_of_a_play_pull_into_one_folder(ansible: Ansible, target: Server) -> None:
-    """The first one still writes large files when the others look into the folder that one of them makes."""
-    sizes = {"a1/f1": 60_000_000, "a1/f2": 60_000_000, "a2/s2": 10, "a3/s3": 10, "a4/s4": 10}
-    for name, size in sizes.items():
-        path = target.root / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(os.urandom(size))
-    collected, given = ansible.folder / "collected", {"server": target.options}
-    run = ansible.playbook(COLLECT, "-i", "a1,a2,a3,a4,", "--forks", "4", variables=given).succeed()
-    assert [outcome.result["sftp_sync"]["deleted"] for outcome in run.outcomes] == [[]] * 4
-    wanted = {path.name: path.read_bytes() for path in target.root.rglob("*") if path.is_file()}
-    assert {path.name: path.read_bytes() for path in collected.iterdir()} == wanted

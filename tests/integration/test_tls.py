@@ -20,7 +20,7 @@ from integration.inventory.conftest import Inventory
 from integration.proxy_server import ProxyServer
 from integration.proxy_server import running as proxy_running
 from integration.results import compare
-from integration.tls import DAY, HOST, REGISTRY, Authority, Forward, Proxy, TlsFront, port_of, running
+from integration.tls import DAY, HOST, REGISTRY, Authority, Proxy, TlsFront, port_of, running
 
 AS_MODULE_TOO = ("authority in the environment", "unknown authority", "expired, not looked at")
 PUSHED_AS_MODULE = ("authority of its own", "unknown authority")
@@ -147,17 +147,6 @@ def test_certificates(tls: Tls, ansible: Ansible, sandbox: Sandbox, tmp_path: Pa
     compare(here, ansible.playbook(playbook(tls, few), in_process=False).succeed())
 
 
-def test_a_server_without_tls(tls: Tls, ansible: Ansible, sandbox: Sandbox) -> None:
-    """An https address whose server speaks plain HTTP is told at once, not tried again and again."""
-    url = f"https://127.0.0.1:{port_of(sandbox)}"
-    play = playbook(tls, {"no TLS": Case("good", {})}).replace(
-        f"https://127.0.0.1:{tls.fronts['good'].port}", url
-    )
-    message = ansible.playbook(play).succeed()["no TLS"].message
-    assert f"no TLS with {url}" in message
-    assert "certificate" not in message
-
-
 @BOTH_WAYS
 def test_proxy(in_process: bool, tls: Tls, proxy: Proxy, ansible: Ansible, sandbox: Sandbox) -> None:
     """HTTPS_PROXY is asked for a tunnel, and the certificate is that of whom it leads to; NO_PROXY holds."""
@@ -192,21 +181,15 @@ def test_proxy(in_process: bool, tls: Tls, proxy: Proxy, ansible: Ansible, sandb
     assert "Secret77" not in shown
 
 
-@pytest.mark.parametrize("over", ["TLS", "http"])
 def test_what_is_lost_behind_a_proxy_is_not_sent_again(
-    over: str, tls: Tls, proxy: Proxy, ansible: Ansible, sandbox: Sandbox
+    tls: Tls, proxy: Proxy, ansible: Ansible, sandbox: Sandbox
 ) -> None:
     """A proxy that loses an answer is no proxy that could not be reached: the platform may have acted."""
     sandbox.fault("projects.create", "reset", when="after")
-    forward = Forward(port_of(sandbox))
     options: dict[str, Any] = {"name": "once", "base_url": f"https://{HOST}", "ca_path": str(tls.authority)}
     environment = {"HTTPS_PROXY": f"http://127.0.0.1:{proxy.port}"}
-    if over == "http":
-        options = {"name": "once", "base_url": f"http://{HOST}", "allow_http_hosts": [HOST]}
-        environment = {"HTTP_PROXY": f"http://127.0.0.1:{forward.port}"}
-    with running(forward):
-        task = {"name": "create", "hosted.services.project": options, "environment": environment}
-        created = ansible.tasks(json.dumps([task])).succeed()["create"]
+    task = {"name": "create", "hosted.services.project": options, "environment": environment}
+    created = ansible.tasks(json.dumps([task])).succeed()["create"]
     assert "was adopted" in " ".join(created.result["warnings"])
     assert len(sandbox.journal("projects.create")) == 1
 

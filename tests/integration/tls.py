@@ -171,27 +171,6 @@ class ProxyPassage(socketserver.BaseRequestHandler):
             carry(self.request, self.server.behind)
 
 
-class Forward(Front):
-    """An HTTP proxy for plain http. It knows one server by whatever name."""
-
-    def __init__(self, behind: int) -> None:
-        super().__init__(ForwardPassage, behind)
-
-
-class ForwardPassage(socketserver.BaseRequestHandler):
-    def handle(self) -> None:
-        """Carry one request, addressed as servers want it, and what comes back."""
-        assert isinstance(self.server, Forward)
-        if not (head := read_head(self.request)):
-            return
-        method, url, rest = head.split(b" ", 2)
-        version, others = rest.split(b"\r\n", 1)
-        path = b"/" + url.split(b"/", 3)[3]
-        begin = b" ".join([method, path, version]) + b"\r\nConnection: close\r\n"
-        with suppress(OSError):
-            carry(self.request, self.server.behind, begin + others)
-
-
 def read_head(connection: socket.socket) -> bytes:
     """Read a request up to its body; nothing when whoever connected hangs up before."""
     head = b""
@@ -203,10 +182,9 @@ def read_head(connection: socket.socket) -> bytes:
     return head
 
 
-def carry(front: socket.socket, port: int, begin: bytes = b"") -> None:
-    """Carry bytes both ways, after those that were read already, until one side has had enough."""
+def carry(front: socket.socket, port: int) -> None:
+    """Carry bytes both ways until one side has had enough."""
     with front, socket.create_connection(("127.0.0.1", port)) as behind:
-        behind.sendall(begin)
         other = {front: behind, behind: front}
         while True:
             waiting = isinstance(front, ssl.SSLSocket) and front.pending() > 0
