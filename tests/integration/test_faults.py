@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import last_copy
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
     CopyFolder,
+    Entry,
     Manifest,
+    entry_on_disk,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import (
     DumpContent,
@@ -192,6 +195,7 @@ def test_a_change_that_is_not_in_effect_and_noted_nowhere_is_caught(
     assert list(forgotten(after, work.folder)) == []
 
 
+DUMPED = "service: delete a database with a last copy"
 COPIED = ("service: delete with a last copy", "service: delete with backups and a last copy")
 
 
