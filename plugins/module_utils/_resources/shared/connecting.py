@@ -87,7 +87,7 @@ def account_of(client: Client, seconds: float | None = None) -> str:
     record = Record(OWNERS, os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
     known = record.read()
     if not known:
-        email = client.whoami(seconds).email
+        email = client.whoami(seconds=seconds).email
         known = state_key(client.connection.base_url, email or client.account_key)
         with suppress(Invalid):
             record.write(known)

@@ -59,7 +59,7 @@ def currency_of(task: Task[Any]) -> str | None:
     client = task.client
     if "currency" not in task.memory and client:
         task.memory["currency"] = first_said(
-            f"currency.{client.account_key}", lambda: currency_in(client.wallet(WALLET_SECONDS))
+            f"currency.{client.account_key}", lambda: currency_in(client.wallet(seconds=WALLET_SECONDS))
         )
     return task.memory.get("currency")
 
