@@ -5,21 +5,29 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from .._api import routes as r
+from .._api.libraries import load_ssh_public_key, rsa
 from .._api.models import SshKey
-from .._api.text import composed
+from .._api.text import PRIVATE_KEY, composed
 from .shared.account import Account
-from .shared.change import Change, Gone, Listed, creation, ids_of, step_of
+from .shared.change import Change, Gone, Listed, creation, step_of
 from .shared.names import same_name
 from .shared.options import FilePath, Options, option
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.public_key import PublicKey, digest_of, keys_known_as, read_public_key
 from .shared.task_errors import Invalid, NoSuchItem
+
+OPTIONS = r'(?:"(?:\\.|[^"\\])*"|[^\s"])+\s+'
+KEY = re.compile(rf"({OPTIONS})??(ssh-ed25519|ssh-rsa|ecdsa-sha2-\w+)\s+(\S+)\s*(.*)")
+"""Options as in a file of authorized keys, which may quote other keys, the type, the key, and a comment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,42 +75,89 @@ SSH_KEY = SshKeyResource()
 
 
 @dataclass(frozen=True)
-class Registered(Listed):
-    """The account has the key, whatever its name: another play may register another of that name."""
+class PublicKey:
+    """A key that the platform accepts. As :class:`Shown`, the account has it, whatever its name."""
 
-    digests: tuple[bytes, ...] = ()
+    algorithm: str
+    comment: str
+    line: str
+    fingerprint: str
+    digests: tuple[bytes, ...]
+    """Its SHA256 and its MD5: which of them the platform shows is open (SSH key)."""
 
     def found(self, account: Account) -> Sequence[SshKey]:
-        return [key for key in super().found(account) if digest_of(key.fingerprint) in self.digests]
+        return [key for key in account.ssh_keys() if digest_of(key.fingerprint) in self.digests]
+
+
+def read_public_key(text: str, source: str = "public_key", *, skip_options: bool = False) -> PublicKey:
+    """Read a key as it stands in a public-key file. What is refused is never echoed: it may be private."""
+    if PRIVATE_KEY in text:
+        raise Invalid(f"{source} holds a private key; give the .pub file beside it. Nothing was sent")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) != 1:
+        raise Invalid(f"{source} has {len(lines)} lines; a public key is one line")
+    if not (parts := KEY.fullmatch(lines[0])):
+        raise Invalid(f"{source} is not of a type that the platform accepts (ssh-ed25519, ecdsa-sha2-*, rsa)")
+    options, algorithm, data, comment = parts.groups()
+    if options and not skip_options:
+        way = "which the platform would drop: it would open all services. Remove them to accept that"
+        raise Invalid(f"{source} has options in front of the key, {way}")
+    try:
+        raw = base64.b64decode(data, validate=True)
+        key = load_ssh_public_key(f"{algorithm} {data}".encode())
+    except Exception:  # the library raises several kinds, and their texts may hold the key
+        raise Invalid(f"{source} is damaged: what follows {algorithm!r} is not a key of that type") from None
+    if isinstance(key, rsa.RSAPublicKey) and key.key_size < 2048:
+        raise Invalid(f"{source} is an RSA key of {key.key_size} bits; at least 2048 are needed")
+    digests = hashlib.sha256(raw).digest(), hashlib.md5(raw, usedforsecurity=False).digest()
+    fingerprint = "SHA256:" + base64.b64encode(digests[0]).decode().rstrip("=")
+    return PublicKey(algorithm, comment, f"{algorithm} {data} {comment}".strip(), fingerprint, digests)
+
+
+def digest_of(fingerprint: str | None) -> bytes:
+    """Return the digest of a fingerprint in hexadecimal digits or base64; nothing if it is none, or cut."""
+    text = re.sub("^(md5|sha256):", "", (fingerprint or "").strip().rstrip("="), flags=re.IGNORECASE)
+    found = b""
+    with suppress(ValueError):
+        found = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    with suppress(ValueError):
+        found = bytes.fromhex(text.replace(":", ""))
+    return found if len(found) in (16, 32) else b""
+
+
+def keys_known_as(wanted: PublicKey | str, keys: Sequence[SshKey]) -> list[SshKey]:
+    """Return the keys that are this one. If only one may be, it is refused: it would go on opening SFTP."""
+    if isinstance(wanted, str) and PRIVATE_KEY in wanted:
+        raise Invalid("fingerprint holds a private key; give its fingerprint. Nothing was sent")
+    digests = wanted.digests if isinstance(wanted, PublicKey) else [digest_of(wanted)]
+    if not digests[0]:
+        raise Invalid("fingerprint is invalid or incomplete: SHA256 has 43 letters or 64 digits, MD5 has 32")
+    found = [key for key in keys if digest_of(key.fingerprint) in digests]
+    for key in () if found else keys:
+        if len(digest_of(key.fingerprint)) not in map(len, digests):
+            shown = f"the platform shows the fingerprint {key.fingerprint!r} for key {key.name!r}"
+            way = "which cannot be compared. Give the key itself, or that name alone"
+            raise Invalid(f"whether the key is registered is not known: {shown}, {way}")
+    return found
 
 
 def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     """Plan the registration of a key; with ``replace``, the removal of another with its name after it."""
-    keys = task.account.ssh_keys()
-    named = [known for known in keys if same_name(known.name, name)]
-    registered = [known for known in keys if digest_of(known.fingerprint) in key.digests]
-    others = [known for known in named if known not in registered]
+    found, keys = key.found(task.account), task.account.ssh_keys()
+    others = [known for known in keys if same_name(known.name, name) and known not in found]
     if len(others) > task.options.replace:
-        raise Invalid(
-            f"another key named {name!r} is registered, with fingerprint {fingerprints(others)}; nothing was "
-            "done. Set replace: true to put this one in its place, if it is only one, or choose another name"
-        )
+        told = f"another key named {name!r} is registered, with fingerprint {fingerprints(others)}"
+        raise Invalid(f"{told}; nothing was done. Set replace: true, if it is only one, or give another name")
     removals = [removal(task, other) for other in others]
-    if registered:
-        if registered[0] not in named:
-            told = f"this key is registered as {registered[0].name!r}"
-            task.warn(f"{told}; the platform cannot rename keys, so the name stays")
-        return replace(as_it_is(registered[0]), steps=removals)
+    if found:
+        if not same_name(found[0].name, name):
+            task.warn(f"this key is registered as {found[0].name!r}; the platform cannot rename keys")
+        return replace(as_it_is(found[0]), steps=removals)
     facts = {"name": name, "label": key.comment or None, "fingerprint": key.fingerprint}
     expected = SshKey.model_construct(None, id=None, algorithm=key.algorithm, **facts)
-    plan = Plan(expected.as_dict(), before=to_diff(*others), after=to_diff(expected))
-    register = Change(
-        what=f"SSH key {name!r}",
-        route=r.SSH_KEY_ADD,
-        body={"name": composed(name), "publicKey": key.line},
-        shown=Registered(Account.ssh_keys, known=ids_of(keys), digests=key.digests),
-        unique=True,
-    )
+    plan = replace(as_it_is(expected), before=as_it_is(others[0]).before if others else {})
+    body = {"name": composed(name), "publicKey": key.line}
+    register = Change(what=f"SSH key {name!r}", route=r.SSH_KEY_ADD, body=body, shown=key, unique=True)
     summary = f"register SSH key {name!r} ({key.fingerprint})"
     plan.steps = [creation(summary, task, register, plan, as_it_is), *removals]
     return plan
@@ -116,17 +171,16 @@ def plan_absent(task: Task[SshKeyOptions], wanted: PublicKey | str | None) -> Pl
     if wanted is None and len(named) > 1:
         raise Invalid(f"{len(named)} keys are named {name!r}: {fingerprints(named)}. Name one by fingerprint")
     if found and name is not None and found[0] not in named:
-        raise Invalid(
-            f"the key is registered as {found[0].name!r} ({fingerprints(found)}), but the task says name "
-            f"{name!r}; nothing was done. Correct the key or the name, or leave the name out"
-        )
+        told = f"the key is registered as {found[0].name!r} ({fingerprints(found)})"
+        raise Invalid(f"{told}, but the task says name {name!r}; nothing was done. Correct or omit the name")
     if named and not found:
         given = wanted.fingerprint if isinstance(wanted, PublicKey) else wanted
         task.warn(
             f"SSH key {name!r} has fingerprint {fingerprints(named)}, not {given}, which no key has; nothing "
             "was removed, and it still opens SFTP. To remove it, give its own fingerprint"
         )
-    return Plan(result=None, steps=[removal(task, known) for known in found], before=to_diff(*found))
+    before = as_it_is(found[0]).before if found else {}
+    return Plan(result=None, steps=[removal(task, known) for known in found], before=before)
 
 
 def removal(task: Task[SshKeyOptions], key: SshKey) -> Step:
@@ -136,12 +190,8 @@ def removal(task: Task[SshKeyOptions], key: SshKey) -> Step:
 
 
 def as_it_is(key: SshKey) -> Plan:
-    return Plan(result=key.as_dict(), before=to_diff(key), after=to_diff(key))
-
-
-def to_diff(*keys: SshKey) -> dict[str, Any]:
-    """Return the first of some keys for the diff."""
-    return {"name": keys[0].name, "fingerprint": keys[0].fingerprint} if keys else {}
+    facts = {"name": key.name, "fingerprint": key.fingerprint}
+    return Plan(result=key.as_dict(), before=facts, after=facts)
 
 
 def fingerprints(keys: Sequence[SshKey]) -> str:

@@ -300,6 +300,17 @@ class Plan:
         return [step.summary for step in self.steps if step.changes]
 
     @property
+    def needs(self) -> Mapping[Step, set[Step]]:
+        """The steps that each step needs: those that it names, or else the previous one."""
+        needs, last = dict[Step, set[Step]](), set[Step]()
+        for step in self.steps:
+            needs[step] = last if step.needs is None else set(step.needs)
+            if not needs[step] <= needs.keys():
+                raise ValueError(f"the step {step.summary!r} needs one that does not come before it")
+            last = {step}
+        return needs
+
+    @property
     def changed(self) -> bool:
         """Whether anything will change, as far as that is known."""
         return any(step.changes for step in self.steps)
@@ -356,7 +367,7 @@ class Resource(ABC, Generic[OwnOptions]):
     name: ClassVar[str]
     """That of its module and its file."""
 
-    read_options: ClassVar[Callable[[Mapping[str, Any]], Any]]
+    read_options: ClassVar[staticmethod[[Mapping[str, Any]], Any]]
     """Returns the typed options for arguments that Ansible has validated."""
     options: ClassVar[dict[str, Any]] = {}
     """The options in Ansible's form, those of the connection and of waiting excepted."""
