@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .shared.names import same_name
 from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Task
-from .ssh_key import keys_known_as
+from .shared.public_key import keys_known_as
 
 
 @dataclass(frozen=True, kw_only=True)

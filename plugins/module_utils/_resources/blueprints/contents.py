@@ -25,8 +25,8 @@ from ..shared.budget import Budget, read_budget
 from ..shared.identify import near_miss
 from ..shared.names import same_name
 from ..shared.options import MAX_PROJECT_NAME
+from ..shared.public_key import read_public_key
 from ..sleeping.options import SleepPlanOptions, check_limits, schedule_of
-from ..ssh_key import read_public_key
 from .document import Document, Entry, Path
 from .hiding import HIDDEN_SECTION, PLAIN_SECTION, hides_command, with_hidden_environment
 from .parts import find_cycle

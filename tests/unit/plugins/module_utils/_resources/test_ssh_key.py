@@ -16,14 +16,14 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict, Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
+    read_public_key,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     EffectUnverified,
     Invalid,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.ssh_key import (
-    SSH_KEY,
-    read_public_key,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.ssh_key import SSH_KEY
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import run

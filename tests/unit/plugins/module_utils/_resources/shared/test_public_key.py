@@ -16,12 +16,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._api.models import SshKey
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from ansible_collections.hosted.services.plugins.module_utils._resources.ssh_key import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
     digest_of,
     keys_known_as,
     read_public_key,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 KINDS = ["ed25519", "ecdsa 256", "ecdsa 384", "ecdsa 521", "rsa 2048"]
 
