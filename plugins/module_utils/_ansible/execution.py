@@ -24,8 +24,8 @@ from .._api.connection import Connection
 from .._api.errors import ConfigurationError, HostedError
 from .._api.libraries import MISSING, require, yaml
 from .._api.text import HIDDEN, PRIVATE_KEY, Redactor, printable, shortened, tell_secrets
-from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import journal, runner
+from .._resources.shared.budget import Guard
 from .._resources.shared.connecting import connection
 from .._resources.shared.money import currency_of, format_amount, format_price
 from .._resources.shared.plan import Plan, Resource, Task
@@ -91,7 +91,7 @@ def run_task(task: Task, secrets: Secrets, context: RunContext, result: dict[str
     if resource.secret_options and (redacted := resource.redacted_values(options)):
         secrets.redact = Redactor(texts_in(redacted))
     task.progress = lambda line: context.progress(secrets.hide(line))
-    task.guard = guard = BudgetGuard(task)
+    task.guard = guard = Guard(task)
     if resource.needs_api(options):
         settings = connection(task.options, resource.name)
         task.warnings += settings.warnings

@@ -109,7 +109,6 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
             checked[given] = [value]
         if name in local and isinstance(value, str):
             check_path(name, value, of_file=name in FILES_TO_WRITE)
-    resource.check_written(written)
     return with_selected_token(checked, written)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial, partialmethod
 from itertools import islice, takewhile
 from operator import attrgetter
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from . import errors, responses
 from . import models as m
@@ -33,6 +33,7 @@ MAX_ENTRIES = 1_000_000
 MAX_LIST = 1 << 30
 """How many entries a list may have on all its pages, and how many bytes these may have."""
 METRICS_PER_CALL = 50
+ABSENT: Final = object()
 M = TypeVar("M", bound=m.Model)
 
 
@@ -128,12 +129,16 @@ class Client:
         query: Any = None,
         body: Any = None,
         seconds: float | None = None,
+        *,
+        or_absent: bool = False,
     ) -> Any:
         """Make a call, with retries. A read needs no more than that; a change goes through :meth:`send`.
 
         By default, its deadline is the connection's timeout or, if longer, the route's; an attempt that can
         be retried then uses at most half of it. A call that cannot be resent is retried only while there is
         time for it.
+
+        :param or_absent: return :data:`ABSENT` where the platform answers that there is no such item.
         """
         url, resendable = self.connection.base_url + route.url(ids, query), route.idempotency.resendable
         allowed = max(self.connection.timeout, route.min_timeout) if seconds is None else seconds
@@ -149,7 +154,7 @@ class Client:
                 deadline += turn
             try:
                 left = min(deadline - time.monotonic(), longest)
-                return self._attempt(route, url, body, max(left, 0.001))
+                return self._attempt(route, url, body, max(left, 0.001), or_absent)
             except errors.HostedError as error:
                 again = isinstance(error, retried) and self.attempts_of_call <= self.connection.retries
                 pause = responses.pause_before_retry(error, self.attempts_of_call) if again else 0.0
@@ -160,7 +165,7 @@ class Client:
                 reason = error.message
             responses.wait_for_retry(pause, reason, self.on_pause)
 
-    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float, or_absent: bool) -> Any:
         begun, outcome = time.monotonic(), "no answer"
         self.attempts_of_call += 1
         known, fresh = self.connection, not route.idempotency.resendable
@@ -171,6 +176,8 @@ class Client:
             self.received_bytes += len(response.body)
             if response.date:
                 self.clock.last = response.date, time.monotonic()
+            if or_absent and errors.REFUSALS.get(response.status) is errors.NotFoundResponse:
+                return ABSENT
             return responses.read_response(route, response, self.redact)
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no complete response within {seconds:.3g} seconds") from None
@@ -190,12 +197,10 @@ class Client:
             tell_secrets([each.value for each in value] if isinstance(value, list) else [value])
         return found
 
-    def if_any(self, route: r.Route[r.One[M]], **call: Any) -> M | None:
+    def if_any(self, route: r.Route[r.One[M]], seconds: float | None = None, **ids: str) -> M | None:
         """Return the object on a route; ``None`` if the platform answers that there is none."""
-        try:
-            return self.one(route, **call)
-        except errors.NotFoundResponse:
-            return None
+        answer = self.call(route, ids, seconds=seconds, or_absent=True)
+        return None if answer is ABSENT else responses.read_model(route, route.answer.model, answer)
 
     def pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
         """Yield the items of all pages: bare arrays, or objects with ``items`` and maybe ``nextCursor``."""

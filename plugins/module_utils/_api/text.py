@@ -82,6 +82,8 @@ def line_for_each(reasons: Iterable[tuple[str, str]]) -> str:
 
 def printable(text: str) -> str:
     """Return ``text`` with characters that control a terminal escaped, such as ``\\x1b``."""
+    if text.isprintable():  # as nearly all of it is
+        return text
     return "".join(char if harmless(char) else char.encode("unicode_escape").decode() for char in text)
 
 

@@ -46,7 +46,8 @@ class DatabaseQueryResource(Resource[DatabaseQueryOptions]):
     def plan(self, task: Task[DatabaseQueryOptions]) -> Plan:
         """Run a read at once; a write is a step, which check mode leaves out."""
         options = task.options
-        check_destination(options.csv_dest, "csv_dest")
+        if options.csv_dest is not None:
+            check_destination(options.csv_dest, "csv_dest")
         id = known_id(task)
         inventory = task.account.database(id)
         check_supported(inventory, options.service)

@@ -78,8 +78,17 @@ class ServiceResource(Resource[ServiceOptions]):
 
     def plan(self, task: Task[ServiceOptions]) -> Plan:
         """Plan the order, changes, power steps or deletion that lead to the desired state."""
-        check_options(task.options)
-        id, project, destination = identify(task)
+        options = task.options
+        if options.state == "resumed" and not options.resume:
+            raise Invalid("resume: false contradicts state: resumed; nothing was done. Leave one of them out")
+        if options.keep_copy is not None and options.state != "absent":
+            raise Invalid(
+                "keep_copy copies a service before state: absent deletes it, and state is "
+                f"{options.state}; nothing was done. Set state: absent, or leave keep_copy out"
+            )
+        if options.new_project and options.state == "absent":
+            raise Invalid("new_project moves a service and state: absent deletes it; leave one of them out")
+        id, project, destination = identify(task)  # after which others of the options may be left out
         if task.options.state == "absent":
             return plan_removal(task, id, project, plan_kept)
         if id is None and destination is not None:
@@ -104,19 +113,6 @@ SERVICE = ServiceResource()
 
 
 # --- Which service --------------------------------------------------------------------------------------
-
-
-def check_options(options: ServiceOptions) -> None:
-    """Refuse options that contradict each other."""
-    if options.state == "resumed" and not options.resume:
-        raise Invalid("resume: false contradicts state: resumed; nothing was done. Leave one of them out")
-    if options.keep_copy is not None and options.state != "absent":
-        raise Invalid(
-            "keep_copy copies a service before state: absent deletes it, and state is "
-            f"{options.state}; nothing was done. Set state: absent, or leave keep_copy out"
-        )
-    if options.new_project and options.state == "absent":
-        raise Invalid("new_project moves a service and state: absent deletes it; leave one of them out")
 
 
 def identify(task: Task[ServiceOptions]) -> tuple[str | None, Project | None, Project | None]:
@@ -386,7 +382,7 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     options = task.options
     if options.state not in ORDERABLE:
         return nothing_there(task, project, project, f"that could be {options.state}")
-    if options.name in task.foreseen and missing_options(options):
+    if missing_options(options) and options.name in task.foreseen:
         return plan_foreseen(task, project)
     ordering, services = Ordering(task, project), task.account.services()
     alike = check_namesakes(task, project, services)
@@ -396,7 +392,8 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
         check_other_projects(task, project, alike)
     quoted = check_quote(task, quote_of(task.account, ordering.body))
     cost = ordering.cost = replace(quoted, project=project.name if project else None)
-    is_asleep, made, (later, said) = options.state == "suspended", ordering.commitment, set_later(options)
+    made = ordering.commitment = replace(ordering.commitment, monthly=cost.after)
+    is_asleep, (later, said) = options.state == "suspended", set_later(options)
     # A quote does not tell what the storage alone costs.
     final = replace(cost, after=None) if is_asleep else cost
     result, after = expected(task, project, final.after)
@@ -437,7 +434,7 @@ def go_on(task: Task[ServiceOptions], ordering: Ordering, plan: Plan) -> Sequenc
         later = plan_existing(task, view, ordering.project, just_ordered=True)
     except Invalid as error:
         raise error.prepend(f"{ordering.what} ({ordering.id}) was ordered and is billed, but: ") from None
-    plan.reread = later.reread if later.changed else lambda: later.result
+    plan.reread = later.reread if later.actions else lambda: later.result
     return later.steps
 
 

@@ -53,16 +53,17 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
     rules: ClassVar[dict[str, Any]] = BY_SERVICE_OR_HOST
     api_option = "service"
 
-    def check_written(self, arguments: Mapping[str, Any]) -> None:
-        """Check a relative source on this machine before it is found, which takes its slash away."""
-        src = arguments.get("src")
-        if isinstance(src, str) and pushes(arguments.get("direction")) and not src.startswith(("/", "~")):
-            check_not_cut_short(src, str(arguments.get("delete")).lower() not in NO)
-
     def local_paths(self, arguments: Mapping[str, Any]) -> Mapping[str, bool]:
-        """Return the paths, with the end of the mirror that is on this machine."""
-        end = {"src": True} if pushes(arguments.get("direction")) else {"dest": False}
-        return {**self.paths, **end}
+        """Return the paths, with the end of the mirror that is on this machine.
+
+        A relative source is checked here, before it is found, which takes its slash away.
+        """
+        if not pushes(arguments.get("direction")):
+            return {**self.paths, "dest": False}
+        src = arguments.get("src")
+        if isinstance(src, str) and not src.startswith(("/", "~")):
+            check_not_cut_short(src, str(arguments.get("delete")).lower() not in NO)
+        return {**self.paths, "src": True}
 
     def plan(self, task: Task[SftpSyncOptions]) -> Plan:
         require()

@@ -14,11 +14,11 @@ from .._api import routes as r
 from .._api.models import SshKey
 from .._api.text import composed
 from .shared.account import Account
-from .shared.change import Change, Gone, Listed, creation, ids_of, step_of
+from .shared.change import Change, Gone, Listed, creation, step_of
 from .shared.names import same_name
 from .shared.options import FilePath, Options, option
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.public_key import PublicKey, digest_of, keys_known_as, read_public_key
+from .shared.public_key import PublicKey, keys_known_as, read_public_key
 from .shared.task_errors import Invalid, NoSuchItem
 
 
@@ -66,43 +66,23 @@ class SshKeyResource(Resource[SshKeyOptions]):
 SSH_KEY = SshKeyResource()
 
 
-@dataclass(frozen=True)
-class Registered(Listed):
-    """The account has the key, whatever its name: another play may register another of that name."""
-
-    digests: tuple[bytes, ...] = ()
-
-    def found(self, account: Account) -> Sequence[SshKey]:
-        return [key for key in super().found(account) if digest_of(key.fingerprint) in self.digests]
-
-
 def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     """Plan the registration of a key; with ``replace``, the removal of another with its name after it."""
-    keys = task.account.ssh_keys()
-    named = [known for known in keys if same_name(known.name, name)]
-    registered = [known for known in keys if digest_of(known.fingerprint) in key.digests]
-    others = [known for known in named if known not in registered]
+    found, keys = key.found(task.account), task.account.ssh_keys()
+    others = [known for known in keys if same_name(known.name, name) and known not in found]
     if len(others) > task.options.replace:
-        raise Invalid(
-            f"another key named {name!r} is registered, with fingerprint {fingerprints(others)}; nothing was "
-            "done. Set replace: true to put this one in its place, if it is only one, or choose another name"
-        )
+        told = f"another key named {name!r} is registered, with fingerprint {fingerprints(others)}"
+        raise Invalid(f"{told}; nothing was done. Set replace: true, if it is only one, or give another name")
     removals = [removal(task, other) for other in others]
-    if registered:
-        if registered[0] not in named:
-            told = f"this key is registered as {registered[0].name!r}"
-            task.warn(f"{told}; the platform cannot rename keys, so the name stays")
-        return replace(as_it_is(registered[0]), steps=removals)
+    if found:
+        if not same_name(found[0].name, name):
+            task.warn(f"this key is registered as {found[0].name!r}; the platform cannot rename keys")
+        return replace(as_it_is(found[0]), steps=removals)
     facts = {"name": name, "label": key.comment or None, "fingerprint": key.fingerprint}
     expected = SshKey.model_construct(None, id=None, algorithm=key.algorithm, **facts)
-    plan = Plan(expected.as_dict(), before=to_diff(*others), after=to_diff(expected))
-    register = Change(
-        what=f"SSH key {name!r}",
-        route=r.SSH_KEY_ADD,
-        body={"name": composed(name), "publicKey": key.line},
-        shown=Registered(Account.ssh_keys, known=ids_of(keys), digests=key.digests),
-        unique=True,
-    )
+    plan = replace(as_it_is(expected), before=as_it_is(others[0]).before if others else {})
+    body = {"name": composed(name), "publicKey": key.line}
+    register = Change(what=f"SSH key {name!r}", route=r.SSH_KEY_ADD, body=body, shown=key, unique=True)
     summary = f"register SSH key {name!r} ({key.fingerprint})"
     plan.steps = [creation(summary, task, register, plan, as_it_is), *removals]
     return plan
@@ -116,17 +96,16 @@ def plan_absent(task: Task[SshKeyOptions], wanted: PublicKey | str | None) -> Pl
     if wanted is None and len(named) > 1:
         raise Invalid(f"{len(named)} keys are named {name!r}: {fingerprints(named)}. Name one by fingerprint")
     if found and name is not None and found[0] not in named:
-        raise Invalid(
-            f"the key is registered as {found[0].name!r} ({fingerprints(found)}), but the task says name "
-            f"{name!r}; nothing was done. Correct the key or the name, or leave the name out"
-        )
+        told = f"the key is registered as {found[0].name!r} ({fingerprints(found)})"
+        raise Invalid(f"{told}, but the task says name {name!r}; nothing was done. Correct or omit the name")
     if named and not found:
         given = wanted.fingerprint if isinstance(wanted, PublicKey) else wanted
         task.warn(
             f"SSH key {name!r} has fingerprint {fingerprints(named)}, not {given}, which no key has; nothing "
             "was removed, and it still opens SFTP. To remove it, give its own fingerprint"
         )
-    return Plan(result=None, steps=[removal(task, known) for known in found], before=to_diff(*found))
+    before = as_it_is(found[0]).before if found else {}
+    return Plan(result=None, steps=[removal(task, known) for known in found], before=before)
 
 
 def removal(task: Task[SshKeyOptions], key: SshKey) -> Step:
@@ -136,12 +115,8 @@ def removal(task: Task[SshKeyOptions], key: SshKey) -> Step:
 
 
 def as_it_is(key: SshKey) -> Plan:
-    return Plan(result=key.as_dict(), before=to_diff(key), after=to_diff(key))
-
-
-def to_diff(*keys: SshKey) -> dict[str, Any]:
-    """Return the first of some keys for the diff."""
-    return {"name": keys[0].name, "fingerprint": keys[0].fingerprint} if keys else {}
+    facts = {"name": key.name, "fingerprint": key.fingerprint}
+    return Plan(result=key.as_dict(), before=facts, after=facts)
 
 
 def fingerprints(keys: Sequence[SshKey]) -> str:

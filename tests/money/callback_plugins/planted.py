@@ -15,13 +15,11 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.commitments import (
-    BudgetGuard,
-    Notes,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
     ACCOUNT,
     Budget,
+    Guard,
+    Notes,
     read_budget,
 )
 
@@ -34,7 +32,7 @@ description:
   - E(PLANTED_DEFECT) is V(blind) for a guard that does not see what parallel tasks reserve, V(stale) for one
     that does not look again before the call, V(stingy) for one that takes limits for lower than they are.
 """
-GUARD = sys.modules[BudgetGuard.__module__]
+GUARD = sys.modules[Guard.__module__]
 COLLECTION = "ansible_collections.hosted.services.plugins."
 
 
@@ -74,7 +72,7 @@ def plant_staleness() -> None:
     def let_through(*given: Any) -> Iterator[None]:
         yield
 
-    put(BudgetGuard, "committing", let_through)
+    put(Guard, "committing", let_through)
 
 
 def plant_stinginess() -> None:

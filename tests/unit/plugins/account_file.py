@@ -28,7 +28,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
-from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.client import ABSENT, Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ServerFailure,
@@ -102,6 +102,8 @@ class AccountFile(Client):
         query: dict[str, Any] | None = None,
         body: Any = None,
         seconds: float | None = None,
+        *,
+        or_absent: bool = False,
     ) -> Any:
         """Answer a read.
 
@@ -123,6 +125,8 @@ class AccountFile(Client):
             pytest.fail(f"the account of the file has no answer to {asked}")
         if isinstance(answer, dict) and "message" in answer:
             message, status = f"{asked}: {answer['message']}", answer["status"]
+            if or_absent and status in (404, 410):
+                return ABSENT
             raise ServerFailure(message) if status >= 500 else error_for_status(message, status)
         if isinstance(answer, dict) and body != answer.get("asks", body):
             pytest.fail(f"{asked} is sent with {body}")

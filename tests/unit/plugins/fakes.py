@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from email.utils import formatdate
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import WAITING_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import NotFoundResponse
 from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
@@ -77,7 +79,9 @@ class Readable:
         return self.one(route, query=query, **ids)
 
     def if_any(self, route: Any, id: str) -> Any:
-        return self.one(route, id=id)
+        with suppress(NotFoundResponse):
+            return self.one(route, id=id)
+        return None
 
     def send(
         self, route: Any, *, query: Any = None, body: Any = None, commitment: Any = None, **ids: str

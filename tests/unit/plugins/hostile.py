@@ -159,7 +159,7 @@ class HostileClient(Client):
     def clone(self) -> Client:
         return self
 
-    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float, or_absent: bool) -> Any:
         self.left -= 1
         self.attempts_of_call += 1  # or the call would be made again until its deadline
         assert self.left > 0, "it would go on for ever"

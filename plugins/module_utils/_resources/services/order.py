@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from math import inf
 from typing import Any
 
 from ..._api import routes as r
@@ -325,8 +327,9 @@ class Ordering:
         self.body = quote_fields(options)
         self.run = run_process()
         """The process that waits for this task. An orphan has another one: its run was killed."""
-        self.cost = Cost(None, None)
-        """What was quoted, once it is."""
+        self.cost, home = Cost(None, None), (project.id, project.name) if project else (None, None)
+        self.commitment = Commitment("order", self.what, None, None, name, *home)
+        """Both as they were quoted, once they are."""
         self.listed: Sequence[ServiceSummary] = ()
         """The services of the account as they were last read."""
         self.id: str | None = None
@@ -349,7 +352,9 @@ class Ordering:
         with one_at_a_time(f"{ORDERING}{self.name}", f"ordering {self.what}"):
             appeared = self._find_existing()
             shown = {service.id for service in self.listed}
-            left = BILLED_SECONDS - journal.seconds_since(place, self.subject, shown)
+            orders = journal.opened(place, self.subject).values()
+            last = max((each.at for each in orders if each.id not in shown), default=-inf)
+            left = BILLED_SECONDS - max(0.0, time.time() - last)
             if appeared is None and left > 0:
                 task.warn(
                     f"an earlier order of {self.what} got no response, so the list of services is "
@@ -439,12 +444,6 @@ class Ordering:
                 f"perhaps by another run: {', '.join(others)}; each is billed. Delete the extra ones by id, "
                 "with state: absent"
             )
-
-    @property
-    def commitment(self) -> Commitment:
-        id, name = (self.project.id, self.project.name) if self.project else (None, None)
-        rate = self.cost.after
-        return Commitment("order", self.what, rate, name=self.name, project=id, project_name=name)
 
 
 def missing_service(task: Task[ServiceOptions], name: str) -> str:

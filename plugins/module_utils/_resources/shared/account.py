@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 from ..._api import models as m
 from ..._api import routes as r
 from ..._api.client import METRICS_PER_CALL, Client
-from ..._api.errors import HostedError, Interrupted, NotFoundResponse, Refused
+from ..._api.errors import HostedError, Interrupted, Refused
 from ..._api.values import ScanStatus, ServiceStatus
 from .identify import (
     Identifiable,
@@ -115,9 +115,7 @@ class Account:
 
     def service(self, id: str) -> m.Service | None:
         """Return a service in full form."""
-        found: m.Service | None = None
-        with suppress(NotFoundResponse):
-            found = self.reads.once(("service", id), lambda: self.client.one(r.SERVICE, id=id))
+        found = self.reads.once(("service", id), lambda: self.client.if_any(r.SERVICE, id=id))
         if found is None:  # it may be gone since the list was read
             self.reads.forget(SERVICES)
         return found

@@ -16,7 +16,7 @@ import os
 import pwd
 import secrets
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -89,13 +89,6 @@ def opened(base_url: str | None, subject: str) -> Opened:
     found = {record: record.read() for record in records}
     there = [(record, entry) for record, entry in found.items() if entry.at]  # others were closed meanwhile
     return dict(sorted(there, key=lambda pair: pair[1].at))
-
-
-def seconds_since(base_url: str | None, subject: str, shown: Collection[str] = ()) -> float:
-    """Return the age of the last call on a subject that is not among what is ``shown``; infinity for none."""
-    entries = opened(base_url, subject).values()
-    ages = (time.time() - entry.at for entry in entries if entry.id not in shown)
-    return min((max(0.0, age) for age in ages), default=float("inf"))
 
 
 def close(base_url: str | None, subject: str, *, but: Record[Entry] | None = None, age: float = 0.0) -> None:

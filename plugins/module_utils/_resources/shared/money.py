@@ -179,11 +179,6 @@ class Commitment:
         return self.kind in NEW
 
     @property
-    def since(self) -> Decimal | None:
-        """The rate before it; ``None`` if unknown."""
-        return Decimal(0) if self.kind in NEW else self.before
-
-    @property
     def forecast(self) -> Decimal | None:
         """The rate once it is done, as a result tells it; ``None`` if unknown."""
         return None if self.is_ceiling else self.monthly

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, get_args
 
 from ..._api.client import Client
 from ..._api.errors import OF_A_CALL, HostedError
@@ -95,12 +95,12 @@ class Effects:
             return None
         # What was ordered has its id once that is done.
         services = {made.id or self.facts.get("service_id") or made.key for made in self.moves}
-        first, last = self.moves[0], self.moves[-1]
-        if len(services) == 1 and planned.before == first.since:  # the price is that of this service alone
-            return replace(planned, after=last.forecast)
-        amounts = [planned.before]
-        for made in self.moves:
-            amounts += [made.forecast, None if made.since is None else -made.since]
+        # What is made by a move cost nothing before it.
+        since = [Decimal(0) if made.is_new else made.before for made in self.moves]
+        if len(services) == 1 and planned.before == since[0]:  # the price is that of this service alone
+            return replace(planned, after=self.moves[-1].forecast)
+        amounts = [planned.before, *(made.forecast for made in self.moves)]
+        amounts += [None if rate is None else -rate for rate in since]
         known = [amount for amount in amounts if amount is not None]
         return replace(planned, after=sum(known, Decimal(0)) if len(known) == len(amounts) else None)
 
@@ -300,6 +300,17 @@ class Plan:
         return [step.summary for step in self.steps if step.changes]
 
     @property
+    def needs(self) -> Mapping[Step, set[Step]]:
+        """The steps that each step needs: those that it names, or else the previous one."""
+        needs, last = dict[Step, set[Step]](), set[Step]()
+        for step in self.steps:
+            needs[step] = last if step.needs is None else set(step.needs)
+            if not needs[step] <= needs.keys():
+                raise ValueError(f"the step {step.summary!r} needs one that does not come before it")
+            last = {step}
+        return needs
+
+    @property
     def changed(self) -> bool:
         """Whether anything will change, as far as that is known."""
         return any(step.changes for step in self.steps)
@@ -356,7 +367,8 @@ class Resource(ABC, Generic[OwnOptions]):
     name: ClassVar[str]
     """That of its module and its file."""
 
-    options_type: ClassVar[type[Options]] = Options
+    read_options: ClassVar[staticmethod[[Mapping[str, Any]], Any]]
+    """Returns the typed options for arguments that Ansible has validated."""
     options: ClassVar[dict[str, Any]] = {}
     """The options in Ansible's form, those of the connection and of waiting excepted."""
     aliases: ClassVar[Mapping[str, str]] = {}
@@ -389,7 +401,7 @@ class Resource(ABC, Generic[OwnOptions]):
         spec, waiting = argument_spec_of(found), {each.name for each in fields(WaitOptions)}
         own = [each for each in fields(found) if each.name in spec and each.name not in waiting]
         read, targets = names_with(fields(found), "reads_file"), names_with(own, "names_target")
-        cls.options_type, cls.waits = found, issubclass(found, WaitOptions)
+        cls.read_options, cls.waits = staticmethod(partial(read_as, found)), issubclass(found, WaitOptions)
         cls.options = {each.name: spec[each.name] for each in own}
         cls.aliases = {alias: each.name for each in own for alias in each.metadata.get("aliases", ())}
         cls.selectors, cls.filled_options = names_with(own, "selects"), names_with(own, "filled")
@@ -400,10 +412,6 @@ class Resource(ABC, Generic[OwnOptions]):
         cls.carried_options = frozenset(each.name for each in fields(found) if is_carried(each.name))
         cls.paths = {name: name in read for name, entry in spec.items() if entry["type"] == "path"}
         converters_of(found)
-
-    def read_options(self, arguments: Mapping[str, Any]) -> OwnOptions:
-        """Return the typed options for arguments that Ansible has validated."""
-        return cast(OwnOptions, read_as(self.options_type, arguments))
 
     def works_on_host(self, given: Mapping[str, Any]) -> bool:
         """Tell whether a task works on the play's host: it selects nothing else."""
@@ -422,11 +430,11 @@ class Resource(ABC, Generic[OwnOptions]):
         return []
 
     def local_paths(self, arguments: Mapping[str, Any]) -> Mapping[str, bool]:
-        """Return :attr:`paths`, where other arguments decide which options are among them."""
-        return self.paths
+        """Return :attr:`paths`, where other arguments decide which options are among them.
 
-    def check_written(self, arguments: Mapping[str, Any]) -> None:
-        """Check what only the arguments as written show, such as the slash at the end of a relative path."""
+        It may refuse what only the arguments as written show, such as the slash at the end of a path.
+        """
+        return self.paths
 
     @abstractmethod
     def plan(self, task: Task[OwnOptions]) -> Plan:

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from ..._api.libraries import load_ssh_public_key, rsa
 from ..._api.models import SshKey
 from ..._api.text import PRIVATE_KEY
+from .account import Account
 from .task_errors import Invalid
 
 OPTIONS = r'(?:"(?:\\.|[^"\\])*"|[^\s"])+\s+'
 KEY = re.compile(rf"({OPTIONS})??(ssh-ed25519|ssh-rsa|ecdsa-sha2-\w+)\s+(\S+)\s*(.*)")
-"""Options as in a file of authorized keys, in which blanks and other keys may be quoted, the type, the key in
-base64, and a comment."""
+"""Options as in a file of authorized keys, which may quote other keys, the type, the key, and a comment."""
 
 
 @dataclass(frozen=True)
 class PublicKey:
-    """A key that the platform accepts: its parts, its SHA256 as OpenSSH prints it, and its digests."""
+    """A key that the platform accepts. As :class:`Shown`, the account has it, whatever its name."""
 
     algorithm: str
     comment: str
@@ -34,26 +34,23 @@ class PublicKey:
     digests: tuple[bytes, ...]
     """Its SHA256 and its MD5: which of them the platform shows is open (SSH key)."""
 
+    def found(self, account: Account) -> Sequence[SshKey]:
+        return [key for key in account.ssh_keys() if digest_of(key.fingerprint) in self.digests]
+
 
 def read_public_key(text: str, source: str = "public_key", *, skip_options: bool = False) -> PublicKey:
-    """Read a key as it stands in a public-key file. ``source`` says in messages where the text is from.
-
-    :raises Invalid: for what the platform does not accept. The text is never echoed: it may be a private key.
-    """
+    """Read a key as it stands in a public-key file. What is refused is never echoed: it may be private."""
     if PRIVATE_KEY in text:
         raise Invalid(f"{source} holds a private key; give the .pub file beside it. Nothing was sent")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) != 1:
         raise Invalid(f"{source} has {len(lines)} lines; a public key is one line")
     if not (parts := KEY.fullmatch(lines[0])):
-        accepted = "ssh-ed25519, ecdsa-sha2-* and ssh-rsa of 2048 bits or more"
-        raise Invalid(f"{source} is not of a type that the platform accepts; it accepts {accepted}")
+        raise Invalid(f"{source} is not of a type that the platform accepts (ssh-ed25519, ecdsa-sha2-*, rsa)")
     options, algorithm, data, comment = parts.groups()
     if options and not skip_options:
-        raise Invalid(
-            f"{source} has options in front of the key. The platform would drop them, and the key would open "
-            "all services without them; remove them to accept that"
-        )
+        way = "which the platform would drop: it would open all services. Remove them to accept that"
+        raise Invalid(f"{source} has options in front of the key, {way}")
     try:
         raw = base64.b64decode(data, validate=True)
         key = load_ssh_public_key(f"{algorithm} {data}".encode())
@@ -78,26 +75,16 @@ def digest_of(fingerprint: str | None) -> bytes:
 
 
 def keys_known_as(wanted: PublicKey | str, keys: Sequence[SshKey]) -> list[SshKey]:
-    """Return the keys that are this one, or have this fingerprint.
-
-    :raises Invalid: for a fingerprint that is none; or if none is found and one may be it: that must not pass
-        for absent, as it would go on opening SFTP.
-    """
+    """Return the keys that are this one. If only one may be, it is refused: it would go on opening SFTP."""
     if isinstance(wanted, str) and PRIVATE_KEY in wanted:
         raise Invalid("fingerprint holds a private key; give its fingerprint. Nothing was sent")
     digests = wanted.digests if isinstance(wanted, PublicKey) else [digest_of(wanted)]
     if not digests[0]:
-        raise Invalid(
-            f"fingerprint {wanted!r} is invalid or incomplete: SHA256 has 43 characters of base64 or 64 "
-            "hexadecimal digits, and MD5 has 32"
-        )
+        raise Invalid("fingerprint is invalid or incomplete: SHA256 has 43 letters or 64 digits, MD5 has 32")
     found = [key for key in keys if digest_of(key.fingerprint) in digests]
     for key in () if found else keys:
         if len(digest_of(key.fingerprint)) not in map(len, digests):
-            shown = f"the fingerprint {key.fingerprint!r}" if key.fingerprint else "no fingerprint"
-            raise Invalid(
-                "whether the key is registered is not known, and nothing was done: the platform shows "
-                f"{shown} for key {key.name!r}, which cannot be compared. Give the key itself; to remove "
-                f"{key.name!r}, give its name alone"
-            )
+            shown = f"the platform shows the fingerprint {key.fingerprint!r} for key {key.name!r}"
+            way = "which cannot be compared. Give the key itself, or that name alone"
+            raise Invalid(f"whether the key is registered is not known: {shown}, {way}")
     return found

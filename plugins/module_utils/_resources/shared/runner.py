@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count, pairwise
 from typing import Any
@@ -20,7 +20,7 @@ from .waiting import MOST_PARALLEL, Crew
 
 def apply_plan(plan: Plan, task: Task) -> None:
     """Apply a plan. The task's effects list what was done, even if this raises."""
-    needs = needs_of(plan.steps)
+    needs = plan.needs
     chain = all(before in needs[step] for before, step in pairwise(plan.steps))
     turns, ended = count(1), dict[Step, bool]()  # the steps that are over, and whether they may be built on
     try:
@@ -119,18 +119,6 @@ def note_failure(step: Step, error: HostedError, effects: Effects, wrote: bool) 
         effects.actions.append(step.summary)
         effects.begun.append(step.summary)
         effects.moves += moves
-
-
-def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:
-    """Return the steps that each step needs: those that it names, or else the previous one."""
-    needs: dict[Step, set[Step]] = {}
-    last: set[Step] = set()
-    for step in steps:
-        needs[step] = last if step.needs is None else set(step.needs)
-        if not needs[step] <= needs.keys():
-            raise ValueError(f"the step {step.summary!r} needs one that does not come before it")
-        last = {step}
-    return needs
 
 
 def rescued(steps: Iterable[Step], rescue: Callable[[HostedError], object]) -> list[Step]:

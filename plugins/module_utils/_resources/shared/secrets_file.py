@@ -73,10 +73,8 @@ def default_path(id: str) -> str:
 # --- Before the call --------------------------------------------------------------------------------
 
 
-def check_destination(path: str | None, option: str = "secrets_dest") -> None:
+def check_destination(path: str, option: str = "secrets_dest") -> None:
     """Check that a file can be written, before any secret exists."""
-    if path is None:
-        return
     check_path(option, path, of_file=True)
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
@@ -96,8 +94,10 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
 
 def check_folder(task: Task[SecretsOptions]) -> None:
     """Check the destination without writing anything, as in check mode."""
-    check_destination(task.options.secrets_dest, "secrets_dir" if task.composition.part else "secrets_dest")
-    path = os.path.abspath(task.options.secrets_dest or default_path("any"))
+    given = task.options.secrets_dest
+    if given is not None:
+        check_destination(given, "secrets_dir" if task.composition.part else "secrets_dest")
+    path = os.path.abspath(given or default_path("any"))
     for folder in (os.path.dirname(path), records_folder(journal.ENTRIES.folder)):
         nearest = folder
         while not os.path.lexists(nearest):
@@ -122,7 +122,8 @@ def unwritable_error(place: str, why: str) -> Invalid:
 def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterator[SecretWriter]:
     """Prove the place by a file of full size under the longest name in use, and note the call to come."""
     place = task.options.secrets_dest
-    check_destination(place)
+    if place is not None:
+        check_destination(place)
     trial = put_aside_path(os.path.abspath(place or default_path("any")))
     folder = os.path.dirname(trial)
     try:

@@ -54,7 +54,7 @@ class Answering(HostileClient):
         self.reply = Response(status, retry_after, body)
         self.called: r.Route[Any] | None = None
 
-    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float) -> Any:
+    def _attempt(self, route: r.Route[Any], url: str, body: Any, seconds: float, or_absent: bool) -> Any:
         self.attempts_of_call += 1
         self.called = route
         self.attempts_of_call += 1

@@ -182,15 +182,6 @@ def test_entries_of_an_age_are_closed() -> None:
     assert set(journal.opened(None, "service:db")) == {entries[-100], entries[50]}
 
 
-def test_the_last_call_counts_and_none_was_made_in_the_future() -> None:
-    assert journal.seconds_since(None, "service:db") == float("inf")
-    for age in (300, 50, 70):
-        entry_on("service:db", age)
-    assert 50 <= journal.seconds_since(None, "service:db") < 60
-    entry_on("service:db", -10)
-    assert journal.seconds_since(None, "service:db") == 0
-
-
 def test_an_entry_names_what_a_killed_run_left_in_the_folder(task: Task[Any], home: Path) -> None:
     """A run that is killed while it writes secrets leaves a file that has them, perhaps."""
     entry_on("service:db")

@@ -149,7 +149,6 @@ def notes(home: Path) -> list[Path]:
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_anything_is_ordered(tmp_path: Path) -> None:
-    secrets_file.check_destination(None)
     secrets_file.check_destination(str(tmp_path / "new.json"))
     with pytest.raises(Invalid, match="is a directory"):
         secrets_file.check_destination(str(tmp_path))

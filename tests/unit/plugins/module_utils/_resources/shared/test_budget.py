@@ -28,16 +28,13 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Whoami
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import commitments
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.commitments import (
-    DONE_SECONDS,
-    OPEN_SECONDS,
-    BudgetGuard,
-)
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import BudgetOptions
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import budget as budget_module
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import store
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
+    DONE_SECONDS,
+    OPEN_SECONDS,
     BudgetExceeded,
+    Guard,
     read_budget,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.journal import ENTRIES
@@ -82,8 +79,8 @@ def account() -> Account:
     return Account()
 
 
-def guard_of(account: Account, budget: Any, check_mode: bool = False, **options: Any) -> BudgetGuard:
-    return BudgetGuard(task_of(SERVICE, account, check_mode, name="web", budget=budget, **options))
+def guard_of(account: Account, budget: Any, check_mode: bool = False, **options: Any) -> Guard:
+    return Guard(task_of(SERVICE, account, check_mode, name="web", budget=budget, **options))
 
 
 def order(name: str = "new", monthly: str | None = "6", **more: Any) -> Commitment:
@@ -99,7 +96,7 @@ def gone(name: str) -> Commitment:
     return Commitment("deletion", f"service {name!r}", Decimal(0), id="svc", name=name)
 
 
-def commit(guard: BudgetGuard, commitment: Commitment, call: Callable[[], object] = lambda: None) -> None:
+def commit(guard: Guard, commitment: Commitment, call: Callable[[], object] = lambda: None) -> None:
     """Make a call, as a step does."""
     with guard.committing(guard.task.client, commitment):
         call()
@@ -117,18 +114,18 @@ def fail(error: Exception) -> Callable[..., Any]:
 LOSE = fail(Interrupted("lost"))
 
 
-def lose(guard: BudgetGuard, commitment: Commitment) -> None:
+def lose(guard: Guard, commitment: Commitment) -> None:
     """Make a call whose response is lost."""
     with pytest.raises(Interrupted):
         commit(guard, commitment, LOSE)
 
 
 def plan_of(*made: Commitment, **more: Any) -> Plan:
-    """Return a plan of commitments."""
+    """Return a plan of budget_module."""
     return Plan(None, [Step("step", bool, commitment=each) for each in made], **more)
 
 
-def refused(guard: BudgetGuard, *made: Commitment) -> str:
+def refused(guard: Guard, *made: Commitment) -> str:
     """Return why a plan of commitments is refused."""
     with pytest.raises(BudgetExceeded) as caught:
         guard.expect(plan_of(*made))
@@ -198,7 +195,7 @@ def test_a_refusal_gives_back_and_an_unknown_outcome_keeps(account: Account, tmp
 
 
 def test_others_wait_until_the_response(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commitments, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(budget_module, "LOCK_SECONDS", 0.01)
     other = guard_of(account, 20)
 
     def call() -> None:
@@ -326,7 +323,7 @@ def test_budgets_of_the_environment_hold_too(account: Account, monkeypatch: pyte
     monkeypatch.setenv("HOSTED_SERVICES_BUDGET", "{account: 5, run: 1}")
     [budget] = guard_of(account, {"account": 7, "run": "0.5"}).budgets.values()
     assert budget == read_budget({"account": 5, "run": "0.5"}, "budget")
-    assert not BudgetGuard(task_of(PROJECT, account, name="x")).budgets
+    assert not Guard(task_of(PROJECT, account, name="x")).budgets
     monkeypatch.setenv("HOSTED_SERVICES_BUDGET", "")
     with pytest.raises(Invalid, match="HOSTED_SERVICES_BUDGET is empty"):
         guard_of(account, 7)
@@ -483,13 +480,13 @@ def test_every_call_that_may_raise_the_rate_says_what_it_commits(monkeypatch: py
 
 
 def test_every_module_that_commits_has_a_budget() -> None:
-    with_budget = {name for name, each in RESOURCES.items() if issubclass(each.options_type, BudgetOptions)}
+    with_budget = {name for name, each in RESOURCES.items() if "budget" in each.options}
     assert with_budget == {
         *("app", "blueprint", "clone", "fleet", "recover", "relocate", "service", "sleep_plan")
     }
     names = [name for name, route in r.ROUTES.items() if route.commits]
     pattern = re.compile(rf"\br\.({'|'.join(names)})\b")
-    folder = Path(inspect.getfile(BudgetGuard)).parents[1]
+    folder = Path(inspect.getfile(Guard)).parents[1]
     found = {
         str(path.relative_to(folder)) for path in folder.rglob("*.py") if pattern.search(path.read_text())
     }
