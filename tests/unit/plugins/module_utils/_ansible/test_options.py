@@ -59,7 +59,8 @@ def validated(**given: Any) -> Options:
     spec = argument_spec(PROJECT)
     result = ModuleArgumentSpecValidator(spec, **PROJECT.rules).validate({"name": "x", **given})
     assert not result.error_messages
-    return PROJECT.read_options(result.validated_parameters)
+    options: Options = PROJECT.read_options(result.validated_parameters)
+    return options
 
 
 def test_every_option_of_the_connection_is_there_and_has_its_variable() -> None:

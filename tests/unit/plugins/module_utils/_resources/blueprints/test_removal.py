@@ -61,7 +61,9 @@ def prints(folder: Path, project: str = "shop", url: str = URL) -> dict[str, str
 
 
 def options(folder: Path, url: str = URL) -> BlueprintOptions:
-    return BLUEPRINT.read_options({"base_url": url, "state_dir": str(folder), "blueprint": {}})
+    given = {"base_url": url, "state_dir": str(folder), "blueprint": {}}
+    read: BlueprintOptions = BLUEPRINT.read_options(given)
+    return read
 
 
 def test_a_record_holds_each_field_and_none_of_its_values(tmp_path: Path) -> None:

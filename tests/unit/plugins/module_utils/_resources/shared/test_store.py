@@ -35,10 +35,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.recover
     RecoveryRecord,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
-    commitments,
-    order,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services import order
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     ACCESSES,
     Access,
@@ -49,6 +46,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     Offers,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
+    budget,
     relocation_record,
     run_memory,
     secrets_file,
@@ -97,7 +95,7 @@ KINDS: list[tuple[Kind[Any], Any]] = [
     (ACCESSES, {"svc_1": Access("ACTIVE", {"host": "a"}, 1.5)}),
     (order.ORDERED, order.Ordered("shop", "run_1", WRITTEN)),
     (ENTRIES, Entry("it", 1.0, commitment=COMMITTED, known=("svc_1",))),
-    (commitments.OF_RUN, commitments.OfRun({"a": Decimal("1.5")}, (COMMITTED,))),
+    (budget.OF_RUN, budget.OfRun({"a": Decimal("1.5")}, (COMMITTED,))),
     (run_memory.SAID, ["EUR"]),
     (run_memory.FORESEEN, {"web": ""}),
     (OWNERS, "ab12"),
