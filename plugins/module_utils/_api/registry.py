@@ -387,7 +387,7 @@ class RegistrySession:
             request = Request(method, url, None, sent, self._verify)
             response = self._transport.open(request, self._timeout, data, None if stream else MAX_ANSWER)
             if stream and response.status_code >= 300:  # as requests keeps what was read
-                response._content = next(response.iter_content(MAX_ANSWER), b"")  # noqa: SLF001
+                response._content = next(response.iter_content(MAX_ANSWER), b"")  # noqa: SLF001 - as requests
                 response.close()
             return response
 
