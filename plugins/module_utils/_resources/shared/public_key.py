@@ -80,7 +80,10 @@ def keys_known_as(wanted: PublicKey | str, keys: Sequence[SshKey]) -> list[SshKe
         raise Invalid("fingerprint holds a private key; give its fingerprint. Nothing was sent")
     digests = wanted.digests if isinstance(wanted, PublicKey) else [digest_of(wanted)]
     if not digests[0]:
-        raise Invalid("fingerprint is invalid or incomplete: SHA256 has 43 letters or 64 digits, MD5 has 32")
+        raise Invalid(
+            f"fingerprint {wanted!r} is invalid or incomplete: SHA256 has 43 characters of base64 or 64 "
+            "hexadecimal digits, and MD5 has 32"
+        )
     found = [key for key in keys if digest_of(key.fingerprint) in digests]
     for key in () if found else keys:
         if len(digest_of(key.fingerprint)) not in map(len, digests):
