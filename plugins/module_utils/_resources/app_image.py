@@ -101,10 +101,7 @@ class Layout:
         self.path = path
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Open a file by its path in the layout.
-
-        :raises NoSuchItem: if it does not exist.
-        """
+        """Open a file by its path in the layout; raises NoSuchItem if it does not exist."""
         raise NotImplementedError
 
     def damaged(self, reason: str) -> Invalid:
