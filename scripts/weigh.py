@@ -28,9 +28,9 @@ BUDGETS = {
     "plugins, lines": 44_550,
     "plugins, code lines": 24_620,
     "module_utils, files": 137,
-    "roles and playbooks, lines": 8_000,
+    "roles and playbooks, lines": 8_106,
     "unit tests, lines": 30_900,
-    "integration tests, lines": 21_280,
+    "integration tests, lines": 21_340,
     "other tests, lines": 7_010,
     "sandbox, lines": 10_420,
     "scripts, lines": 2_195,
@@ -47,9 +47,9 @@ BUDGETS = {
 JUDGES = ("attacks", "faults", "money", "calendars", "benchmarks")
 LINES = {
     "plugins, lines": (["plugins"], ["*.py"]),
-    "roles and playbooks, lines": (["roles", "playbooks"], ["*"]),
+    "roles and playbooks, lines": 8_106(["roles", "playbooks"], ["*"]),
     "unit tests, lines": (["tests/unit"], ["*.py"]),
-    "integration tests, lines": (["tests/integration"], ["*.py", "*.yml"]),
+    "integration tests, lines": 21_340(["tests/integration"], ["*.py", "*.yml"]),
     "other tests, lines": ([f"tests/{name}" for name in JUDGES], ["*.py"]),
     "sandbox, lines": (["tests/sandbox"], ["*.py"]),
     "scripts, lines": (["scripts"], ["*.py", "*.sh"]),
