@@ -337,11 +337,10 @@ def left_over(work: Work, id: str | None) -> dict[str, Any]:
         shown = suspended_since(work.task.account.service(id) if id else None)
         at, now = parse_moment(shown), parse_moment(since)
         since = str(shown) if at and now and at > now else since  # of the same second
-    ran = [each.app.id for each in work.dependents if each.app.id in work.record.running]
     return {
         "since": since,
         "keep_days": DEFAULT_DAYS if days is None else days,
-        "running": ran if id == work.old.id else [],
+        "running": work.dependents_that_ran() if id == work.old.id else [],
     }
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
@@ -18,7 +17,7 @@ from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.text import HIDDEN, counted, line_for_each
 from ..services.many_services import SomeFailed
-from ..shared.money import Cost, currency_of, format_amount, format_price
+from ..shared.money import Cost, currency_of, format_amount, format_price, sum_of
 from ..shared.options import shared_arguments
 from ..shared.plan import Branch, Effects, Expansion, Plan, Resource, Step, Task, union
 from ..shared.task_errors import Invalid
@@ -348,7 +347,3 @@ def with_label(label: str, state: Mapping[str, Any] | str) -> dict[str, Any]:
         line = f"{label} {name}"
         found |= with_label(line, value) if isinstance(value, Mapping) else {line: value}
     return found
-
-
-def sum_of(amounts: Iterable[Decimal | None]) -> Decimal:
-    return sum((amount for amount in amounts if amount is not None), Decimal(0))

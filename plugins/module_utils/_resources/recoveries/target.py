@@ -9,7 +9,6 @@ then on. So it gets the content of a copy once, and never again unless that is s
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -40,6 +39,7 @@ from ..shared.options import FilePath, option
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.run_memory import Run
+from ..shared.store import Record
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import current_time
 
@@ -255,8 +255,7 @@ class RecoveryRecord(MadeRecord):
         return touched and touched + IN_USE
 
     def forget(self) -> None:
-        with suppress(FileNotFoundError):
-            os.unlink(self.path)
+        Record(self.kind(), self.path).remove()
 
 
 @dataclass(frozen=True)

@@ -265,10 +265,11 @@ class Work:
 
         Once the service is relocated, those that refer to it no more are their owner's.
         """
-        before = self.record.running
-        if self.record.phase is not Phase.RELOCATED:
-            return before
-        return [each.app.id for each in self.dependents if each.app.id in before]
+        relocated = self.record.phase is Phase.RELOCATED
+        return self.dependents_that_ran() if relocated else self.record.running
+
+    def dependents_that_ran(self) -> list[str]:
+        return [each.app.id for each in self.dependents if each.app.id in self.record.running]
 
     def unpause(self, *, others: bool = False) -> list[Step]:
         """Return the steps that start what a run stopped, except what is gone or was suspended since."""

@@ -26,7 +26,7 @@ from ..._api.models import (
 from ..._api.values import BackupStatus, ServiceStatus
 from ..applications.releases import blocking
 from ..services.view import billed_rate
-from ..shared.money import currency_in, format_amount, from_cents, rate_from, to_decimal
+from ..shared.money import currency_in, format_amount, from_cents, rate_from, sum_of, to_decimal
 from ..shared.restore_points import newest_complete, parse_moment
 from ..shared.retention import RestorePoint
 from ..shared.time_zones import utc_text
@@ -167,17 +167,13 @@ def money_of(facts: Facts, rates: Rates, as_of: datetime, one_project: bool) -> 
         "balance": cents(overview.balance_cents),
         "days_left": overview.days_left_estimate,
         "runs_out_on": runs_out_on(overview.days_left_estimate, as_of),
-        "monthly": format_amount(total(rates.values())),
+        "monthly": format_amount(sum_of(rates.values())),
         "unpriced": [each.name for each in facts.services or () if rates[each.id] is None],
         "days": spend_by_day(facts),
         "complete": facts.projects is not None and all(p.id in facts.spends for p in facts.projects),
-        "total": format_amount(total(map(from_cents, shown))) if shown else None,
+        "total": format_amount(sum_of(map(from_cents, shown))) if shown else None,
         "top": cost_most(facts, rates),
     }
-
-
-def total(amounts: Iterable[Decimal | None]) -> Decimal:
-    return sum((amount for amount in amounts if amount is not None), Decimal(0))
 
 
 def spent_this_month(
@@ -195,7 +191,7 @@ def spent_this_month(
     wanted = [first + timedelta(days=number) for number in range((today - first).days + 1)]
     if any(day not in shown for day in wanted):
         return None
-    return total(shown[day] for day in wanted)
+    return sum_of(shown[day] for day in wanted)
 
 
 def forecast(so_far: Decimal | None, rates: Rates, as_of: datetime) -> dict[str, Any]:
@@ -207,7 +203,7 @@ def forecast(so_far: Decimal | None, rates: Rates, as_of: datetime) -> dict[str,
     first = as_of.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     end = (first + timedelta(days=32)).replace(day=1)
     left = Decimal(int((end - as_of).total_seconds())) / 3600
-    rate = total(rates.values())
+    rate = sum_of(rates.values())
     rest = rate * left / HOURS_A_MONTH
     amount = None if so_far is None else to_cents(so_far + rest)
     return {
@@ -234,7 +230,7 @@ def spend_by_day(facts: Facts) -> list[dict[str, Any]]:
     return [
         {
             "date": day.isoformat(),
-            "amount": format_amount(total(amounts.values())),
+            "amount": format_amount(sum_of(amounts.values())),
             "projects": [{"id": id, "amount": format_amount(amounts[id])} for id in amounts],
         }
         for day, amounts in sorted(by_day.items())
@@ -292,7 +288,7 @@ def savings_of(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
         return None
     known = [to_decimal(plan["saved"]) for plan in plans]
     return {
-        "saved": format_amount(total(known)),
+        "saved": format_amount(sum_of(known)),
         "complete": None not in known,
         "plans": sorted(plans, key=lambda plan: str(plan["plan"])),
     }

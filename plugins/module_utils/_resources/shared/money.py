@@ -71,6 +71,11 @@ def currency_in(wallet: Wallet) -> str | None:
     return text if fits and not any(each.isdigit() or each == " " for each in text) else None
 
 
+def sum_of(amounts: Iterable[Decimal | None]) -> Decimal:
+    """Return the sum of those amounts that are known."""
+    return sum((amount for amount in amounts if amount is not None), Decimal(0))
+
+
 def add_currency_units(value: Any) -> Any:
     """Return data with ``balance: "12.50"`` next to ``balance_cents: 1250``. Millicents win over cents."""
     if isinstance(value, list):
