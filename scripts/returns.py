@@ -37,9 +37,23 @@ def documented(line: str) -> dict[str, Any]:
     return field
 
 
+def sample_of(shape: str) -> dict[str, Any]:
+    """Return a sample of all fields of a shape, null where a field has none."""
+    fields = {name: documented(line) for name, line in shapes()[shape].items()}
+    inner = {name: line.split(" | ")[0].rpartition(" of ")[2] for name, line in shapes()[shape].items()}
+    return {
+        name: sample_of(inner[name]) if field["type"] == "dict" else field.get("sample")
+        for name, field in fields.items()
+    }
+
+
 def block(found: re.Match[str]) -> str:
-    """Return a block with the fields that it names, or with all of its shape."""
+    """Return a block with the fields that it names, with a sample, or with all fields of its shape."""
     indent, name, chosen = found.groups()
+    if chosen == " sample":
+        sample = {"sample": sample_of(name)}
+        text = yaml.safe_dump(sample, sort_keys=False, default_flow_style=None, width=90)
+        return textwrap.indent(f"# generated: {name}{chosen}\n{text}# generated end", indent)
     fields = {each: documented(shapes()[name][each]) for each in chosen.split() or shapes()[name]}
     if not indent:
         fields = {each: {**field, "returned": "success"} for each, field in fields.items()}

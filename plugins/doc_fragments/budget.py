@@ -12,12 +12,9 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   budget:
-    description:
-      - The most that all services may cost in a month, in currency units. What would raise the running rate
-        above it is refused, in check mode too. An amount is the limit of the account. A mapping has
-        C(account), C(projects) (limits by id or name) and C(run) (the most that one run may add).
-      - C(hosted_budget), C(hosted_held_budget), E(HOSTED_SERVICES_BUDGET) and the inventory file set limits
-        as well. All of them hold. See the guide to costs.
+    description: The most that all services may cost in a month, in currency units, or a mapping of
+      C(account), C(projects) (limits by id or name) and C(run) (the most that one run may add). What would
+      exceed it is refused, in check mode too. Limits set elsewhere hold as well. See the guide to budgets.
     type: raw
 """
 

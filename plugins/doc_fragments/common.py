@@ -38,21 +38,21 @@ attributes:
 author:
   - hosted.services contributors (@hosted-services)
 notes:
-  - An option that identifies, narrows or limits what the task touches must have a value if it is set. Null,
-    empty and blank values are errors. Use C(omit) to leave an option out.
+  - An option that identifies, narrows or limits what the task touches must not be null, empty or blank. Use
+    C(omit) to leave it out.
   - A connection option that is not set comes from C(module_defaults), the C(environment) of the task, the
-    variables of the host, such as C(hosted_services_url), or the environment of ansible-playbook, in this
-    order. See the guide to the inventory.
-  - The task runs inside the controller, so it needs no Python on the host, and C(become) has no effect. With
-    C(async), or if C(delegate_to) names a host whose connection is not local, it runs on that host, which
-    then needs the libraries. Set the variable C(hosted_in_process) to V(false) to run it as an ordinary
-      module.
-  - A file to read is searched for as by C(ansible.builtin.copy), in C(files/) first. A relative path of a
-    file to write, or from the environment, is relative to the playbook's folder.
-  - Fingerprints, locks, and secrets for which no file is set are in C(~/.ansible/hosted_services), or in the
-    folder that the environment variable E(HOSTED_SERVICES_HOME) names.
-  - Long operations report their progress to a terminal every ten seconds. Set the variable
-    C(hosted_progress_interval) to another number of seconds, or to V(0) to turn this off.
+    variables of the host (C(hosted_services_url), C(hosted_services_token) or C(hosted_services_token_file),
+    and what its inventory sets), or the environment of ansible-playbook, in this order. A host's token goes
+    to the host's platform only.
+  - The task runs inside the controller, without Python on the host, and C(become) has no effect. With
+    C(async), or if C(delegate_to) names a host whose connection is not local, or if the variable
+    C(hosted_in_process) is V(false), it runs as an ordinary module, where the libraries have to be installed.
+  - A file to read is searched for as by C(ansible.builtin.copy). A relative path of a file to write, or from
+    the environment, is relative to the playbook's folder.
+  - Locks, records, and secrets for which no file is set are in C(~/.ansible/hosted_services), or in the
+    folder that E(HOSTED_SERVICES_HOME) names.
+  - Long operations report their progress to a terminal every ten seconds, or as often as the variable
+    C(hosted_progress_interval) says, in seconds. V(0) turns this off.
 """
     )
 
@@ -68,7 +68,7 @@ options:
     type: float
     default: 600.0
   wait_interval:
-    description: Longest pause between two checks, in seconds. Pauses are shorter at first.
+    description: Longest pause between two checks, in seconds.
     type: float
     default: 5.0
 """
@@ -126,8 +126,7 @@ options:
     type: path
   known_hosts:
     description: File of the known keys of SFTP servers, in OpenSSH format. If not set, C(~/.ssh/known_hosts).
-      The key of an unknown server is accepted and added, but not in check mode. Another key for a known
-      server is refused.
+      The key of an unknown server is added outside of check mode. Another key for a known server is refused.
     type: path
 """
 
@@ -135,13 +134,13 @@ options:
     SECRETS = r"""
 options:
   secrets_dest:
-    description: File for the secrets that the platform generates and shows only once, with mode 0600. It is
-      proved to be writable first, and an existing file is renamed. If neither this nor O(return_secrets) is
-      set, a file in C(hosted_services/secrets) in Ansible's home, and a warning says so.
+    description: File for the secrets that the platform generates and shows only once, with mode 0600. An
+      existing one is renamed. If neither this nor O(return_secrets) is set, a file in
+      C(hosted_services/secrets) in Ansible's home, and a warning says so.
     type: path
   return_secrets:
-    description: Whether to return the generated secrets in the result. Set C(no_log) on the task. Without
-      O(secrets_dest), they are not kept on disk after the task.
+    description: Whether to return the generated secrets in the result, with C(no_log) on the task. Without
+      O(secrets_dest), they are not kept on disk.
     type: bool
     default: false
 """

@@ -12,19 +12,13 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   base_url:
-    description:
-      - Address of the platform's API, such as V(https://api.example.com). Plain V(http), which sends the
-        token unencrypted, is refused except for this machine and O(allow_http_hosts).
-      - If not set, it comes from the host variable C(hosted_services_url), from C(hosted_url), which the
-        P(hosted.services.inventory#inventory) inventory sets, or else from E(HOSTED_SERVICES_URL).
+    description: Address of the platform's API, such as V(https://api.example.com). Plain V(http) is refused
+      except for this machine and O(allow_http_hosts). If not set, E(HOSTED_SERVICES_URL).
     type: str
   token:
-    description:
-      - API token. Most routes require scope C(FULL); application routes also accept C(REGISTRY). Mutually
-        exclusive with O(token_file). Use C(omit) to leave out the one that C(module_defaults) sets.
-      - If neither is set, it comes from the host variable C(hosted_services_token) or
-        C(hosted_services_token_file), from the inventory of the host, or else from E(HOSTED_SERVICES_TOKEN).
-        If the task sets another platform than the host's, the token of the host is not used.
+    description: API token. Most routes require scope C(FULL); application routes also accept C(REGISTRY).
+      Mutually exclusive with O(token_file); use C(omit) to leave out the one that C(module_defaults) sets. If
+      neither is set, E(HOSTED_SERVICES_TOKEN).
     type: str
   token_file:
     description: File with the API token on a single line. On the controller, it can be encrypted with
@@ -50,12 +44,12 @@ options:
     type: path
   timeout:
     description: Deadline for a call to the platform with its retries, in seconds, also as
-      E(HOSTED_SERVICES_TIMEOUT). Calls that last until the work is done, such as a deployment, have longer.
+      E(HOSTED_SERVICES_TIMEOUT). Calls that last until the work is done have longer.
     type: float
     default: 60.0
   retries:
-    description: How many times to retry a failed call, if that is safe, also as E(HOSTED_SERVICES_RETRIES).
-      An order that may have reached the platform is never sent again.
+    description: How many times to retry a failed call that is safe to send again, also as
+      E(HOSTED_SERVICES_RETRIES).
     type: int
     default: 5
   allow_http_hosts:

@@ -166,34 +166,29 @@ cost:
       description: Id of the service. Null if it does not exist yet.
       type: str
     project:
-      description: Name of the project that the service is ordered in or deleted from. Null if the task names none.
+      description: Name of the project that the service is ordered in or deleted from, if the task names one.
       type: str
+      sample: games
     balance:
       description: The balance, if a quote shows it.
       type: str
+      sample: '12.50'
     min_balance:
       description: The minimum balance that the order requires, if a quote shows it.
       type: str
+      sample: '0.36'
     days_covered:
       description: How many days the balance covers, if a quote shows it.
       type: int
+      sample: 34
     lines:
-      description: The lines of the quote.
+      description: The lines of the quote, with the monthly price of each in currency units.
       type: list
       elements: dict
-      contains:
-        label:
-          description: Name of the part.
-          type: str
-          sample: Memory
-        detail:
-          description: Details, as readable text.
-          type: str
-          sample: 4 GB
-        monthly:
-          description: Its monthly price, in currency units.
-          type: str
-          sample: '4.24'
+      sample:
+      - label: Memory
+        detail: 4 GB
+        monthly: '4.24'
     # generated end
 # generated: actions
 actions:

@@ -10,15 +10,15 @@ module: service
 short_description: Order, change, start, stop and delete services
 version_added: 1.0.0
 description:
-  - Brings a service to the desired state, and orders a missing one. It may be a game server, an application, a
-    database, an instance, a machine or a bucket.
+  - Brings a game server, application, database, instance, machine or bucket to the desired state, and orders a missing
+    one.
   - Requests a quote before every order, and refuses one that the balance does not cover for a day. Never sends an order
     twice, even if the response is lost.
-  - Changes only what differs. The rules of the platform are checked before anything is sent, in check mode too.
+  - Changes only what differs. Checks the platform's rules before it sends anything, in check mode too.
 options:
   id:
-    description: Id of the service. On a host of the P(hosted.services.inventory#inventory) inventory, neither this nor
-      O(name) is needed, but to delete the service of the host, set this to C({{ hosted_service_id }}).
+    description: Id of the service. On a host of the P(hosted.services.inventory#inventory) inventory, the default is
+      the service of the host, except for O(state=absent), which needs C({{ hosted_service_id }}).
     type: str
   name:
     description: Name of the service, at most 80 characters. If several services have it, the task fails and lists their
@@ -37,10 +37,10 @@ options:
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   state:
     description:
-      - V(present) ensures that the service exists with its settings. Does not start or stop it.
-      - V(started) starts it and waits until it runs. Resumes a suspended one, which is then billed in full.
+      - V(present) ensures that the service exists with its settings, and neither starts nor stops it.
+      - V(started) starts it, waits until it runs, and resumes a suspended one, which is then billed in full.
       - V(stopped) requests a clean stop, V(killed) an immediate one. A suspended service counts as stopped.
-      - V(restarted) restarts it every time, and starts a stopped one. Refused for a suspended one.
+      - V(restarted) restarts it every time, starts a stopped one, and refuses a suspended one.
       - V(suspended) stops it. Only its storage is billed.
       - V(resumed) puts a suspended service back into service, billed in full. The platform decides whether it starts.
       - V(absent) permanently deletes it with its disk. See O(delete_backups) and O(keep_copy).
@@ -57,24 +57,22 @@ options:
     description: Size of the service. An order needs all three values, or O(preset); later, set only what changes. CPU
       and memory change while the service runs. A disk can only grow. Free and suspended services cannot be resized.
   variables:
-    description: Settings for the order of this product. Never shown. They have no effect on an existing service, and
-      the task warns.
+    description: Settings for the order of this product. Never shown. They do not change an existing service.
     type: dict
   options:
-    description: Options for the order of this product. They have no effect on an existing service.
+    description: Options for the order of this product. They do not change an existing service.
   public:
     description: Whether the service can be reached from the Internet. A change restarts a running service.
     type: bool
   command:
-    description: Command line that the container is launched with. An empty string restores the original. A change takes
-      effect at the next start from stop, such as with O(state=restarted).
+    description: Command line that launches the container. An empty string restores the original. A change takes effect
+      at the next start from stop, such as with O(state=restarted).
     type: str
   max_monthly:
     description: Maximum price per month, in currency units, such as V(12.50). What costs more is not ordered, resumed
-      or resized. A service that already costs more is not changed, and the task warns.
+      or resized. The task warns of a service that costs more already.
   resume:
-    description: Whether O(state=started) may resume a suspended service. If false, such a service is not changed at
-      all, and the task warns.
+    description: Whether O(state=started) may resume a suspended service. If not, the task warns and changes nothing.
     type: bool
     default: true
   delete_backups:
@@ -83,17 +81,13 @@ options:
     type: bool
     default: false
   keep_copy:
-    description:
-      - Folder on the controller to copy the service to before O(state=absent) deletes it, as files over SFTP or a dump
-        of its database. Each copy gets its own folder, which you alone can read, and is compared with the service. On
-        any doubt, nothing is deleted. Stop what writes to the service first.
-      - Not copied are backups, snapshots, images, environments, and further databases on the same server.
-      - Refused for a service that is not V(ACTIVE), that has neither files nor a database, or whose database cannot be
-        dumped from here. See the guide to backups.
+    description: Folder on the controller to copy the service to before O(state=absent) deletes it, as files over SFTP
+      or a dump of its database. Each copy gets a folder of its own, and is compared with the service. On any doubt,
+      nothing is deleted. Stop what writes to the service first.
     type: path
   allow_duplicate_name:
-    description: Whether to order a service even if the one last ordered by this name for O(project) is now in the
-      default project, where services of a deleted project go. To move it back instead, set O(id) and O(new_project).
+    description: Whether to order a service even if the one last ordered by this name for O(project) is in the default
+      project now, where services of a deleted project go. To move that back, set O(id) and O(new_project).
     type: bool
     default: false
 extends_documentation_fragment:
@@ -106,6 +100,10 @@ extends_documentation_fragment:
   - hosted.services.common.secrets
   - hosted.services.common.sftp_login
   - hosted.services.common.state_dir
+notes:
+  - O(keep_copy) copies no backups, snapshots, images, environments or further databases on the same server. It refuses
+    a service that is not V(ACTIVE), that has neither files nor a database, or whose database cannot be dumped from
+    here.
 attributes:
   idempotent:
     support: partial
@@ -163,11 +161,25 @@ EXAMPLES = r"""
     state: resumed
     max_monthly: 15
 
-- name: Delete it with all of its backups
+- name: Order a database, and keep its generated password in a file that only you can read
+  hosted.services.service:
+    name: accounts
+    project: games
+    product: postgresql
+    host: node-paris-1
+    preset: small
+    secrets_dest: "{{ playbook_dir }}/secrets/accounts.json"
+  register: database
+
+- name: Move it to another project
+  hosted.services.service:
+    id: "{{ database.service.id }}"
+    new_project: shared
+
+- name: Delete a server that has no backups; refuse if it may have any
   hosted.services.service:
     name: survival
     state: absent
-    delete_backups: true
 
 - name: Delete it, and keep its files on a disk of your own
   hosted.services.service:
@@ -181,244 +193,65 @@ EXAMPLES = r"""
   ansible.builtin.debug:
     msg: "{{ deleted.copy.files }} files are in {{ deleted.copy.path }}"
   when: deleted.copy is defined  # it was there
+
+- name: Delete it with all of its backups
+  hosted.services.service:
+    name: survival
+    state: absent
+    delete_backups: true
 """
 
 RETURN = r"""
 service:
-  description: The service, or null if it is absent. In check mode, the expected result.
+  description: The service, or null if it is absent. In check mode, the expected result. As
+    M(hosted.services.service_info) returns it, and C(pending_restart), the changes that wait for its next start from
+    stop, V(command) or V(network), as far as this controller knows.
   returned: success
   type: dict
-  contains:
-    # generated: full_service
-    id:
-      description: Id of the service. Null in check mode if it would be ordered.
-      type: str
-      sample: svc_8c1d
-    name:
-      description: Name of the service.
-      type: str
-      sample: survival
-    family:
-      description: Family of the service.
-      type: str
-      sample: GAME
-    status:
-      description: Administrative status of the service, such as V(ACTIVE) or V(SUSPENDED).
-      type: str
-      sample: ACTIVE
-    address:
-      description: Host and port of the service. May be null.
-      type: str
-      sample: 203.0.113.10:25565
-    product:
-      description: The ordered product.
-      type: dict
-      contains:
-        slug:
-          description: Slug of the product.
-          type: str
-          sample: minecraft
-        name:
-          description: Name of the product.
-          type: str
-          sample: Minecraft server
-        short_name:
-          description: Short name of the product.
-          type: str
-          sample: Minecraft
-    runtime:
-      description: Edition of the product. May be null.
-      type: dict
-      contains:
-        id:
-          description: Id of the edition.
-          type: str
-          sample: runtime-paper
-        slug:
-          description: Slug of the edition.
-          type: str
-          sample: paper
-        name:
-          description: Name of the edition.
-          type: str
-          sample: Paper
-    host:
-      description: Node that runs the service.
-      type: dict
-      contains:
-        id:
-          description: Id of the node.
-          type: str
-          sample: node-paris-1
-        label:
-          description: Name of the node.
-          type: str
-          sample: Paris 1
-        location_label:
-          description: Location of the node.
-          type: str
-          sample: Paris, France
-    dimensions:
-      description: Size of the service.
-      type: dict
-      contains:
-        cpu_cores:
-          description: Number of vCPUs.
-          type: int
-          sample: 2
-        ram_gb:
-          description: Memory in GB.
-          type: int
-          sample: 4
-        storage_gb:
-          description: Disk in GB.
-          type: int
-          sample: 20
-    project_id:
-      description: Id of the project that the service belongs to.
-      type: str
-      sample: prj_4f2a
-    capabilities:
-      description: Features that the service offers now.
-      type: list
-      elements: str
-      sample:
-      - console
-      - powerSignals
-      - suspension
-    failure_reason:
-      description: Why the creation failed. Null if it did not.
-      type: str
-    pricing:
-      description: Price of the service. In check mode, amounts that cannot be known are null.
-      type: dict
-      contains:
-        monthly_millicents:
-          description: Monthly rate in service, in millicents; 1000 millicents are one currency unit.
-          type: int
-          sample: 10740
-        storage_monthly_millicents:
-          description: Monthly rate while suspended, in millicents.
-          type: int
-          sample: 1700
-        billed_monthly_millicents:
-          description: Monthly rate that is billed now, in millicents.
-          type: int
-          sample: 10740
-        monthly_cents:
-          description: Monthly rate while in service, in cents.
-          type: int
-          sample: 1074
-        min_balance_cents:
-          description: Balance that is required, in cents.
-          type: int
-          sample: 36
-        hourly_label:
-          description: Hourly rate, as readable text.
-          type: str
-          sample: 0.0147 EUR
-        is_free:
-          description: Whether the service is free.
-          type: bool
-        free_expires_at:
-          description: Until when the service is free, in UTC. Null if no date is shown. The platform does not show
-            what happens then.
-          type: str
-    dates:
-      description: When the service was created, suspended and deleted.
-      type: dict
-      contains:
-        created_at:
-          description: When the service was created, in UTC.
-          type: str
-          sample: '2026-11-20T08:15:30.000Z'
-        suspended_at:
-          description: When the service was suspended, in UTC. Null if it is not.
-          type: str
-        deleted_at:
-          description: When the service was deleted, in UTC. Null if it is not.
-          type: str
-    maintenance:
-      description: As the platform sends it.
-      type: raw
-    panel_url:
-      description: As the platform sends it.
-      type: raw
-    # generated end
-    state:
-      description: State of the container. Null if it was not read, or if the node cannot be reached.
-      type: str
-    pending_restart:
-      description: Changes that wait for the next start from stop, V(command) or V(network) (O(public)), as far as this
-        controller knows. O(state=restarted) puts them into effect.
-      type: list
-      elements: str
+  # generated: kept_up_service sample
+  sample:
+    id: svc_8c1d
+    name: survival
+    family: GAME
+    status: ACTIVE
+    address: 203.0.113.10:25565
+    product: {slug: minecraft, name: Minecraft server, short_name: Minecraft}
+    runtime: {id: runtime-paper, slug: paper, name: Paper}
+    host: {id: node-paris-1, label: Paris 1, location_label: 'Paris, France'}
+    dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
+    project_id: prj_4f2a
+    capabilities: [console, powerSignals, suspension]
+    failure_reason: null
+    pricing: {monthly_millicents: 10740, storage_monthly_millicents: 1700, billed_monthly_millicents: 10740,
+      monthly_cents: 1074, min_balance_cents: 36, hourly_label: 0.0147 EUR, is_free: null, free_expires_at: null}
+    dates: {created_at: '2026-11-20T08:15:30.000Z', suspended_at: null, deleted_at: null}
+    maintenance: null
+    panel_url: null
+    state: running
+    pending_restart: []
+  # generated end
 cost:
-  description: Effect on the monthly price, in currency units. If the task failed, the effect of what was done.
+  description: Effect on the monthly price, in currency units, before and after the whole task. Amounts are null if they
+    are not known. If the task failed, the effect of what was done. The moves are V(order), V(resize), V(suspend),
+    V(resume) or V(delete). An order has what its quote shows as well.
   returned: if the price changes
   type: dict
-  contains:
-    # generated: cost
-    monthly_before:
-      description: The rate that is billed before the change. Null if it is not known.
-      type: str
-      sample: '0.00'
-    monthly_after:
-      description: The rate that is billed after the whole task. Null if it cannot be known.
-      type: str
-      sample: '10.74'
-    monthly_change:
-      description: The difference.
-      type: str
-      sample: '10.74'
-    currency:
-      description: Currency of the amounts. Null if this token cannot read it.
-      type: str
-      sample: EUR
-    moves:
-      description: The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume)
-        or V(delete). If the task failed, those that were made or may have been made.
-      type: list
-      elements: str
-      sample:
-      - order
-    service:
-      description: Name of the service.
-      type: str
-      sample: survival
-    service_id:
-      description: Id of the service. Null if it does not exist yet.
-      type: str
-    project:
-      description: Name of the project that the service is ordered in or deleted from. Null if the task names none.
-      type: str
-    balance:
-      description: The balance, if a quote shows it.
-      type: str
-    min_balance:
-      description: The minimum balance that the order requires, if a quote shows it.
-      type: str
-    days_covered:
-      description: How many days the balance covers, if a quote shows it.
-      type: int
+  # generated: cost sample
+  sample:
+    monthly_before: '0.00'
+    monthly_after: '10.74'
+    monthly_change: '10.74'
+    currency: EUR
+    moves: [order]
+    service: survival
+    service_id: null
+    project: games
+    balance: '12.50'
+    min_balance: '0.36'
+    days_covered: 34
     lines:
-      description: The lines of the quote.
-      type: list
-      elements: dict
-      contains:
-        label:
-          description: Name of the part.
-          type: str
-          sample: Memory
-        detail:
-          description: Details, as readable text.
-          type: str
-          sample: 4 GB
-        monthly:
-          description: Its monthly price, in currency units.
-          type: str
-          sample: '4.24'
-    # generated end
+    - {label: Memory, detail: 4 GB, monthly: '4.24'}
+  # generated end
 # generated: actions
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.
@@ -459,8 +292,8 @@ service_id:
   type: str
   sample: svc_8c1d
 namesakes:
-  description: Ids of services with the same name, ordered at the same time, or because of which the order was refused.
-    All of them are billed.
+  description: Ids of other services of this name that came up with the order, or kept it from being sent. All are
+    billed.
   returned: if there are any
   type: list
   elements: str

@@ -81,7 +81,7 @@ OPEN = {
     "snapshot": {"services.vanished"},
 }
 """Documented dictionaries whose keys are not: the user or the platform chooses them, or the documentation
-of a module or of a role has them. Any other has to name its keys."""
+of a module or of a role has them. Any other has to name its keys, or to have them in its sample."""
 TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int": (int,),
@@ -147,8 +147,15 @@ class Comparison:
         for item in items:
             if isinstance(value, list) and item is not None and not is_of_type(item, elements):
                 self.mistakes.add(f"{path} has elements of type {elements}, and holds {item!r}")
-            elif "contains" in key and isinstance(item, dict):
-                self._compare(item, key["contains"], f"{path}.")
+            elif isinstance(item, dict) and path not in OPEN.get(self.module, ()):
+                self._compare(item, key.get("contains") or sampled(key), f"{path}.")
+
+
+def sampled(key: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys that the sample of a dictionary has, or of a list of them."""
+    sample = key.get("sample")
+    first = sample[0] if isinstance(sample, list) and sample else sample
+    return {name: {"type": "raw", "sample": value} for name, value in dict(first or {}).items()}
 
 
 def is_of_type(value: Any, kind: str) -> bool:
@@ -168,5 +175,5 @@ def open_dictionaries(keys: Mapping[str, Any], prefix: str = "") -> Iterator[str
     for name, key in keys.items():
         if "contains" in key:
             yield from open_dictionaries(key["contains"], f"{prefix}{name}.")
-        elif "dict" in (key["type"], key.get("elements")):
+        elif "dict" in (key["type"], key.get("elements")) and not sampled(key):
             yield f"{prefix}{name}"
