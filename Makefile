@@ -35,13 +35,15 @@ demo: install ## install the collection, start a sandbox and run the quickstart 
 	@ANSIBLE_COLLECTIONS_PATH="$(CURDIR)/$(BUILD)/installed" PYTHONPATH="$(CURDIR)/tests/sandbox" python tests/demo.py
 
 .PHONY: sandbox
-sandbox: dev ## run the sandbox in the foreground
+PORT := 8080
+sandbox: dev ## run the sandbox in the foreground, on PORT=8080 and the three after it
 	@echo "To use it, in another shell:"
 	@echo
-	@echo "  source $(CURDIR)/$(BUILD)/environment"
-	@echo "  export HOSTED_SERVICES_HOME=$(CURDIR)/$(BUILD)/sandbox # apart from the records of real accounts"
+	@printf '  source %q\n' "$(CURDIR)/$(BUILD)/environment"
+	@printf '  export HOSTED_SERVICES_HOME=%q # apart from the records of real accounts\n' "$(CURDIR)/$(BUILD)/sandbox"
 	@echo
-	@exec python -m hosted_sandbox --port 8080 --control-port 8081 --sftp-port 8022 --registry-port 8083
+	@exec python -m hosted_sandbox --port $(PORT) --control-port $$(($(PORT) + 1)) --sftp-port $$(($(PORT) + 2)) \
+	  --registry-port $$(($(PORT) + 3))
 
 # --- test it ---------------------------------------------------------------------------------------------
 
@@ -67,13 +69,14 @@ affected: dev ## the tests that concern what changed since main (BASE=..., LIST=
 # --- write it --------------------------------------------------------------------------------------------
 
 .PHONY: module
-module: dev ## write the files of a new module (NAME=webhook); failing tests name what is left to do
-	@python scripts/new_module.py "$(NAME)"
+module: dev ## write the files of a new module (NAME=webhook KIND=on_service); failing tests name what is left to do
+	@python scripts/new_module.py "$(NAME)" --kind "$(or $(KIND),plain)"
 	@python scripts/returns.py
 
 .PHONY: documents
 documents: dev ## renew what is generated: schemas, shared return values, docs/sandbox, docs/coverage.md, packages
-	@for document in sandbox_documents schemas returns architecture; do python scripts/$$document.py; done
+	@python -m hosted_sandbox.gaps > docs/sandbox/gaps.md
+	@for document in schemas returns architecture; do python scripts/$$document.py; done
 	@python -m integration.coverage
 
 .PHONY: pictures

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the files of a new module: `make module NAME=webhook`.
+"""Write the files of a new module: `make module NAME=webhook`, for one on a service with KIND=on_service.
 
 A name that ends in `_info` makes a module that only reads. Lines to complete are marked TODO, and
 `test_conventions.py` lists each mark by file and line. Existing files are never overwritten.
@@ -43,14 +43,14 @@ options:
     {required}
 extends_documentation_fragment:
 {fragment}  - hosted.services.common
-seealso:
+{on_service}seealso:
   - module: hosted.services.TODO
 """
 
 EXAMPLES = r"""
 - name: TODO
   hosted.services.{name}:
-    name: example
+    {service}name: example
 """
 
 RETURN = r"""
@@ -94,12 +94,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .shared.options import Options, {declaration}
+{imports}{declaration}
 from .shared.plan import Plan, Resource, Task
 
 
 @dataclass(frozen=True, kw_only=True)
-class {class_name}Options(Options):
+class {class_name}Options({base}):
     """TODO: its options. Those that identify, narrow or limit what the task touches have selects=True."""
 
     name: {option}
@@ -112,7 +112,7 @@ class {class_name}Resource(Resource[{class_name}Options]):
 
     def plan(self, task: Task[{class_name}Options]) -> Plan:
         """TODO: return {returned}."""
-        return Plan(result=None)
+        {plan}
 
 
 {constant} = {class_name}Resource()
@@ -120,7 +120,7 @@ class {class_name}Resource(Resource[{class_name}Options]):
 PLANS = """\
 {license}---
 # tests/unit/plugins/test_plans.py explains the keys.
-options: {{name: example}}
+options: {{{inline}name: example}}
 cases:
   TODO say what holds:
     steps: []
@@ -130,7 +130,7 @@ TARGET = """\
 # tests/integration/test_targets.py explains the turns.
 - name: TODO
   hosted.services.{name}:
-    name: example
+    {service}name: example
   loop: [said, done, again] # TODO: for a module that only reads, no loop
   register: turns
 
@@ -143,16 +143,16 @@ CASES = """\
 {license}---
 # tests/cases.py explains the keys.
 sample_args:
-  - {{name: a}} # TODO: one for each way through the code
+  - {{{inline}name: a}} # TODO: one for each way through the code
 {writing}"""
 WRITING = """\
 
 selectors:
-  TODO: {name: example}
+  TODO: {{{inline}name: example}}
 
 faults:
   - what: TODO
-    options: {name: example}
+    options: {{{inline}name: example}}
     # creates: ROUTE, if it creates something
 """
 
@@ -169,7 +169,27 @@ OPTIONAL = {
 }
 
 
-def files(name: str) -> dict[str, str]:
+PLAIN = {
+    "on_service": "",
+    "service": "",
+    "inline": "",
+    "imports": "from .shared.options import Options, ",
+    "base": "Options",
+    "plan": "return Plan(result=None)",
+}
+ON_SERVICE = {
+    "on_service": "  - hosted.services.on_service\n",
+    "service": "service: survival\n    ",
+    "inline": "service: survival, ",
+    "imports": "from .services.on_service import OnServiceOptions, resolve_service\n"
+    "from .shared.options import ",
+    "base": "OnServiceOptions",
+    "plan": 'service = resolve_service(task)\n        return Plan(result={"service_id": service.id})',
+}
+KINDS = {"plain": PLAIN, "on_service": ON_SERVICE}
+
+
+def files(name: str, kind: str = "plain") -> dict[str, str]:
     """Return the files of a module by path, in which lines to complete are marked."""
     reads = name.endswith("_info")
     words = {
@@ -185,9 +205,10 @@ def files(name: str) -> dict[str, str]:
         "dash": "- " * reads,
         "fragment": "  - hosted.services.common.info_attributes\n" * reads,
         "actions": ACTIONS * (not reads),
-        "writing": WRITING * (not reads),
+        "writing": WRITING.format(**KINDS[kind]) * (not reads),
         "returned": "what was read" if reads else "the state before, the state after and the steps",
         **(OPTIONAL if reads else REQUIRED),
+        **KINDS[kind],
     }
     templates = {
         f"plugins/module_utils/_resources/{name}.py": RESOURCE,
@@ -218,14 +239,14 @@ def with_row(readme: str, name: str) -> str:
     return readme.replace(inventory, f"| {family.replace('_', ' ')}s | `{name}` |\n{inventory}")
 
 
-def write(name: str, root: Path = ROOT) -> list[str]:
+def write(name: str, kind: str = "plain", root: Path = ROOT) -> list[str]:
     """Write the files of a module and return their paths.
 
     :raises SystemExit: if the name is invalid or one of the files exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
         sys.exit(f"{name!r} is no name for a module: use lower case and underscores, such as api_token")
-    written = files(name)
+    written = files(name, kind)
     there = [path for path in written if (root / path).exists()]
     if there:
         sys.exit(f"nothing was written, these files exist: {', '.join(there)}")
@@ -243,7 +264,9 @@ def main() -> None:
     """Write the files of the module that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name")
-    for path in write(parser.parse_args().name):
+    parser.add_argument("--kind", choices=KINDS, default="plain")
+    chosen = parser.parse_args()
+    for path in write(chosen.name, chosen.kind):
         print(path)
     print("\nCONTRIBUTING.md (Add a module) says what comes next.")
 

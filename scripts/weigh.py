@@ -32,7 +32,7 @@ BUDGETS = {
     "unit tests, lines": 30_900,
     "integration tests, lines": 21_340,
     "other tests, lines": 7_010,
-    "sandbox, lines": 10_420,
+    "sandbox, lines": 10_445,
     "scripts, lines": 2_195,
     "docs, lines": 5_480,
     "changelog fragments, files": 1,

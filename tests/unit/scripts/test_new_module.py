@@ -24,11 +24,11 @@ from cases import KEYS
 
 pytestmark = pytest.mark.night
 
-NAMES = ["webhook", "api_token_info"]
+KINDS = {"webhook": "plain", "api_token_info": "plain", "firewall_rule": "on_service"}
 RESOURCES = "plugins/module_utils/_resources"
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=KINDS)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -39,7 +39,7 @@ def root(tmp_path: Path, name: str) -> Path:
     (tmp_path / "meta").mkdir()
     for path in ("meta/runtime.yml", "README.md", "pyproject.toml"):
         shutil.copy(ROOT / path, tmp_path / path)
-    new_module.write(name, tmp_path)
+    new_module.write(name, KINDS[name], tmp_path)
     return tmp_path
 
 
@@ -66,11 +66,12 @@ def documentation(root: Path, name: str, variable: str) -> Any:
 def test_the_resource_agrees_with_its_documentation(root: Path, name: str, resource: Resource) -> None:
     documented = documentation(root, name, "DOCUMENTATION")["options"]["name"]
     assert resource.name == name
-    assert resource.selectors == {"name"}
+    on_service = {"service", "project", "family"} if KINDS[name] == "on_service" else set()
+    assert resource.selectors == {"name"} | on_service
     assert resource.options["name"].get("required", False) == documented.get("required", False)
     assert resource.result_key in documentation(root, name, "RETURN")
     (task,) = documentation(root, name, "EXAMPLES")
-    assert task[f"hosted.services.{name}"].keys() == {"name"}
+    assert task[f"hosted.services.{name}"].keys() == {"name", *(on_service & {"service"})}
 
 
 def test_it_is_entered_everywhere(root: Path, name: str) -> None:
@@ -106,12 +107,12 @@ def test_nothing_is_overwritten(root: Path, name: str) -> None:
     resource = root / RESOURCES / f"{name}.py"
     resource.write_text("mine")
     with pytest.raises(SystemExit, match="nothing was written"):
-        new_module.write(name, root)
+        new_module.write(name, root=root)
     assert resource.read_text() == "mine"
 
 
 @pytest.mark.parametrize("wrong", ["", "WebHook", "web-hook", "../x", "_x", "x_"])
 def test_a_name_that_is_no_noun_s_is_refused(wrong: str, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="no name for a module"):
-        new_module.write(wrong, tmp_path)
+        new_module.write(wrong, root=tmp_path)
     assert list(tmp_path.iterdir()) == []
