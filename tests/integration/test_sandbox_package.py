@@ -24,7 +24,7 @@ from integration.test_sandbox_role import free_ports
 
 pytestmark = pytest.mark.night
 
-GUIDE = REPOSITORY / "docs" / "guides" / "testing-your-playbooks.md"
+GUIDES = [REPOSITORY / "docs" / "guides" / name for name in ("testing-your-playbooks.md", "sandbox.md")]
 GUIDE_SECONDS = 1800
 SOURCES = REPOSITORY / "tests" / "sandbox"
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
@@ -122,9 +122,9 @@ def stop_all(text: str) -> None:
             )
 
 
-def test_every_line_of_the_guide(tmp_path: Path, surroundings: dict[str, str], tarball: Path) -> None:
+def test_every_line_of_the_guides(tmp_path: Path, surroundings: dict[str, str], tarball: Path) -> None:
     pytest.importorskip("ensurepip")
-    text = on_free_ports(GUIDE.read_text())
+    text = on_free_ports("\n".join(guide.read_text() for guide in GUIDES))
     folder = tmp_path / "project"
     for name, content in named_files(text).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
