@@ -80,6 +80,21 @@ EXAMPLES = r"""
     name: acme-shop
     family: APP
     state: absent
+
+- name: Create one for each part of a shop
+  hosted.services.app:
+    slug: "acme-{{ item }}"
+    project: web
+  loop: [shop, mailer, search]
+
+- name: Create one, and register what the platform knows of it
+  hosted.services.app:
+    slug: acme-shop
+  register: shop
+
+- name: Show its address
+  ansible.builtin.debug:
+    msg: "{{ shop.app.address }}"
 """
 
 RETURN = r"""

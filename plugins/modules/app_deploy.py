@@ -115,6 +115,26 @@ EXAMPLES = r"""
   hosted.services.app_deploy:
     slug: acme-shop
     tag: "1.3.2"
+
+- name: See in check mode what runs now, and what would be deployed
+  hosted.services.app_deploy:
+    slug: acme-shop
+    tag: "1.4.0"
+  check_mode: true
+  diff: true
+
+- name: Restart it with its current environment
+  hosted.services.app_deploy:
+    slug: acme-shop
+    tag: "1.4.0"
+    force: true
+
+- name: Wait ten minutes for a large image, and return a hundred lines of its log if it does not start
+  hosted.services.app_deploy:
+    slug: acme-shop
+    tag: "1.4.0"
+    wait_timeout: 600
+    log_lines: 100
 """
 
 RETURN = r"""

@@ -67,6 +67,21 @@ EXAMPLES = r"""
     tag: "1.4.0"
     digest: "{{ pushed_digest }}"
     fail_on: [blocked, failed, critical]
+
+- name: Report every vulnerability, and fail for none
+  hosted.services.app_release:
+    slug: acme-shop
+    tag: "1.4.0"
+    digest: "{{ pushed_digest }}"
+    fail_on: []
+
+- name: See in check mode whether the image that was pushed before the play is in the registry
+  hosted.services.app_release:
+    slug: acme-shop
+    tag: "1.4.0"
+    digest: "{{ pushed_digest }}"
+    pushed: true
+  check_mode: true
 """
 
 RETURN = r"""

@@ -69,6 +69,26 @@ EXAMPLES = r"""
     service: survival
     name: before-upgrade
     state: absent
+
+- name: Back up every game server, and wait for each for up to an hour
+  hosted.services.backup:
+    family: GAME
+    name: "nightly-{{ now(utc=true, fmt='%Y-%m-%d') }}"
+    wait_timeout: 3600
+
+- name: Begin a backup, and do not wait for it
+  hosted.services.backup:
+    service: survival
+    name: before-event
+    wait: false
+
+- name: See in check mode what a restore would overwrite
+  hosted.services.backup:
+    service: survival
+    name: before-upgrade
+    state: restored
+    confirm: true
+  check_mode: true
 """
 
 RETURN = r"""

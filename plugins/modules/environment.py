@@ -81,6 +81,24 @@ EXAMPLES = r"""
   hosted.services.environment:
     slug: acme-shop
     clear: true
+
+- name: See in check mode which variables differ; secret values are not shown
+  hosted.services.environment:
+    slug: acme-shop
+    variables:
+      LOG_LEVEL: debug
+      WORKERS: "4"
+      DATABASE_URL: ${db.URL}
+    secret_variables:
+      SESSION_KEY: "{{ vault_session_key }}"
+  check_mode: true
+  diff: true
+
+- name: Write the same environment again, because somebody changed it by hand
+  hosted.services.environment:
+    slug: acme-shop
+    variables: "{{ shop_variables }}"
+    force: true
 """
 
 RETURN = r"""

@@ -57,6 +57,16 @@ EXAMPLES = r"""
     name: game-servers
     state: absent
     force: true
+
+- name: Rename one, also if somebody has renamed it meanwhile
+  hosted.services.project:
+    id: prj_4f2a
+    name: game-servers
+
+- name: Delete it only if it has no services
+  hosted.services.project:
+    name: game-servers
+    state: absent
 """
 
 RETURN = r"""

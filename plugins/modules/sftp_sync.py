@@ -153,6 +153,31 @@ EXAMPLES = r"""
     src: files/server.properties
     dest: server.properties
     checksum: true
+
+- name: See in check mode what a mirror would delete
+  hosted.services.sftp_sync:
+    service: survival
+    src: files/plugins
+    dest: plugins
+    delete: true
+  check_mode: true
+  diff: true
+
+- name: Send the site, each file readable and each folder open to all
+  hosted.services.sftp_sync:
+    service: site
+    src: build
+    dest: public
+    file_mode: "0644"
+    directory_mode: "0755"
+
+- name: Fetch the configuration alone
+  hosted.services.sftp_sync:
+    service: survival
+    direction: pull
+    src: .
+    dest: /srv/archive/settings
+    include: ["*.properties", "*.yml"]
 """
 
 RETURN = r"""

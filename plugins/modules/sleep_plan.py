@@ -177,11 +177,11 @@ EXAMPLES = r"""
   hosted.services.sleep_plan:
     name: weekend
     family: GAME
-    awake:
+    awake: &weekend
       - days: [fri]
         from: "18:00"
       - days: [sat, sun]
-    not_while_busy:
+    not_while_busy: &busy
       traffic_kib_per_second: 20
       at_most: 180
 
@@ -189,8 +189,8 @@ EXAMPLES = r"""
   hosted.services.sleep_plan:
     name: weekend
     family: GAME
-    awake:
-      - days: [sat, sun]
+    awake: *weekend
+    not_while_busy: *busy
     keep_awake:
       services: [survival]
       until: "23:30"

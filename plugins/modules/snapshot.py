@@ -61,6 +61,25 @@ EXAMPLES = r"""
     name: before-upgrade
     state: rolled_back
     confirm: true
+
+- name: Take one of every machine in a project
+  hosted.services.snapshot:
+    project: compute
+    name: before-upgrade
+
+- name: Roll back although newer snapshots exist, which may be deleted
+  hosted.services.snapshot:
+    service: worker
+    name: before-upgrade
+    state: rolled_back
+    discard_newer: true
+    confirm: true
+
+- name: Delete it
+  hosted.services.snapshot:
+    service: worker
+    name: before-upgrade
+    state: absent
 """
 
 RETURN = r"""

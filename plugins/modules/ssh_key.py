@@ -63,6 +63,17 @@ EXAMPLES = r"""
   hosted.services.ssh_key:
     fingerprint: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
     state: absent
+
+- name: Register the keys of a team
+  hosted.services.ssh_key:
+    name: "{{ item | basename | splitext | first }}"
+    public_key_file: "{{ item }}"
+  loop: "{{ query('ansible.builtin.fileglob', 'keys/*.pub') }}"
+
+- name: Remove a key by its name
+  hosted.services.ssh_key:
+    name: deploy
+    state: absent
 """
 
 RETURN = r"""
