@@ -25,6 +25,9 @@ def shapes() -> dict[str, dict[str, str]]:
 
 def documented(line: str) -> dict[str, Any]:
     """Return a field as RETURN has it."""
+    if " | " not in line:
+        shape, _dot, name = line.partition(".")
+        return documented(shapes()[shape][name])
     kind, description, *sample = line.split(" | ")
     outer, _of, inner = kind.partition(" of ")
     field: dict[str, Any] = {"description": description, "type": outer}

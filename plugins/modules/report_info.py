@@ -105,10 +105,11 @@ report:
   returned: success
   type: dict
   contains:
+    # generated: report
     as_of:
       description: The moment of the report, in UTC.
       type: str
-      sample: "2026-11-02T09:30:00Z"
+      sample: '2026-11-02T09:30:00Z'
     project:
       description: The project of the report. Null for the whole account.
       type: str
@@ -121,7 +122,6 @@ report:
       type: list
       elements: dict
       contains:
-        # generated: full_service id name family status address project_id failure_reason
         id:
           description: Id of the service. Null in check mode if it would be ordered.
           type: str
@@ -149,8 +149,6 @@ report:
         failure_reason:
           description: Why the creation failed. Null if it did not.
           type: str
-        # generated end
-        # generated: neighbor
         state:
           description: State of the container. Null if it is not known.
           type: str
@@ -158,8 +156,6 @@ report:
         alias:
           description: Name by which its neighbors reach it.
           type: str
-        # generated end
-        # generated: pricing is_free free_expires_at
         is_free:
           description: Whether the service is free.
           type: bool
@@ -167,8 +163,6 @@ report:
           description: Until when the service is free, in UTC. Null if no date is shown. The platform does not show
             what happens then.
           type: str
-        # generated end
-        # generated: dates created_at suspended_at
         created_at:
           description: When the service was created, in UTC.
           type: str
@@ -176,7 +170,6 @@ report:
         suspended_at:
           description: When the service was suspended, in UTC. Null if it is not.
           type: str
-        # generated end
         product:
           description: Name of its product.
           type: str
@@ -204,7 +197,6 @@ report:
       type: list
       elements: dict
       contains:
-        # generated: project id name
         id:
           description: Id of the project. Null in check mode if it would be created.
           type: str
@@ -213,7 +205,6 @@ report:
           description: Name of the project.
           type: str
           sample: games
-        # generated end
         service_ids:
           description: Ids of its services.
           type: list
@@ -254,7 +245,6 @@ report:
               type: list
               elements: dict
               contains:
-                # generated: service id name
                 id:
                   description: Id of the service. Null in check mode if it would be ordered.
                   type: str
@@ -263,7 +253,6 @@ report:
                   description: Name of the service.
                   type: str
                   sample: survival
-                # generated end
                 amount:
                   description: Its cost.
                   type: str
@@ -340,12 +329,10 @@ report:
               type: list
               elements: dict
               contains:
-                # generated: project id
                 id:
                   description: Id of the project. Null in check mode if it would be created.
                   type: str
                   sample: prj_4f2a
-                # generated end
                 amount:
                   description: Its cost.
                   type: str
@@ -360,7 +347,6 @@ report:
           type: list
           elements: dict
           contains:
-            # generated: service id name
             id:
               description: Id of the service. Null in check mode if it would be ordered.
               type: str
@@ -369,7 +355,6 @@ report:
               description: Name of the service.
               type: str
               sample: survival
-            # generated end
             project:
               description: Name of its project.
               type: str
@@ -425,7 +410,6 @@ report:
           type: list
           elements: dict
           contains:
-            # generated: service id name
             id:
               description: Id of the service. Null in check mode if it would be ordered.
               type: str
@@ -434,7 +418,6 @@ report:
               description: Name of the service.
               type: str
               sample: survival
-            # generated end
             freshness:
               description: V(fresh), V(stale), or V(none) if it has no good backup.
               type: str
@@ -505,13 +488,10 @@ report:
       type: list
       elements: dict
       contains:
-        # generated: full_service project_id
         project_id:
           description: Id of the project that the service belongs to.
           type: str
           sample: prj_4f2a
-        # generated end
-        # generated: app id slug status platform digest released_at scan_status
         id:
           description: Id of the application. Null in check mode if it would be created.
           type: str
@@ -540,7 +520,6 @@ report:
           description: Scan verdict on the release in service.
           type: str
           sample: PASSED
-        # generated end
         tag:
           description: Tag of the release in service.
           type: str
@@ -552,7 +531,6 @@ report:
           type: list
           elements: dict
           contains:
-            # generated: declared
             tag:
               description: Tag of the release.
               type: str
@@ -576,7 +554,6 @@ report:
             in_service:
               description: Whether its image is in service.
               type: bool
-            # generated end
             age_days:
               description: Whole days since it was declared.
               type: int
@@ -586,7 +563,6 @@ report:
               sample:
                 critical: 1
                 high: 0
-            # generated: scan blocking
             blocking:
               description: Vulnerabilities that block the release.
               type: list
@@ -615,7 +591,6 @@ report:
                 reason:
                   description: Why it blocks the release. Null if it does not.
                   type: str
-            # generated end
         note:
           description: Why releases may be missing.
           type: str
@@ -625,9 +600,9 @@ report:
       elements: dict
       contains:
         kind:
-          description: V(balance), V(failed), V(awaiting_admin), V(blocked_in_service), V(blocked_release),
-            V(no_backup), V(stale_backup), V(failed_backup), V(free_ends), V(disk), V(stopped_billed), V(drift),
-            V(not_compared), V(unknown_key), V(unused_key) or V(drill).
+          description: V(balance), V(failed), V(awaiting_admin), V(blocked_in_service), V(blocked_release), V(no_backup),
+            V(stale_backup), V(failed_backup), V(free_ends), V(disk), V(stopped_billed), V(drift), V(not_compared),
+            V(unknown_key), V(unused_key) or V(drill).
           type: str
         level:
           description: V(critical), V(warning) or V(notice).
@@ -654,10 +629,10 @@ report:
       type: dict
       contains:
         costs_most:
-          description: First service of RV(report.money.top). If that is empty, the one with the highest rate, or null.
+          description: First service of RV(report.money.top). If that is empty, the one with the highest rate, or
+            null.
           type: dict
           contains:
-            # generated: service id name
             id:
               description: Id of the service. Null in check mode if it would be ordered.
               type: str
@@ -666,10 +641,8 @@ report:
               description: Name of the service.
               type: str
               sample: survival
-            # generated end
             project:
-              description: Name of its project.
-              returned: if RV(report.money.top) is not empty
+              description: Name of its project. Absent if RV(report.money.top) is empty.
               type: str
             amount:
               description: Its cost. Null if that is unknown.
@@ -711,12 +684,10 @@ report:
           description: The service with the most references to it. Null if none are known.
           type: dict
           contains:
-            # generated: service id
             id:
               description: Id of the service. Null in check mode if it would be ordered.
               type: str
               sample: svc_8c1d
-            # generated end
             by_ids:
               description: Ids of the services that refer to it.
               type: list
@@ -736,7 +707,7 @@ report:
         at:
           description: When, by the clock of this machine, in UTC.
           type: str
-          sample: "2026-11-02T09:12:41Z"
+          sample: '2026-11-02T09:12:41Z'
         who:
           description: User and machine that ran Ansible.
           type: str
@@ -759,7 +730,7 @@ report:
         monthly_after:
           description: Monthly rate afterwards.
           type: str
-          sample: "9.60"
+          sample: '9.60'
     unread:
       description: What could not be read.
       type: list
@@ -777,6 +748,7 @@ report:
         reason:
           description: Why it could not be read.
           type: str
+    # generated end
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
