@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The client of the platform's API: it makes the calls of :mod:`routes`, and retries them where that is safe.
-
-It takes and returns :mod:`models` and raises the errors of :mod:`errors`. Where the specification does not
-show the response of a write, read the object again.
-"""
+"""The client of the platform's API: it makes the calls of :mod:`routes`, and retries where that is safe."""
 
 from __future__ import annotations
 
@@ -15,7 +11,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial, partialmethod
 from itertools import islice, takewhile
-from operator import attrgetter
 from typing import Any, ClassVar, Final, TypeVar
 
 from . import errors, responses
@@ -39,10 +34,9 @@ M = TypeVar("M", bound=m.Model)
 
 @dataclass(eq=False)
 class Client:
-    """Calls the platform. Ids and names are strings; an amount is in the unit that its field's name ends in.
+    """Calls the platform. Not thread-safe; give each thread a :meth:`clone`.
 
-    Not thread-safe; give each thread a :meth:`clone`. All methods raise :class:`HostedError`; its subclasses
-    tell whether the platform acted on the call.
+    All methods raise :class:`HostedError`; its subclasses tell whether the platform acted on the call.
     """
 
     connection: Connection
@@ -67,10 +61,9 @@ class Client:
     attempts_of_call: int = 0
     """The number of requests that the last call took, retries included."""
 
-    account_key = property(attrgetter("connection.account_key"))
-
-    def __post_init__(self) -> None:
-        tell_secrets([self.connection.token])
+    @property
+    def account_key(self) -> str:
+        return self.connection.account_key
 
     @property
     def last_call_was_retried(self) -> bool:
@@ -88,7 +81,6 @@ class Client:
         self.transport.close()
 
     def redact(self, said: str) -> str:
-        """Return a message without the secrets in it."""
         return (self.redactor or Redactor([self.connection.token]))(said)
 
     # --- Sending ----------------------------------------------------------------------------------
@@ -106,7 +98,6 @@ class Client:
         """Make a call; return the JSON of its response, ``None`` if its body is empty.
 
         :param ids: the values of the path's placeholders.
-        :param query: without what is null.
         :param seconds: the deadline of the call with all its attempts; by default, the connection's.
         """
         if route.commits and commitment is None:
@@ -204,21 +195,14 @@ class Client:
 
     def pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
         """Yield the items of all pages: bare arrays, or objects with ``items`` and maybe ``nextCursor``."""
-        query, seen = dict(query or {}), set()
-        count, begun, wrong = (
-            0,
-            self.received_bytes,
-            f"the list does not end after {MAX_PAGES} pages; stopped",
-        )
+        query, seen, count, begun = dict(query or {}), set(), 0, self.received_bytes
+        wrong = f"the list does not end after {MAX_PAGES} pages; stopped"
         for _page in range(MAX_PAGES):
             cursor, items = None, self.call(route, ids, query)
             if isinstance(items, dict):
                 cursor, items = items.get("nextCursor"), items.get("items")
             if not isinstance(items, list):
                 wrong = f"expected a list of items, got {describe_type(items)}"
-                break
-            if not isinstance(cursor, (str, int, type(None))):
-                wrong = f"expected nextCursor to be a string, got {describe_type(cursor)}"
                 break
             count += len(items)
             if count > MAX_ENTRIES or self.received_bytes - begun > MAX_LIST:
@@ -227,11 +211,11 @@ class Client:
             yield from [responses.read_model(route, route.answer.model, item) for item in items]
             if cursor in (None, ""):
                 return
-            if cursor in seen:
+            query["cursor"] = str(cursor)
+            if query["cursor"] in seen:
                 wrong = f"the platform repeats the cursor {cursor!r}; stopped"
                 break
-            seen.add(cursor)
-            query["cursor"] = cursor
+            seen.add(query["cursor"])
         raise errors.UnexpectedAnswer(f"{route}: {wrong}")
 
     # --- Calls ------------------------------------------------------------------------------------
@@ -251,9 +235,7 @@ class Client:
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
         """Return the scan report of a release; ``None`` if there is none.
 
-        The platform delays its response while the scan runs, and the deadline may pass first.
-
-        :raises Interrupted: if it does.
+        :raises Interrupted: if the deadline passes first: the response is delayed while the scan runs.
         """
         return self.if_any(r.RELEASE_SCAN, slug=slug, tag=tag, seconds=seconds)
 
@@ -283,7 +265,6 @@ class Client:
         return list(islice(newer, limit))
 
     def usage(self, id: str, days: int | None = None) -> m.Usage:
-        """Return the spend of a service over the last ``days`` days; 30 by default (Limits)."""
         return self.one(r.USAGE, query={"range": days}, id=id)
 
     def billed_totals(self, id: str, hour: str, day: str, week: str, month: str) -> m.BilledTotals:
@@ -292,11 +273,9 @@ class Client:
         return self.one(r.BILLED_TOTALS, query=query, id=id)
 
     def entries(self, route: r.Route[r.Entries[m.Entry]]) -> list[dict[str, Any]]:
-        """Return the entries of a list whose fields are not shown, as undocumented JSON."""
         return [entry.model_extra or {} for entry in self.pages(route)]
 
     def statement(self, period: str) -> Any:
-        """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
         return self.send(r.STATEMENT, period=period)
 
     def database_rows(self, id: str, schema: str, table: str, page: int = 0) -> m.QueryResult:

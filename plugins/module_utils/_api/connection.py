@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from .errors import ConfigurationError
+from .text import tell_secrets
 
 MAX_TIMEOUT = 24 * 60 * 60
 UNCHECKED = (
@@ -31,8 +32,6 @@ class Connection:
 
     ``timeout`` is the deadline of a call with all its retries, in seconds. ``caller`` names the module or
     plugin in the ``User-Agent`` header, for readers of the platform's log.
-
-    :raises ConfigurationError: if a setting is invalid, or would send the token unencrypted.
     """
 
     base_url: str
@@ -58,6 +57,7 @@ class Connection:
         url = check_base_url(self.base_url, self.allow_http_hosts)
         if not TOKEN.fullmatch(self.token):
             raise ConfigurationError(fault_of_token(self.token))
+        tell_secrets([self.token])
         # Here, because requests would show the token in its error.
         if not HEADER_NAME.fullmatch(self.auth_header):
             raise ConfigurationError(

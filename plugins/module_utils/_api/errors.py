@@ -1,15 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The exceptions that a call raises. Their class tells whether the platform acted:
-
-* :class:`ConfigurationError`: nothing was sent. No retry helps until the settings change.
-* :class:`NotSent`: the platform did not act. The call can be retried.
-* :class:`CallOutcomeUnknown`: the platform may have acted. Read its state before a retry.
-* :class:`Refused`: the platform answered with an error and did not act; on an earlier attempt of the same
-  call it may have, if ``effect_unknown`` is true.
-* :class:`UnexpectedAnswer`: the platform answered with success, but not as the specification shows.
-"""
+"""The errors of calls: their classes tell whether the platform acted."""
 
 from __future__ import annotations
 
@@ -24,14 +16,10 @@ NO_REASON = "no reason was given"
 
 
 class HostedError(Exception):
-    """Base class of all errors of the collection.
-
-    ``message`` is for users and safe to print: control characters in it are escaped. ``details`` are
-    returned in the task's result.
-    """
+    """Base class of all errors of the collection. ``details`` are returned in the task's result."""
 
     nothing_done: bool = False
-    """Whether the platform certainly did not act on the call."""
+    """Whether the platform certainly did not act on the call, so that it can be retried."""
     effect_unknown: bool = False
     """Whether nobody knows if the platform acted on the call."""
 
@@ -79,7 +67,7 @@ def undone_if_nothing_happened(undo: Callable[[], object]) -> Iterator[None]:
 
 
 class ConfigurationError(HostedError):
-    """A setting is missing or invalid, or a library is not installed."""
+    """A setting is missing or invalid, or a library is not installed. Nothing was sent."""
 
     nothing_done = True
 
@@ -118,7 +106,7 @@ class ServerFailure(CallOutcomeUnknown):
 
 
 class Refused(HostedError):
-    """4xx, but not 408: the platform refused the call and did not act.
+    """4xx, but not 408: the platform refused the call and did not act, unless ``effect_unknown`` says so.
 
     Outside this package, catch a subclass or use the ``may_mean_...`` attributes instead of ``status``.
     """

@@ -50,8 +50,6 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """A complete HTTP response."""
-
     status: int
     retry_after: str | None
     body: bytes
@@ -66,7 +64,6 @@ class Transport(Protocol):
         """Send a request and return its response.
 
         :raises TimeoutError: if no complete response arrives within ``seconds``.
-        :raises HostedError: if the exchange fails.
         """
 
     def clone(self) -> Transport:
@@ -170,7 +167,7 @@ def failure(error: Exception, url: str, verify: bool | str, address: str = "base
     proxy = isinstance(error, requests.exceptions.ProxyError)
     of_tls = proxy or isinstance(error, requests.exceptions.SSLError)
     if of_tls and (refused := tls_refusal(str(error), reason, server, verify)):
-        return errors.ConfigurationError(refused)
+        return errors.ConfigurationError(refused)  # which no retry can fix
     if was_never_connected(error):
         way, doubt = (" by way of the proxy", ", and the proxy") if proxy else ("", "")
         return errors.ConnectionFailed(
@@ -185,7 +182,7 @@ def failure(error: Exception, url: str, verify: bool | str, address: str = "base
 
 
 def tls_refusal(said: str, reason: str, server: str, verify: bool | str) -> str:
-    """Return what to say of a TLS handshake, which no retry can fix; nothing for other errors."""
+    """Return what to say of a TLS handshake; nothing for other errors."""
     if any(name in said for name in NO_AUTHORITIES):
         named = f"no certificate can be read from {str(verify)!r}: {reason}"
         return f"{named}. Does ca_path name a file of certificates in PEM form?"

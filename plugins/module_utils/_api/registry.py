@@ -19,6 +19,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -52,11 +53,8 @@ class Repository:
 
     :param timeout: how long the registry may be silent, and may ask to wait before a retry, in seconds.
     :param sent: called after each uploaded chunk with its size in bytes.
-    :param retries: how often a failed call is retried.
     :param log: called with one line per request, without secrets.
     :param on_pause: told every second of a pause before a retry how long it goes on and why.
-    :raises ConfigurationError: if the registry redirects to an unencrypted host.
-    :raises HostedError: if the registry cannot be reached or rejects the credentials.
     """
 
     def __init__(
@@ -77,10 +75,8 @@ class Repository:
         self._sent = sent
         self._retries, self._longest_pause, self._on_pause = retries, timeout, on_pause
         self._redact = Redactor([credentials.secret])
-        address = f"{scheme_of(credentials.host)}://{credentials.host}/v2/"
-        self._root = f"{address}{self.path}"
+        self._root = f"{scheme_of(credentials.host)}://{credentials.host}/v2/{self.path}"
         self._session = RegistrySession(credentials, verify, timeout, lambda line: log(self._redact(line)))
-        self._with_retries(lambda: self._session.look(address))
 
     # --- Reading --------------------------------------------------------------------------------------
 
@@ -230,7 +226,7 @@ def scheme_of(host: str) -> str:
 
 
 def check_response(response: Any) -> None:
-    """Raise an error with the registry's message for any response that is not 2xx."""
+    """Raise an error with the registry's message unless a response is 2xx."""
     status, headers = response.status_code, response.headers
     if status < 300:
         return
@@ -240,7 +236,7 @@ def check_response(response: Any) -> None:
         said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in told))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         said = ""
-    said = said or errors.NO_REASON + MEANINGS.get(status, "")
+    said = said or errors.NO_REASON
     if status == 429:
         after = retry_after_seconds(headers.get("Retry-After"), headers.get("Date", ""))
         raise errors.RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
@@ -252,59 +248,36 @@ def check_response(response: Any) -> None:
     raise errors.error_for_status(f"the registry refused ({status}) {where}: {said}", status)
 
 
-MEANINGS = {
-    401: "; the account's registry credentials are not accepted",
-    403: "; the account's registry credentials do not open it",
-    405: "; the registry, or this repository, may be read-only",
-    413: "; what was sent is too large for it",
-    423: "; the repository may be locked",
-    507: "; it may have no space left",
-}
-
-
 def media_type_of(response: Any) -> str:
     """Return the media type of a manifest, from the response's header or else from its content."""
-    said, content = response.headers.get("Content-Type", "").partition(";")[0].strip(), {}
-    with suppress(ValueError, RecursionError):
+    kinds = [response.headers.get("Content-Type", "").partition(";")[0].strip()]
+    with suppress(ValueError, RecursionError, AttributeError):
         content = json.loads(response.content)
-    content = content if isinstance(content, dict) else {}
-    guessed = MANIFEST_TYPES[1 if "manifests" in content else 0]
-    return next((kind for kind in (said, content.get("mediaType")) if kind in MANIFEST_TYPES), guessed)
+        kinds += [content.get("mediaType"), MANIFEST_TYPES["manifests" in content]]
+    return next((kind for kind in kinds if kind in MANIFEST_TYPES), MANIFEST_TYPES[0])
 
 
 # --- Requests and logins --------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False)
 class RegistrySession:
     """A session with one registry, for several threads. Sends the secret to it and its token server only.
 
     ``timeout`` also bounds how long an answer may take in all where no blob is sent or received.
     """
 
-    def __init__(
-        self,
-        credentials: RegistryCredentials,
-        verify: bool | str,
-        timeout: float,
-        log: Callable[[str], None] = lambda line: None,
-    ) -> None:
-        self._host = credentials.host
-        self._verify = verify
-        self._log = log
-        self._timeout = timeout
-        login = f"{credentials.username}:{credentials.secret}".encode()
+    credentials: RegistryCredentials
+    verify: bool | str
+    timeout: float
+    log: Callable[[str], None] = lambda line: None
+    _authorization: str | None = None
+    _transport: HttpTransport = field(default_factory=HttpTransport)
+
+    def __post_init__(self) -> None:
+        self._host = self.credentials.host
+        login = f"{self.credentials.username}:{self.credentials.secret}".encode()
         self._basic = f"Basic {base64.b64encode(login).decode()}"
-        self._authorization: str | None = None
-        self._transport = HttpTransport()
-
-    def look(self, url: str) -> None:
-        """Request the root of the registry, which says whether it takes Basic; then no request is sent twice.
-
-        :raises ConfigurationError: if the address is not encrypted.
-        """
-        challenge = self._send("GET", url, {}).headers.get("Www-Authenticate", "")
-        if challenge.lower().startswith("basic"):
-            self._authorization = self._basic
 
     def request(
         self,
@@ -318,22 +291,20 @@ class RegistrySession:
         """Send a request, and once more if the registry asks for a login, or for a new one.
 
         :param stream: whether the body of the response is left to be read in pieces.
-
-        :raises ConfigurationError: if the address is another server's, or is not encrypted.
-        :raises Refused: if the token server does not accept the credentials.
         """
         if urlsplit(url).netloc != self._host:
             raise errors.ConfigurationError(
                 f"the registry {self._host} wants the upload at {without_query(url)}; not sent"
             )
-        response = self._send(method, url, headers or {}, data, self._authorization, stream=stream)
+        used = self._authorization  # another thread may log in meanwhile
+        response = self._send(method, url, headers or {}, data, used, stream=stream)
         if response.status_code not in (401, 403):
             return response
         scheme, _space, asked = response.headers.get("Www-Authenticate", "").partition(" ")
         authorization = self._basic if scheme.lower() == "basic" else None
         if scheme.lower() == "bearer":
             authorization = f"Bearer {self._token(dict(PARAMETER.findall(asked)))}"
-        if authorization in (None, self._authorization):
+        if authorization in (None, used):
             return response
         self._authorization = authorization
         return self._send(method, url, headers or {}, data, authorization, stream=stream)
@@ -384,8 +355,8 @@ class RegistrySession:
 
         def call() -> Any:
             sent = {"User-Agent": USER_AGENT, **headers, **login}
-            request = Request(method, url, None, sent, self._verify)
-            response = self._transport.open(request, self._timeout, data, None if stream else MAX_ANSWER)
+            request = Request(method, url, None, sent, self.verify)
+            response = self._transport.open(request, self.timeout, data, None if stream else MAX_ANSWER)
             if stream and response.status_code >= 300:  # as requests keeps what was read
                 response._content = next(response.iter_content(MAX_ANSWER), b"")  # noqa: SLF001 - as requests
                 response.close()
@@ -393,19 +364,19 @@ class RegistrySession:
 
         try:
             lasts = stream or isinstance(data, Chunk)
-            response = call() if lasts else run_bounded(self._timeout, call)
+            response = call() if lasts else run_bounded(self.timeout, call)
             outcome = str(response.status_code)
             return response
         except TimeoutError:
             raise errors.Interrupted(
-                f"no complete response of the registry {self._host} within {self._timeout:g} seconds"
+                f"no complete response of the registry {self._host} within {self.timeout:g} seconds"
             ) from None
         except (OSError, urllib3.exceptions.HTTPError) as error:
-            told = failure(error, url, self._verify, "the registry's address")
+            told = failure(error, url, self.verify, "the registry's address")
             raise told.prepend(f"the registry {self._host}: ") from None
         finally:
             took = (time.monotonic() - begun) * 1000
-            self._log(f"{method} {without_query(url)} -> {outcome} in {took:.0f} ms")
+            self.log(f"{method} {without_query(url)} -> {outcome} in {took:.0f} ms")
 
     def _token(self, asked: Mapping[str, str]) -> str:
         """Return a token of the token server that the registry names."""

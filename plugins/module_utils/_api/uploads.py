@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from http import HTTPStatus
 from typing import IO, Any
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -25,10 +25,6 @@ Docker's registry writes it to disk before it answers."""
 BLOCK = 1024 * 1024
 """How many bytes of a chunk are in memory at a time."""
 RANGE = re.compile(r"(?:bytes=)?0-(\d+)")
-FORGOTTEN = (400, 404, 405, 410, 416)
-"""The statuses of a registry that has lost an upload, or does not report its progress."""
-
-SKIPPED_AT_ONCE = 1024 * 1024
 
 Request = Callable[..., Any]
 """Makes a request (URL, method, ``data``, ``headers``), and raises an error unless the response is 2xx."""
@@ -48,7 +44,7 @@ class BlobStream(AbstractContextManager["BlobStream"]):
     def __exit__(self, *error: object) -> None:
         if self._response is not None:
             self._response.close()
-            self._response = None
+        self._response = None
 
     def seek(self, offset: int) -> None:
         """Read on from an offset: the rest is requested from there."""
@@ -61,7 +57,7 @@ class BlobStream(AbstractContextManager["BlobStream"]):
             self._response = self._download(self._position)
             ranges = self._response.status_code == HTTPStatus.PARTIAL_CONTENT
             skip = 0 if ranges else self._position
-            while skip and (piece := self._response.raw.read(min(skip, SKIPPED_AT_ONCE))):
+            while skip and (piece := self._response.raw.read(min(skip, BLOCK))):
                 skip -= len(piece)
         data = bytearray()
         while len(data) < size and (piece := self._response.raw.read(size - len(data))):
@@ -133,13 +129,10 @@ class Upload:
 
         ``Range`` cannot express zero bytes, so ``0-0`` counts as nothing.
         """
-        try:
+        with suppress(Refused):  # it has lost the upload, or does not report its progress
             last = last_byte(self._step("GET"))
-        except Refused as error:
-            if error.status in FORGOTTEN:
-                return 0
-            raise
-        return last + 1 if last else 0
+            return last + 1 if last else 0
+        return 0
 
     def _send(self, chunk: Chunk, start: int) -> int:
         """Send a chunk. Return the offset of the next one: a registry may accept only part of a chunk."""
