@@ -34,7 +34,7 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
             return Plan(result=result, steps=[step], after=result)
         keys = HostKeys(path, ACCEPT_NEW, host, port, task.warn)
         key = ask_for_key(keys, options.timeout)
-        keys.accepts("", key)
+        keys.judge("", key)
         result = {
             "host": host,
             "port": port,

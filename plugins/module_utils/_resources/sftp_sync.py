@@ -13,7 +13,6 @@ import asyncio
 import os
 import posixpath
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 from .._api.text import counted
@@ -28,8 +27,7 @@ from .._sftp.trees import ROOT, Kind, Patterns, Tree, printable_path, why_no_mat
 from .files.mirror import (
     MirrorWork,
     SftpSyncOptions,
-    describe_step,
-    mirror_result,
+    mirror_plan,
     plan_expected,
     pushes,
     read_source,
@@ -69,7 +67,7 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         require()
         options = task.options
         check_options(options)
-        rules_of(task, ())  # which refuses permissions that are none
+        rules_of(options)  # which refuses permissions that are none
         login = resolve_login(task)
         if not login.host:
             return plan_for_expected_service(task, login)
@@ -133,14 +131,13 @@ def plan_for_expected_service(task: Task[SftpSyncOptions], login: Login) -> Plan
         return plan_unknown_pull(task, login)
     local = Local(os.path.realpath(os.path.expanduser(options.src)))
     source = asyncio.run(read_source(task, local, Patterns(options.include, options.exclude)))
-    describe = partial(describe_step, task, login)
-    return plan_expected(task, login, local, source, describe, target=Tree() if remote else None)
+    return plan_expected(task, login, local, source, target=Tree() if remote else None)
 
 
 def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:
     """Plan a pull whose content an earlier task of the play would create, so that it is unknown."""
-    result = mirror_result(task, login, TreeChanges(), Tree())
-    return Plan(result=result, steps=[Step(describe_step(task, login, result), lambda: None)])
+    result = mirror_plan(task.options, login, TreeChanges(), Tree()).result
+    return Plan(result=result, steps=[Step(task.options.describe(result), lambda: None)])
 
 
 def remote_path(options: SftpSyncOptions) -> str:

@@ -14,32 +14,15 @@ from typing import Any
 from .._api.text import clean, megabytes
 from .compare import TreeChanges, folded
 from .errors import TransferFailed
-from .library import asyncssh
-from .local import OWNER, Local, Shrank, room_at
-from .remote import Relayed, Remote, Side, Unreadable
-from .trees import LOST, MISSING, ROOT, Kind, TreeEntry, printable_path, run_all, unless_refused, within
+from .library import LOST, asyncssh, run_all, unless_refused
+from .local import OWNER, Local, Unreadable, room_at
+from .remote import Moved, Relayed, Remote, Side
+from .trees import ROOT, Kind, TreeEntry, printable_path, within
 
 FILES_AT_ONCE = 64
 WRITABLE = 0o300
 PUSH, PULL = "push", "pull"
-Act = Callable[[str, TreeEntry], Awaitable[None]]
-
-
-@dataclass
-class Count:
-    """Entries that are finished and bytes that have arrived. ``tell`` hears of each; it sets the pace."""
-
-    what: str
-    entries: Mapping[str, TreeEntry]
-    tell: Callable[[str], None]
-    bytes: int = 0
-    finished: int = field(default=0, init=False)
-    arrived: int = field(default=0, init=False)
-
-    def moved(self, count: int) -> None:
-        self.arrived += count
-        size = f", {megabytes(self.arrived)} of {megabytes(self.bytes)}" if self.bytes else ""
-        self.tell(f"{self.what}: {self.finished} of {len(self.entries)}{size}")
+Act = Callable[[str, TreeEntry, Moved], Awaitable[None]]
 
 
 @dataclass
@@ -70,13 +53,12 @@ class Mirror:
         alike = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
         filled = {path: entry for path, entry in alike.items() if entry.size}
         equal = alike.keys() - filled.keys()
-        count = self._count("compare", filled)
 
-        async def look(path: str, entry: TreeEntry) -> None:
-            if await unless_refused(self.remote.holds(self.local, path, entry, count.moved), False):
+        async def look(path: str, entry: TreeEntry, moved: Moved) -> None:
+            if await unless_refused(self.remote.holds(self.local, path, entry, moved), False):
                 equal.add(path)
 
-        await self._each("compare", filled, look, count)
+        await self._each("compare", filled, look, size=total(filled))
         return equal
 
     def check_room(self, changes: TreeChanges) -> None:
@@ -124,19 +106,12 @@ class Mirror:
         async def set_mode(path: str, entry: TreeEntry) -> None:
             await self.target.set_mode(path, int(entry.mode or 0))
 
-        async def remove_leftover(path: str, entry: TreeEntry) -> None:
-            with suppress(FileNotFoundError, *MISSING):  # another run was faster
-                await self.target.remove(path, entry.kind)
-
         await self._change("link", changes.links, link)
         await self._check_arrivals(changes)
-        leftovers = dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE))
-        await self._change("remove", leftovers, remove_leftover)
+        await self._remove(dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE)))
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
-        if (
-            self.remote.features.modes or self.direction == PULL
-        ):  # directories get theirs once they are filled
+        if self.remote.features.modes or self.direction == PULL:  # once directories are filled
             new = {path: entry for path, entry in changes.directories.items() if entry.mode is not None}
             await self._change("set the mode of", {**new, **changes.modes}, set_mode)
 
@@ -152,7 +127,7 @@ class Mirror:
             if not within(path, self.failures) and (path != ROOT or entry.kind is not Kind.DIRECTORY):
                 written.setdefault(posixpath.dirname(path), {})[path] = entry
 
-        async def check(folder: str, _folder: TreeEntry) -> None:
+        async def check(folder: str, _folder: TreeEntry, _moved: Moved) -> None:
             listed = {} if ROOT in written[folder] else await self.target.listing(folder)
             goes = [posixpath.basename(path) for path in changes.extra if posixpath.dirname(path) == folder]
             for path, entry in written[folder].items():
@@ -160,8 +135,7 @@ class Mirror:
                     continue
                 found = await self.target.look(path)
                 if reason := why_not_listed(path, entry, found, listed, goes):
-                    place = f"{printable_path(self.target.at(path))} {self.target.where}"
-                    self.failures[path] = f"cannot write {place}: {reason}"
+                    self.failures[path] = f"cannot write {place_of(self.target, path)}: {reason}"
 
         await self._each("list", dict.fromkeys(written, TreeEntry(Kind.DIRECTORY)), check)
 
@@ -169,7 +143,7 @@ class Mirror:
         """Keep what is in the way of something that cannot be read."""
         blocked = {path: entry for path, entry in changes.files.items() if path in changes.in_the_way}
 
-        async def look(path: str, entry: TreeEntry) -> None:
+        async def look(path: str, _entry: TreeEntry, _moved: Moved) -> None:
             async with self.source.reading(path):
                 pass
 
@@ -216,16 +190,14 @@ class Mirror:
             changes.links.clear()
 
     async def _copy(self, files: Mapping[str, TreeEntry]) -> None:
-        count = self._count("copy", files)
-
-        async def copy(path: str, entry: TreeEntry) -> None:
+        async def copy(path: str, entry: TreeEntry, moved: Moved) -> None:
             if self.direction == PUSH:
-                await self.remote.push(self.local, path, entry, count.moved)
+                await self.remote.push(self.local, path, entry, moved)
             elif isinstance(self.local, Local):
-                await self.remote.pull(self.local, path, entry, count.moved)
+                await self.remote.pull(self.local, path, entry, moved)
             self.done.append(path)
 
-        await self._each("write", files, copy, count)
+        await self._each("write", files, copy, "copy", total(files))
 
     async def _remove(self, entries: Mapping[str, TreeEntry]) -> None:
         async def remove(path: str, entry: TreeEntry) -> None:
@@ -239,27 +211,34 @@ class Mirror:
             empty = {path: entry for path, entry in level.items() if path not in full}
             await self._change("remove", empty, remove)
 
-    async def _change(self, what: str, entries: Mapping[str, TreeEntry], act: Act) -> None:
-        async def change(path: str, entry: TreeEntry) -> None:
+    async def _change(
+        self, what: str, entries: Mapping[str, TreeEntry], act: Callable[[str, TreeEntry], Awaitable[None]]
+    ) -> None:
+        async def change(path: str, entry: TreeEntry, _moved: Moved) -> None:
             await act(path, entry)
             self.done.append(path)
 
         await self._each(what, entries, change)
 
-    def _count(self, what: str, files: Mapping[str, TreeEntry]) -> Count:
-        return Count(what, files, self.progress, sum(entry.size for entry in files.values()))
-
     async def _each(
-        self, what: str, entries: Mapping[str, TreeEntry], act: Act, files: Count | None = None
+        self, what: str, entries: Mapping[str, TreeEntry], act: Act, told: str = "", size: int = 0
     ) -> None:
-        todo, count = iter(entries.items()), files or Count(what, entries, self.progress)
+        """Do something with many entries at once, and tell how many are finished, and of ``size`` bytes."""
+        todo, finished, arrived = iter(entries.items()), 0, 0
+
+        def moved(count: int) -> None:
+            nonlocal arrived
+            arrived += count
+            of_bytes = f", {megabytes(arrived)} of {megabytes(size)}" if size else ""
+            self.progress(f"{told or what}: {finished} of {len(entries)}{of_bytes}")
 
         async def work() -> None:
+            nonlocal finished
             for path, entry in todo:
                 if not (self.failures and within(path, self.failures)):
-                    await self._attempt(what, path, act(path, entry), entry)
-                count.finished += 1
-                count.moved(0)
+                    await self._attempt(what, path, act(path, entry, moved), entry)
+                finished += 1
+                moved(0)
 
         await run_all(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
 
@@ -269,16 +248,22 @@ class Mirror:
         except LOST:
             raise
         except (asyncssh.SFTPError, OSError) as error:
-            from_source = isinstance(error, (Shrank, Unreadable))
-            side = self.source if from_source else self.local if isinstance(error, OSError) else self.remote
-            if side is self.source:
-                what = "read"
-            reason = await side.explain_full_disk(error, path, entry) if side is self.target else ""
-            failed = f"cannot {what} {printable_path(side.at(path)) or 'the file'} {side.where}"
-            if reason:
+            side: Side = self.local if isinstance(error, OSError) else self.remote
+            if isinstance(error, Unreadable):
+                side = self.source
+            failed = f"cannot {'read' if side is self.source else what} {place_of(side, path)}"
+            if side is self.target and (reason := await side.explain_full_disk(error, path, entry)):
                 raise TransferFailed(f"{failed}: {reason}") from None
             said = clean((error.strerror if isinstance(error, OSError) else None) or str(error))
             self.failures[path] = f"{failed}: {said or type(error).__name__}"
+
+
+def place_of(side: Side, path: str) -> str:
+    return f"{printable_path(side.at(path))} {side.where}"
+
+
+def total(entries: Mapping[str, TreeEntry]) -> int:
+    return sum(entry.size for entry in entries.values())
 
 
 def same_size(entry: TreeEntry, there: TreeEntry | None) -> bool:
