@@ -125,8 +125,7 @@ async def plan_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Plan
 
 def plan_for_expected_service(task: Task[SftpSyncOptions], login: Login) -> Plan:
     """Plan for a service that does not exist yet: a push creates everything, a pull is unknown."""
-    options = task.options
-    remote = remote_path(options)
+    options, remote = task.options, remote_path(task.options)
     if not pushes(options.direction):
         return plan_unknown_pull(task, login)
     local = Local(os.path.realpath(os.path.expanduser(options.src)))
@@ -136,7 +135,7 @@ def plan_for_expected_service(task: Task[SftpSyncOptions], login: Login) -> Plan
 
 def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:
     """Plan a pull whose content an earlier task of the play would create, so that it is unknown."""
-    result = mirror_plan(task.options, login, TreeChanges(), Tree()).result
+    result = mirror_plan(task.options, login, TreeChanges()).result
     return Plan(result=result, steps=[Step(task.options.describe(result), lambda: None)])
 
 
@@ -167,8 +166,8 @@ async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirr
 
 
 def check_options(options: SftpSyncOptions) -> None:
-    for name, patterns in (("include", options.include), ("exclude", options.exclude)):
-        for number, pattern in enumerate(patterns, 1):
+    for name in ("include", "exclude"):
+        for number, pattern in enumerate(getattr(options, name), 1):
             if why := why_no_match(pattern):  # it would protect nothing
                 raise Invalid(f"item {number} of {name} is {pattern!r}, {why}")
     limit, push = options.max_delete, options.direction == PUSH
@@ -266,8 +265,8 @@ def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChan
 
 def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, changes: TreeChanges) -> None:
     """Warn of patterns that keep nothing from being deleted, if anything is deleted."""
-    keeps_excluded = task.options.delete and not task.options.delete_excluded
-    if keeps_excluded and patterns.unused and (changes.extra or changes.in_the_way):
+    deletes = task.options.delete and (changes.extra or changes.in_the_way)
+    if deletes and patterns.unused and not task.options.delete_excluded:
         listed = ", ".join(repr(pattern) for pattern in patterns.unused)
         task.warn(
             f"exclude: {listed} matched nothing in src or in dest, and so protects nothing from delete: "

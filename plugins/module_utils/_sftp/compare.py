@@ -125,7 +125,7 @@ def check_spared(source: Tree, target: Tree, changes: TreeChanges) -> None:
 def check_sizes(source: Tree) -> None:
     sizes = {path: entry.size for path, entry in source.entries.items() if entry.kind is Kind.FILE}
     if (total := sum(sizes.values())) > MOST_BYTES:
-        path = max(sizes, key=sizes.__getitem__)
+        path = max(sizes, key=lambda path: sizes[path])
         raise TransferFailed(
             f"{source.name} has {total} bytes, {printable_path(path) or 'the file'} alone {sizes[path]}. "
             f"The most that is copied is {MOST_BYTES}, and holes of sparse files count. Leave files out"

@@ -208,8 +208,9 @@ class Local:
         with earlier.parent(path) as (old, name), self.parent(path) as (new, _name):
             os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
 
-    async def set_mode(self, path: str, mode: int) -> None:
+    async def set_mode(self, path: str, entry: TreeEntry) -> None:
         """Set permissions. A file with other hard links is copied first: one may be of an earlier copy."""
+        mode = entry.mode or 0
         with self.parent(path) as (folder, name):
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if not stat.S_ISREG(found.st_mode) or found.st_nlink == 1:
@@ -221,8 +222,8 @@ class Local:
                 os.utime(handle, ns=(found.st_atime_ns, found.st_mtime_ns))
                 os.fchmod(handle, mode)
 
-    async def remove(self, path: str, kind: Kind) -> None:
-        remove = os.rmdir if kind is Kind.DIRECTORY else os.unlink
+    async def remove(self, path: str, entry: TreeEntry) -> None:
+        remove = os.rmdir if entry.kind is Kind.DIRECTORY else os.unlink
         with suppress(FileNotFoundError), self.parent(path) as (folder, name):  # another run was faster
             remove(name, dir_fd=folder)
 

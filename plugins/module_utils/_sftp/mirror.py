@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._api.text import clean, megabytes
@@ -74,18 +74,15 @@ class Mirror:
 
         What cannot be done is noted in ``failures`` and does not keep the rest from being done, but for
         deletions. ``changes`` loses what turns out to be impossible or needless.
-
-        :raises TransferFailed: when nothing more can be written; ``done`` tells how far it came.
         """
         await self._keep_unreadable(changes)
         opened = await self._open(changes)
         try:
             await self._write(changes)
         finally:
-            for path, mode in reversed(opened.items()):
+            for path, before in reversed(opened.items()):
                 if path not in self.done:  # else it is gone, or has that mode already
-                    closing = self.target.set_mode(path, mode)
-                    await self._attempt("set the mode of", path, closing, None)
+                    await self._attempt("set the mode of", path, self.target.set_mode(path, before), None)
 
     async def _write(self, changes: TreeChanges) -> None:
         for_links = {path: entry for path, entry in changes.in_the_way.items() if within(path, changes.links)}
@@ -103,9 +100,6 @@ class Mirror:
             there = changes.there.get(path)
             await self.target.make_link(path, entry, there is None or there.kind is not Kind.LINK)
 
-        async def set_mode(path: str, entry: TreeEntry) -> None:
-            await self.target.set_mode(path, int(entry.mode or 0))
-
         await self._change("link", changes.links, link)
         await self._check_arrivals(changes)
         await self._remove(dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE)))
@@ -113,7 +107,7 @@ class Mirror:
             await self._remove(changes.extra)
         if self.remote.features.modes or self.direction == PULL:  # once directories are filled
             new = {path: entry for path, entry in changes.directories.items() if entry.mode is not None}
-            await self._change("set the mode of", {**new, **changes.modes}, set_mode)
+            await self._change("set the mode of", {**new, **changes.modes}, self.target.set_mode)
 
     async def _check_arrivals(self, changes: TreeChanges) -> None:
         """See that what was written is there, whole and as something of its own, before anything is deleted.
@@ -131,11 +125,10 @@ class Mirror:
             listed = {} if ROOT in written[folder] else await self.target.listing(folder)
             goes = [posixpath.basename(path) for path in changes.extra if posixpath.dirname(path) == folder]
             for path, entry in written[folder].items():
-                if is_whole(entry, listed.get(posixpath.basename(path))):
-                    continue
-                found = await self.target.look(path)
-                if reason := why_not_listed(path, entry, found, listed, goes):
-                    self.failures[path] = f"cannot write {place_of(self.target, path)}: {reason}"
+                if not is_whole(entry, listed.get(posixpath.basename(path))):
+                    found = await self.target.look(path)
+                    if reason := why_not_listed(path, entry, found, listed, goes):
+                        self.failures[path] = f"cannot write {place_of(self.target, path)}: {reason}"
 
         await self._each("list", dict.fromkeys(written, TreeEntry(Kind.DIRECTORY)), check)
 
@@ -151,8 +144,8 @@ class Mirror:
         for path in [path for path in changes.in_the_way if within(path, self.failures)]:
             del changes.in_the_way[path]
 
-    async def _open(self, changes: TreeChanges) -> dict[str, int]:
-        """Make directories writable in which something is to be changed; return which mode each has later."""
+    async def _open(self, changes: TreeChanges) -> dict[str, TreeEntry]:
+        """Make directories writable in which something is to be changed; return what each is later."""
         doomed = {**changes.in_the_way, **changes.extra}
         touched = [*changes.directories, *changes.files, *changes.links, *doomed, *changes.leftovers]
         opened = {}
@@ -162,8 +155,8 @@ class Mirror:
                 continue
             if there.mode & WRITABLE != WRITABLE and self.remote.features.modes:
                 with suppress(asyncssh.SFTPPermissionDenied, asyncssh.SFTPFailure, PermissionError):
-                    await self.target.set_mode(path, there.mode | OWNER)
-                    opened[path] = int(changes.modes.get(path, there).mode or 0)
+                    await self.target.set_mode(path, replace(there, mode=there.mode | OWNER))
+                    opened[path] = changes.modes.get(path, there)
         return opened
 
     async def adapt(self, changes: TreeChanges) -> None:
@@ -200,16 +193,13 @@ class Mirror:
         await self._each("write", files, copy, "copy", total(files))
 
     async def _remove(self, entries: Mapping[str, TreeEntry]) -> None:
-        async def remove(path: str, entry: TreeEntry) -> None:
-            await self.target.remove(path, entry.kind)
-
         folders = {path: entry for path, entry in entries.items() if entry.kind is Kind.DIRECTORY}
         plain = {path: entry for path, entry in entries.items() if path not in folders}
-        await self._change("remove", plain, remove)
+        await self._change("remove", plain, self.target.remove)
         for level in reversed(by_depth(folders)):
             full = {path for path in level if any(each.startswith(f"{path}/") for each in self.failures)}
             empty = {path: entry for path, entry in level.items() if path not in full}
-            await self._change("remove", empty, remove)
+            await self._change("remove", empty, self.target.remove)
 
     async def _change(
         self, what: str, entries: Mapping[str, TreeEntry], act: Callable[[str, TreeEntry], Awaitable[None]]
@@ -286,10 +276,7 @@ def why_not_listed(
 ) -> str:
     """Say why what was written is not listed; nothing if it is there. ``goes`` is deleted beside it."""
     if found is None:
-        return (
-            "it was written without an error, but is not there; find out whether something else removes it, "
-            "then run this again"
-        )
+        return "it was written without an error, but is not there. Does something else remove it?"
     if not is_whole(entry, found):
         return (
             f"{entry.size} bytes were written without an error, but it has {found.size}; find out whether "

@@ -102,12 +102,9 @@ class Remote:
 
         async def look_into(folder: str) -> None:
             async with at_once:
-                names = await self.names(folder, tree)
-            inner = []
-            for name, shown in names.items():
-                path = join(folder, name)
-                if tree.take(path, await self._entry(path, shown)):
-                    inner.append(path)
+                listed = await self._names(folder, tree)
+            found = {join(folder, name): entry for name, entry in listed.items() if name not in (".", "..")}
+            inner = [path for path, entry in found.items() if tree.take(path, await self._whole(path, entry))]
             await run_all(*(look_into(path) for path in inner))
 
         if base.kind is Kind.DIRECTORY:
@@ -118,7 +115,7 @@ class Remote:
         """Return what stands at the root; a link that the user named is followed."""
         for look in (self.sftp.stat, self.sftp.lstat):
             try:
-                return await self._entry(ROOT, await look(encode_path(self.root)))
+                return await self._whole(ROOT, shown_entry(await look(encode_path(self.root))))
             except MISSING:
                 continue
             except LOST:
@@ -130,13 +127,12 @@ class Remote:
     def _unreadable(self, error: Exception) -> TransferFailed:
         return TransferFailed(f"cannot read {printable_path(self.root)} on the service: {clean(str(error))}")
 
-    async def _entry(self, path: str, attributes: Any) -> TreeEntry:
-        """Read what the server tells about an entry.
+    async def _whole(self, path: str, entry: TreeEntry) -> TreeEntry:
+        """Read where a link leads.
 
         Some servers tell an absolute place for the target of any link; below the directory where the session
         began, that is made relative to the link again.
         """
-        entry = shown_entry(attributes)
         if entry.kind is not Kind.LINK:
             return entry
         place = self.at(path)
@@ -154,13 +150,11 @@ class Remote:
             return replace(entry, target=posixpath.relpath(target, above), resolved=True)
         return replace(entry, target=target)
 
-    async def names(self, folder: str, tree: Tree) -> dict[str, Any]:
+    async def _names(self, folder: str, tree: Tree) -> dict[str, TreeEntry]:
         """Return what a server lists of a directory; nothing, and a note in ``tree``, if it cannot be read.
 
         OpenSSH lists nothing, not even the directory itself, of one that may be listed and not entered. Taken
         for an empty one, it would have what it holds deleted on the other side.
-
-        :raises TransferFailed: when it is the root.
         """
         try:
             names = await self._listed(folder, tree)
@@ -173,19 +167,19 @@ class Remote:
                 raise self._unreadable(error) from None
             tree.cannot_read(folder, clean(str(error)))
             return {}
-        return {name: attributes for name, attributes in names.items() if name not in (".", "..")}
+        return names
 
-    async def _listed(self, folder: str, tree: Tree) -> dict[str, Any]:
+    async def _listed(self, folder: str, tree: Tree) -> dict[str, TreeEntry]:
         """Return what a server lists, by name. What is replaced just then may be listed twice."""
-        names: dict[str, Any] = {}
+        names: dict[str, TreeEntry] = {}
         async with aclosing(self.sftp.scandir(encode_path(self.at(folder)))) as listed:
             async for item in listed:
                 tree.meet(join(folder, "."))
                 shown, name = item.filename[:SHOWN], decoded(item.filename)
                 if not name or len(item.filename) > LONGEST_NAME or "/" in name or "\0" in name:
                     raise TransferFailed(f"the server sent an invalid file name: {shown!r}; nothing was done")
-                first = kind_of(names.setdefault(name, item.attrs).permissions or 0)
-                kind = kind_of(item.attrs.permissions or 0)
+                entry = shown_entry(item.attrs)
+                first, kind = names.setdefault(name, entry).kind, entry.kind
                 if first is not kind:
                     raise TransferFailed(
                         f"the server lists '{printable_path(join(folder, name))}' twice, as a {first.value} "
@@ -202,8 +196,7 @@ class Remote:
 
     async def listing(self, folder: str) -> dict[str, TreeEntry]:
         """Return what a directory holds now, by name, but for the targets of links."""
-        found = await self._listed(folder, Tree(name=self.at(folder)))
-        return {name: shown_entry(attributes) for name, attributes in found.items()}
+        return await self._listed(folder, Tree(name=self.at(folder)))
 
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:
@@ -255,11 +248,11 @@ class Remote:
             await self.sftp.remove(paths[1])
         await self.sftp.symlink(*(reversed(paths) if self.features.links_swapped else paths))
 
-    async def set_mode(self, path: str, mode: int) -> None:
-        await self.sftp.chmod(encode_path(self.at(path)), mode)
+    async def set_mode(self, path: str, entry: TreeEntry) -> None:
+        await self.sftp.chmod(encode_path(self.at(path)), entry.mode or 0)
 
-    async def remove(self, path: str, kind: Kind) -> None:
-        remove = self.sftp.rmdir if kind is Kind.DIRECTORY else self.sftp.remove
+    async def remove(self, path: str, entry: TreeEntry) -> None:
+        remove = self.sftp.rmdir if entry.kind is Kind.DIRECTORY else self.sftp.remove
         with suppress(*MISSING):  # another run was faster
             await remove(encode_path(self.at(path)))
 

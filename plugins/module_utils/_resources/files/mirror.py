@@ -112,7 +112,7 @@ class MirrorWork:
         lost = set() if self.mirror.remote.features.links else self.links
         left_out = self.source.left_out.keys() | lost
         options, login = self.task.options, self.session.login
-        return mirror_plan(options, login, self.changes, self.target, left_out=left_out, run=run)
+        return mirror_plan(options, login, self.changes, left_out=left_out, run=run)
 
     def _unreadable(self) -> dict[str, str]:
         mirror = self.mirror
@@ -246,20 +246,20 @@ def plan_expected(
     check_readable(side, source)
     target = Tree({ROOT: TreeEntry(Kind.DIRECTORY)}) if target is None else target
     changes = compare(source, target, rules_of(task.options))
-    return mirror_plan(task.options, login, changes, target, left_out=source.left_out)
+    return mirror_plan(task.options, login, changes, left_out=source.left_out)
 
 
 def mirror_plan(
     options: SftpSyncOptions,
     login: Login,
     changes: TreeChanges,
-    target: Tree,
     *,
     left_out: Iterable[str] = (),
     run: Callable[[], None] = lambda: None,
 ) -> Plan:
     """Return what the task says about the mirror. Paths are relative to ``dest``; its own is a dot."""
     desired, deleted = changes.desired, {**changes.in_the_way, **changes.extra}
+    replaced = {path: changes.there[path] for path in desired if path in changes.there}
     result = {
         "host": login.host,
         "port": login.port,
@@ -267,14 +267,13 @@ def mirror_plan(
         "direction": options.direction,
         "src": options.src,
         "dest": options.dest,
-        "created": sorted_paths(path for path in desired if path not in target),
-        "updated": sorted_paths(path for path in desired if path in target),
+        "created": sorted_paths(desired.keys() - changes.there.keys()),
+        "updated": sorted_paths(replaced),
         "deleted": sorted_paths({**deleted, **dict.fromkeys(changes.leftovers)}),
         "unchanged": changes.unchanged,
         "bytes": changes.bytes,
         "left_out": sorted_paths(left_out),
     }
-    replaced = {path: target.entries[path] for path in desired if path in target}
     return Plan(
         result=result,
         steps=[Step(options.describe(result), run)] if changes else [],
