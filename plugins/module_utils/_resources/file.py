@@ -12,16 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from .._api.errors import Refused, TokenRejected
 from .._api.models import FileEntry
 from .._api.text import counted
-from .files.manager import MAX_BYTES, USE_SFTP_SYNC, FileManager, as_result, expected_entry
+from .files.manager import MAX_BYTES, USE_SFTP_SYNC, FileManager, as_result, expected_entry, is_large
 from .files.paths import ends_with_empty_variable, is_root, relative_path
-from .services.on_service import (
-    OnServiceOptions,
-    check_not_left_over,
-    resolve_service,
-    service_if_there,
-)
+from .services.on_service import OnServiceOptions, check_not_left_over, resolve_service, service_if_there
 from .shared.change import step_of
 from .shared.identify import check_service_offers
 from .shared.options import FilePath, option
@@ -120,12 +116,11 @@ def requested_name(options: FileOptions) -> str:
 
 def requested_text(options: FileOptions) -> str:
     content, src = options.content, options.src
-    what, size = "content", 0
+    what, size = "content" if src is None else f"src {src!r}", 0
     try:
         if src is None:
             text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
         else:
-            what = f"src {src!r}"
             with open(os.path.expanduser(src), encoding="utf-8", newline="") as file:
                 size, text = os.fstat(file.fileno()).st_size, file.read(MAX_BYTES + 1)
         size = max(size, len(text.encode()))
@@ -153,7 +148,7 @@ def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: s
             f"{given} is empty, and {path!r} on {files.label} holds {counted(entry.size, 'byte')}; nothing "
             "was sent. Set allow_empty: true to empty the file, or state: absent to remove it"
         )
-    before = files.text_or_note(path, entry) if entry is not None else ""
+    before = text_or_note(files, path, entry) if entry is not None else ""
     if entry is not None and before == text:
         return Plan(result=as_result(path, entry), before=text, after=text)
     size = len(text.encode())
@@ -165,6 +160,17 @@ def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: s
         before=before,
         after=text,
     )
+
+
+def text_or_note(files: FileManager, path: str, entry: FileEntry) -> str | dict[str, Any]:
+    """Return the text of a file that is going to be compared; facts about it where it has none."""
+    note = {"size": entry.size, "modified_at": entry.modified_at}
+    try:
+        return note if is_large(entry) else files.content(path, entry)
+    except TokenRejected:
+        raise
+    except (Refused, Invalid, NoSuchItem):
+        return {**note, "text": False}
 
 
 def plan_directory(task: Task[FileOptions], files: FileManager, path: str) -> Plan:
@@ -186,9 +192,7 @@ def plan_rename(files: FileManager, path: str, name: str) -> Plan:
     target = posixpath.join(posixpath.dirname(path), name)
     entry, other = files.entry(path), files.entry(target)
     state = {"path": target}
-    if path == target and entry is not None:
-        return Plan(result=as_result(path, entry), before=state, after=state)
-    if entry is None and other is not None:
+    if other is not None and (path == target or entry is None):
         return Plan(result=as_result(target, other), before=state, after=state)
     if entry is None:
         missing = NoSuchItem(f"neither {path!r} nor {target!r} exists on {files.label}")
@@ -209,7 +213,6 @@ def plan_rename(files: FileManager, path: str, name: str) -> Plan:
 
 
 def plan_absent(files: FileManager, paths: Sequence[str]) -> Plan:
-    """Plan the deletion of these paths, with up to a hundred names of one directory per call."""
     there = {path: entry for path in paths if (entry := files.entry(path)) is not None}
     outermost = [path for path in there if not any(path.startswith(f"{other}/") for other in there)]
     groups: dict[str, list[str]] = {}
@@ -230,11 +233,9 @@ def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> l
     """Return the missing parent directories, outermost first."""
     missing: list[str] = []
     parent = posixpath.dirname(path)
-    while parent and files.entry(parent) is None:
+    while parent and not files.has_directory(parent):
         missing.insert(0, parent)
         parent = posixpath.dirname(parent)
-    if parent:
-        files.check_directory(parent)
     if missing and not task.options.create_parents:
         refusal = f"the directory {missing[0]!r} does not exist on {files.label}, and create_parents is false"
         task.expect_created(Invalid(refusal), missing[0])
@@ -267,7 +268,5 @@ def read_entry(files: FileManager, path: str) -> dict[str, Any]:
     files.invalidate()
     entry = files.entry(path)
     if entry is None:
-        raise NoSuchItem(
-            f"the platform accepted the call, but there is no {path!r} on {files.label} any more"
-        )
+        raise NoSuchItem(f"the platform accepted the call, but {files.label} has no {path!r} any more")
     return as_result(path, entry)

@@ -34,22 +34,14 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
             return Plan(result=result, steps=[step], after=result)
         keys = HostKeys(path, ACCEPT_NEW, host, port, task.warn)
         key = ask_for_key(keys, options.timeout)
-        keys.accepts("", key)
-        result = {
-            "host": host,
-            "port": port,
-            "algorithm": key.get_algorithm(),
-            "fingerprint": key.get_fingerprint(),
-            "known_hosts": keys.path,
-        }
+        keys.judge("", key)
+        kind, fingerprint = key.get_algorithm(), key.get_fingerprint()
+        result = {"host": host, "port": port, "algorithm": kind, "fingerprint": fingerprint}
+        result["known_hosts"] = path
         if keys.offered is None:
             return Plan(result=result, before=result, after=result)
-        what = f"{key.get_algorithm()} {key.get_fingerprint()}"
-        return Plan(
-            result=result,
-            steps=[Step(f"pin the key of {keys.name} in {keys.path}: {what}", keys.pin)],
-            after=result,
-        )
+        step = Step(f"pin the key of {keys.name} in {path}: {kind} {fingerprint}", keys.pin)
+        return Plan(result=result, steps=[step], after=result)
 
 
 SFTP_HOST_KEY = SftpHostKeyResource()

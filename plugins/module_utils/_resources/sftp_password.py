@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from .._api import routes as r
 from .._api.errors import HostedError
@@ -43,12 +43,13 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
             warn_of_missing_password(task, access)
             return Plan(result=access.as_dict())
         what = f"generate an SFTP password for {access.username or task.options.service}"
+        before = {"username": access.username, "password_set_at": access.password_set_at}
         return Plan(
             result=access.as_dict(),
             steps=[Step(what, lambda: generate_in_turn(task, id))],
             reread=lambda: task.account.sftp(id).as_dict(),
-            before=to_diff(access, access.password_set_at),
-            after=to_diff(access, "now"),
+            before=before,
+            after={**before, "password_set_at": "now"},
         )
 
 
@@ -59,20 +60,11 @@ def warn_of_missing_password(task: Task[SftpPasswordOptions], access: SftpAccess
     """Tell of a password that is not where the task wants it: a platform may set one that nobody is shown."""
     path = task.options.secrets_dest
     there = f"{access.username} has a password, set at {access.password_set_at}"
+    new = "update_password: always sets a new one, which invalidates it"
     if path is not None and not os.path.exists(path):
-        task.warn(
-            f"{there}, and secrets_dest {path} does not exist. If nobody has that password, set "
-            "update_password: always to generate another one, which invalidates it"
-        )
+        task.warn(f"{there}, and secrets_dest {path} does not exist. If nobody has that password, {new}")
     if task.options.return_secrets and path is None:
-        task.warn(
-            f"{there}, which cannot be read again, so secrets is not returned. update_password: always sets "
-            "a new one, which invalidates the present one"
-        )
-
-
-def to_diff(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
-    return {"username": access.username, "password_set_at": password_set_at}
+        task.warn(f"{there}, which cannot be read again, so secrets is not returned. {new}")
 
 
 def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
@@ -84,10 +76,8 @@ def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
             generate(task, id)
             return
     task.effects.nothing_changed = True
-    task.warn(
-        f"another task generated the SFTP password of service {id} at the same time; it is "
-        "where that task keeps it"
-    )
+    made = f"another task generated the SFTP password of service {id} at the same time"
+    task.warn(f"{made}; it is where that task keeps it")
 
 
 @dataclass(frozen=True)
@@ -119,7 +109,4 @@ def generate(task: Task[SftpPasswordOptions], id: str) -> None:
             journal.close(task.options.base_url, subject, but=kept.record)
     await_shown(task, change)  # else the next task in turn would make another one
     if retried:
-        task.warn(
-            "the call had to be sent more than once; if an earlier one also generated a password, this one "
-            "invalidated it"
-        )
+        task.warn("the call was sent more than once; a password that an earlier one made is invalid now")

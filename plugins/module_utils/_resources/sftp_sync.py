@@ -13,7 +13,6 @@ import asyncio
 import os
 import posixpath
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 from .._api.text import counted
@@ -28,8 +27,7 @@ from .._sftp.trees import ROOT, Kind, Patterns, Tree, printable_path, why_no_mat
 from .files.mirror import (
     MirrorWork,
     SftpSyncOptions,
-    describe_step,
-    mirror_result,
+    mirror_plan,
     plan_expected,
     pushes,
     read_source,
@@ -69,7 +67,7 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
         require()
         options = task.options
         check_options(options)
-        rules_of(task, ())  # which refuses permissions that are none
+        rules_of(options)  # which refuses permissions that are none
         login = resolve_login(task)
         if not login.host:
             return plan_for_expected_service(task, login)
@@ -127,20 +125,18 @@ async def plan_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Plan
 
 def plan_for_expected_service(task: Task[SftpSyncOptions], login: Login) -> Plan:
     """Plan for a service that does not exist yet: a push creates everything, a pull is unknown."""
-    options = task.options
-    remote = remote_path(options)
+    options, remote = task.options, remote_path(task.options)
     if not pushes(options.direction):
         return plan_unknown_pull(task, login)
     local = Local(os.path.realpath(os.path.expanduser(options.src)))
     source = asyncio.run(read_source(task, local, Patterns(options.include, options.exclude)))
-    describe = partial(describe_step, task, login)
-    return plan_expected(task, login, local, source, describe, target=Tree() if remote else None)
+    return plan_expected(task, login, local, source, target=Tree() if remote else None)
 
 
 def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:
     """Plan a pull whose content an earlier task of the play would create, so that it is unknown."""
-    result = mirror_result(task, login, TreeChanges(), Tree())
-    return Plan(result=result, steps=[Step(describe_step(task, login, result), lambda: None)])
+    result = mirror_plan(task.options, login, TreeChanges()).result
+    return Plan(result=result, steps=[Step(task.options.describe(result), lambda: None)])
 
 
 def remote_path(options: SftpSyncOptions) -> str:
@@ -170,8 +166,8 @@ async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirr
 
 
 def check_options(options: SftpSyncOptions) -> None:
-    for name, patterns in (("include", options.include), ("exclude", options.exclude)):
-        for number, pattern in enumerate(patterns, 1):
+    for name in ("include", "exclude"):
+        for number, pattern in enumerate(getattr(options, name), 1):
             if why := why_no_match(pattern):  # it would protect nothing
                 raise Invalid(f"item {number} of {name} is {pattern!r}, {why}")
     limit, push = options.max_delete, options.direction == PUSH
@@ -269,8 +265,8 @@ def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChan
 
 def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, changes: TreeChanges) -> None:
     """Warn of patterns that keep nothing from being deleted, if anything is deleted."""
-    keeps_excluded = task.options.delete and not task.options.delete_excluded
-    if keeps_excluded and patterns.unused and (changes.extra or changes.in_the_way):
+    deletes = task.options.delete and (changes.extra or changes.in_the_way)
+    if deletes and patterns.unused and not task.options.delete_excluded:
         listed = ", ".join(repr(pattern) for pattern in patterns.unused)
         task.warn(
             f"exclude: {listed} matched nothing in src or in dest, and so protects nothing from delete: "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from .._api.text import composed
@@ -20,27 +20,31 @@ MOST_LINKS = 40
 """The number of links that are followed on the way to one place, as in Linux."""
 LONGEST_TARGET = 4096
 """The characters of where a link leads. No system takes more, and servers may send megabytes."""
-Same = Callable[[str, TreeEntry, TreeEntry], bool]
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The options of a mirror. ``same`` tells whether a file need not be copied."""
+    """The options of a mirror. ``equal`` are files whose content was compared and is the same."""
 
-    same: Same
+    equal: Collection[str] = ()
+    by_time: bool = False
+    """True if files of one size and time are taken for the same."""
     delete: bool = False
     preserve_modes: bool = True
     file_mode: int | None = None
     directory_mode: int | None = None
 
+    def same(self, path: str, desired: TreeEntry, there: TreeEntry) -> bool:
+        alike = (desired.size, desired.mtime) == (there.size, there.mtime)
+        return path in self.equal or (self.by_time and alike)
+
     def mode_for(self, entry: TreeEntry) -> int | None:
         """Return the permissions that an entry is to have; ``None`` leaves them to the other side."""
-        given = self.directory_mode if entry.kind is Kind.DIRECTORY else self.file_mode
         if entry.kind is Kind.LINK:
             return None
-        if given is not None or entry.mode is None or not self.preserve_modes:
-            return given
-        return entry.mode & PERMISSIONS
+        given = self.directory_mode if entry.kind is Kind.DIRECTORY else self.file_mode
+        kept = entry.mode if self.preserve_modes else None
+        return kept & PERMISSIONS if given is None and kept is not None else given
 
 
 @dataclass
@@ -94,10 +98,8 @@ def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
         classify_entry(path, replace(desired, mode=rules.mode_for(desired)), there, rules, changes)
     # What is deleted may be all that is left of what could not be read.
     if rules.delete and not (source.unreadable or target.unreadable):
-        kept = kept_paths(source, target)
-        for path, entry in target.entries.items():
-            if path not in source and path not in changes.in_the_way and path not in kept:
-                changes.extra[path] = entry
+        kept = kept_paths(source, target) | source.entries.keys() | changes.in_the_way.keys()
+        changes.extra = {path: entry for path, entry in target.entries.items() if path not in kept}
     check_spared(source, target, changes)
     return changes
 
@@ -123,7 +125,7 @@ def check_spared(source: Tree, target: Tree, changes: TreeChanges) -> None:
 def check_sizes(source: Tree) -> None:
     sizes = {path: entry.size for path, entry in source.entries.items() if entry.kind is Kind.FILE}
     if (total := sum(sizes.values())) > MOST_BYTES:
-        path = max(sizes, key=sizes.__getitem__)
+        path = max(sizes, key=lambda path: sizes[path])
         raise TransferFailed(
             f"{source.name} has {total} bytes, {printable_path(path) or 'the file'} alone {sizes[path]}. "
             f"The most that is copied is {MOST_BYTES}, and holes of sparse files count. Leave files out"
@@ -145,10 +147,9 @@ def classify_entry(
     path: str, desired: TreeEntry, there: TreeEntry | None, rules: Rules, changes: TreeChanges
 ) -> None:
     by_kind = {Kind.DIRECTORY: changes.directories, Kind.FILE: changes.files, Kind.LINK: changes.links}
-    if there is None or (desired.kind is Kind.FILE and not rules.same(path, desired, there)):
+    same = {Kind.FILE: rules.same, Kind.LINK: same_target}.get(desired.kind)
+    if there is None or (same and not same(path, desired, there)):
         by_kind[desired.kind][path] = desired
-    elif desired.kind is Kind.LINK and not same_target(path, desired, there):
-        changes.links[path] = desired
     elif (
         desired.mode is not None
         and (path != ROOT or desired.kind is not Kind.DIRECTORY)  # that of a root that is there is not ours

@@ -39,15 +39,16 @@ OWNER = 0o700
 PRIVATE = 0o600
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FIND_OUT = "find out what put something else in its place, then run this again"
+SHRANK = "it became shorter while it was being read; run this again"
 Read = Callable[[int, int], Awaitable[bytes]]
 """Returns a block of a file, by its offset and length."""
 
 
-class Shrank(OSError):
-    """A file ended before the size that it had when its directory was listed."""
+class Unreadable(OSError):
+    """It was the source that failed, whatever was done with what it holds."""
 
-    def __init__(self) -> None:
-        super().__init__(None, "it became shorter while it was being read; run this again")
+    def __init__(self, reason: str) -> None:
+        super().__init__(None, reason)
 
 
 class Local:
@@ -207,8 +208,9 @@ class Local:
         with earlier.parent(path) as (old, name), self.parent(path) as (new, _name):
             os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
 
-    async def set_mode(self, path: str, mode: int) -> None:
+    async def set_mode(self, path: str, entry: TreeEntry) -> None:
         """Set permissions. A file with other hard links is copied first: one may be of an earlier copy."""
+        mode = entry.mode or 0
         with self.parent(path) as (folder, name):
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if not stat.S_ISREG(found.st_mode) or found.st_nlink == 1:
@@ -220,12 +222,10 @@ class Local:
                 os.utime(handle, ns=(found.st_atime_ns, found.st_mtime_ns))
                 os.fchmod(handle, mode)
 
-    async def remove(self, path: str, kind: Kind) -> None:
-        with self.parent(path) as (folder, name):
-            if kind is Kind.DIRECTORY:
-                os.rmdir(name, dir_fd=folder)
-            else:
-                os.unlink(name, dir_fd=folder)
+    async def remove(self, path: str, entry: TreeEntry) -> None:
+        remove = os.rmdir if entry.kind is Kind.DIRECTORY else os.unlink
+        with suppress(FileNotFoundError), self.parent(path) as (folder, name):  # another run was faster
+            remove(name, dir_fd=folder)
 
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
@@ -234,7 +234,7 @@ class Local:
 async def read_local(handle: int, offset: int, length: int) -> bytes:
     data = os.pread(handle, length, offset)
     if len(data) < length:
-        raise Shrank
+        raise Unreadable(SHRANK)
     return data
 
 

@@ -8,38 +8,21 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._api.text import clean, megabytes
 from .compare import TreeChanges, folded
 from .errors import TransferFailed
-from .library import asyncssh
-from .local import OWNER, Local, Shrank, room_at
-from .remote import Relayed, Remote, Side, Unreadable
-from .trees import LOST, MISSING, ROOT, Kind, TreeEntry, printable_path, run_all, unless_refused, within
+from .library import LOST, asyncssh, run_all, unless_refused
+from .local import OWNER, Local, Unreadable, room_at
+from .remote import Moved, Relayed, Remote, Side
+from .trees import ROOT, Kind, TreeEntry, printable_path, within
 
 FILES_AT_ONCE = 64
 WRITABLE = 0o300
 PUSH, PULL = "push", "pull"
-Act = Callable[[str, TreeEntry], Awaitable[None]]
-
-
-@dataclass
-class Count:
-    """Entries that are finished and bytes that have arrived. ``tell`` hears of each; it sets the pace."""
-
-    what: str
-    entries: Mapping[str, TreeEntry]
-    tell: Callable[[str], None]
-    bytes: int = 0
-    finished: int = field(default=0, init=False)
-    arrived: int = field(default=0, init=False)
-
-    def moved(self, count: int) -> None:
-        self.arrived += count
-        size = f", {megabytes(self.arrived)} of {megabytes(self.bytes)}" if self.bytes else ""
-        self.tell(f"{self.what}: {self.finished} of {len(self.entries)}{size}")
+Act = Callable[[str, TreeEntry, Moved], Awaitable[None]]
 
 
 @dataclass
@@ -70,13 +53,12 @@ class Mirror:
         alike = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
         filled = {path: entry for path, entry in alike.items() if entry.size}
         equal = alike.keys() - filled.keys()
-        count = self._count("compare", filled)
 
-        async def look(path: str, entry: TreeEntry) -> None:
-            if await unless_refused(self.remote.holds(self.local, path, entry, count.moved), False):
+        async def look(path: str, entry: TreeEntry, moved: Moved) -> None:
+            if await unless_refused(self.remote.holds(self.local, path, entry, moved), False):
                 equal.add(path)
 
-        await self._each("compare", filled, look, count)
+        await self._each("compare", filled, look, size=total(filled))
         return equal
 
     def check_room(self, changes: TreeChanges) -> None:
@@ -92,18 +74,15 @@ class Mirror:
 
         What cannot be done is noted in ``failures`` and does not keep the rest from being done, but for
         deletions. ``changes`` loses what turns out to be impossible or needless.
-
-        :raises TransferFailed: when nothing more can be written; ``done`` tells how far it came.
         """
         await self._keep_unreadable(changes)
         opened = await self._open(changes)
         try:
             await self._write(changes)
         finally:
-            for path, mode in reversed(opened.items()):
+            for path, before in reversed(opened.items()):
                 if path not in self.done:  # else it is gone, or has that mode already
-                    closing = self.target.set_mode(path, mode)
-                    await self._attempt("set the mode of", path, closing, None)
+                    await self._attempt("set the mode of", path, self.target.set_mode(path, before), None)
 
     async def _write(self, changes: TreeChanges) -> None:
         for_links = {path: entry for path, entry in changes.in_the_way.items() if within(path, changes.links)}
@@ -121,24 +100,14 @@ class Mirror:
             there = changes.there.get(path)
             await self.target.make_link(path, entry, there is None or there.kind is not Kind.LINK)
 
-        async def set_mode(path: str, entry: TreeEntry) -> None:
-            await self.target.set_mode(path, int(entry.mode or 0))
-
-        async def remove_leftover(path: str, entry: TreeEntry) -> None:
-            with suppress(FileNotFoundError, *MISSING):  # another run was faster
-                await self.target.remove(path, entry.kind)
-
         await self._change("link", changes.links, link)
         await self._check_arrivals(changes)
-        leftovers = dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE))
-        await self._change("remove", leftovers, remove_leftover)
+        await self._remove(dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE)))
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
-        if (
-            self.remote.features.modes or self.direction == PULL
-        ):  # directories get theirs once they are filled
+        if self.remote.features.modes or self.direction == PULL:  # once directories are filled
             new = {path: entry for path, entry in changes.directories.items() if entry.mode is not None}
-            await self._change("set the mode of", {**new, **changes.modes}, set_mode)
+            await self._change("set the mode of", {**new, **changes.modes}, self.target.set_mode)
 
     async def _check_arrivals(self, changes: TreeChanges) -> None:
         """See that what was written is there, whole and as something of its own, before anything is deleted.
@@ -152,16 +121,14 @@ class Mirror:
             if not within(path, self.failures) and (path != ROOT or entry.kind is not Kind.DIRECTORY):
                 written.setdefault(posixpath.dirname(path), {})[path] = entry
 
-        async def check(folder: str, _folder: TreeEntry) -> None:
+        async def check(folder: str, _folder: TreeEntry, _moved: Moved) -> None:
             listed = {} if ROOT in written[folder] else await self.target.listing(folder)
             goes = [posixpath.basename(path) for path in changes.extra if posixpath.dirname(path) == folder]
             for path, entry in written[folder].items():
-                if is_whole(entry, listed.get(posixpath.basename(path))):
-                    continue
-                found = await self.target.look(path)
-                if reason := why_not_listed(path, entry, found, listed, goes):
-                    place = f"{printable_path(self.target.at(path))} {self.target.where}"
-                    self.failures[path] = f"cannot write {place}: {reason}"
+                if not is_whole(entry, listed.get(posixpath.basename(path))):
+                    found = await self.target.look(path)
+                    if reason := why_not_listed(path, entry, found, listed, goes):
+                        self.failures[path] = f"cannot write {place_of(self.target, path)}: {reason}"
 
         await self._each("list", dict.fromkeys(written, TreeEntry(Kind.DIRECTORY)), check)
 
@@ -169,7 +136,7 @@ class Mirror:
         """Keep what is in the way of something that cannot be read."""
         blocked = {path: entry for path, entry in changes.files.items() if path in changes.in_the_way}
 
-        async def look(path: str, entry: TreeEntry) -> None:
+        async def look(path: str, _entry: TreeEntry, _moved: Moved) -> None:
             async with self.source.reading(path):
                 pass
 
@@ -177,8 +144,8 @@ class Mirror:
         for path in [path for path in changes.in_the_way if within(path, self.failures)]:
             del changes.in_the_way[path]
 
-    async def _open(self, changes: TreeChanges) -> dict[str, int]:
-        """Make directories writable in which something is to be changed; return which mode each has later."""
+    async def _open(self, changes: TreeChanges) -> dict[str, TreeEntry]:
+        """Make directories writable in which something is to be changed; return what each is later."""
         doomed = {**changes.in_the_way, **changes.extra}
         touched = [*changes.directories, *changes.files, *changes.links, *doomed, *changes.leftovers]
         opened = {}
@@ -188,8 +155,8 @@ class Mirror:
                 continue
             if there.mode & WRITABLE != WRITABLE and self.remote.features.modes:
                 with suppress(asyncssh.SFTPPermissionDenied, asyncssh.SFTPFailure, PermissionError):
-                    await self.target.set_mode(path, there.mode | OWNER)
-                    opened[path] = int(changes.modes.get(path, there).mode or 0)
+                    await self.target.set_mode(path, replace(there, mode=there.mode | OWNER))
+                    opened[path] = changes.modes.get(path, there)
         return opened
 
     async def adapt(self, changes: TreeChanges) -> None:
@@ -216,50 +183,52 @@ class Mirror:
             changes.links.clear()
 
     async def _copy(self, files: Mapping[str, TreeEntry]) -> None:
-        count = self._count("copy", files)
-
-        async def copy(path: str, entry: TreeEntry) -> None:
+        async def copy(path: str, entry: TreeEntry, moved: Moved) -> None:
             if self.direction == PUSH:
-                await self.remote.push(self.local, path, entry, count.moved)
+                await self.remote.push(self.local, path, entry, moved)
             elif isinstance(self.local, Local):
-                await self.remote.pull(self.local, path, entry, count.moved)
+                await self.remote.pull(self.local, path, entry, moved)
             self.done.append(path)
 
-        await self._each("write", files, copy, count)
+        await self._each("write", files, copy, "copy", total(files))
 
     async def _remove(self, entries: Mapping[str, TreeEntry]) -> None:
-        async def remove(path: str, entry: TreeEntry) -> None:
-            await self.target.remove(path, entry.kind)
-
         folders = {path: entry for path, entry in entries.items() if entry.kind is Kind.DIRECTORY}
         plain = {path: entry for path, entry in entries.items() if path not in folders}
-        await self._change("remove", plain, remove)
+        await self._change("remove", plain, self.target.remove)
         for level in reversed(by_depth(folders)):
             full = {path for path in level if any(each.startswith(f"{path}/") for each in self.failures)}
             empty = {path: entry for path, entry in level.items() if path not in full}
-            await self._change("remove", empty, remove)
+            await self._change("remove", empty, self.target.remove)
 
-    async def _change(self, what: str, entries: Mapping[str, TreeEntry], act: Act) -> None:
-        async def change(path: str, entry: TreeEntry) -> None:
+    async def _change(
+        self, what: str, entries: Mapping[str, TreeEntry], act: Callable[[str, TreeEntry], Awaitable[None]]
+    ) -> None:
+        async def change(path: str, entry: TreeEntry, _moved: Moved) -> None:
             await act(path, entry)
             self.done.append(path)
 
         await self._each(what, entries, change)
 
-    def _count(self, what: str, files: Mapping[str, TreeEntry]) -> Count:
-        return Count(what, files, self.progress, sum(entry.size for entry in files.values()))
-
     async def _each(
-        self, what: str, entries: Mapping[str, TreeEntry], act: Act, files: Count | None = None
+        self, what: str, entries: Mapping[str, TreeEntry], act: Act, told: str = "", size: int = 0
     ) -> None:
-        todo, count = iter(entries.items()), files or Count(what, entries, self.progress)
+        """Do something with many entries at once, and tell how many are finished, and of ``size`` bytes."""
+        todo, finished, arrived = iter(entries.items()), 0, 0
+
+        def moved(count: int) -> None:
+            nonlocal arrived
+            arrived += count
+            of_bytes = f", {megabytes(arrived)} of {megabytes(size)}" if size else ""
+            self.progress(f"{told or what}: {finished} of {len(entries)}{of_bytes}")
 
         async def work() -> None:
+            nonlocal finished
             for path, entry in todo:
                 if not (self.failures and within(path, self.failures)):
-                    await self._attempt(what, path, act(path, entry), entry)
-                count.finished += 1
-                count.moved(0)
+                    await self._attempt(what, path, act(path, entry, moved), entry)
+                finished += 1
+                moved(0)
 
         await run_all(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
 
@@ -269,16 +238,22 @@ class Mirror:
         except LOST:
             raise
         except (asyncssh.SFTPError, OSError) as error:
-            from_source = isinstance(error, (Shrank, Unreadable))
-            side = self.source if from_source else self.local if isinstance(error, OSError) else self.remote
-            if side is self.source:
-                what = "read"
-            reason = await side.explain_full_disk(error, path, entry) if side is self.target else ""
-            failed = f"cannot {what} {printable_path(side.at(path)) or 'the file'} {side.where}"
-            if reason:
+            side: Side = self.local if isinstance(error, OSError) else self.remote
+            if isinstance(error, Unreadable):
+                side = self.source
+            failed = f"cannot {'read' if side is self.source else what} {place_of(side, path)}"
+            if side is self.target and (reason := await side.explain_full_disk(error, path, entry)):
                 raise TransferFailed(f"{failed}: {reason}") from None
             said = clean((error.strerror if isinstance(error, OSError) else None) or str(error))
             self.failures[path] = f"{failed}: {said or type(error).__name__}"
+
+
+def place_of(side: Side, path: str) -> str:
+    return f"{printable_path(side.at(path))} {side.where}"
+
+
+def total(entries: Mapping[str, TreeEntry]) -> int:
+    return sum(entry.size for entry in entries.values())
 
 
 def same_size(entry: TreeEntry, there: TreeEntry | None) -> bool:
@@ -301,10 +276,7 @@ def why_not_listed(
 ) -> str:
     """Say why what was written is not listed; nothing if it is there. ``goes`` is deleted beside it."""
     if found is None:
-        return (
-            "it was written without an error, but is not there; find out whether something else removes it, "
-            "then run this again"
-        )
+        return "it was written without an error, but is not there. Does something else remove it?"
     if not is_whole(entry, found):
         return (
             f"{entry.size} bytes were written without an error, but it has {found.size}; find out whether "

@@ -18,20 +18,18 @@ import asyncio
 import os
 import posixpath
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from .._api.text import clean
 from .errors import ConnectionBroken, TransferFailed
-from .library import asyncssh
-from .local import OWNER, PRIVATE, Local, Read, Shrank, has_directory, replacing, write_local
+from .library import LOST, MISSING, asyncssh, run_all, unless_refused
+from .local import OWNER, PRIVATE, SHRANK, Local, Read, Unreadable, has_directory, replacing, write_local
 from .trees import (
     GONE,
-    LOST,
-    MISSING,
     ROOT,
     SHOWN,
     Kind,
@@ -43,9 +41,7 @@ from .trees import (
     join,
     kind_of,
     printable_path,
-    run_all,
     temporary_path,
-    unless_refused,
 )
 
 BLOCK = 256 * 1024
@@ -63,10 +59,9 @@ LARGE_AT_ONCE = 4
 TRIED_TIME, TRIED_MODE = 1_000_000_001, 0o640
 """A time and a mode that no server gives to a new file by itself. FAT stores even seconds, so it is odd."""
 NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh else 0
+T = TypeVar("T")
 Moved = Callable[[int], None]
 """Told how many bytes have arrived."""
-Write = Callable[[bytes, int], Awaitable[Any]]
-"""Writes a block at an offset."""
 
 
 @dataclass
@@ -79,8 +74,6 @@ class ServerFeatures:
     links: bool = True
     links_swapped: bool = False
     """True if it reads the paths of a link in the order of the protocol, which is not that of OpenSSH."""
-    holes: bool = True
-    """True if what lies before a write beyond the end of a file reads as zeros, as the protocol has it."""
 
 
 class Remote:
@@ -109,12 +102,9 @@ class Remote:
 
         async def look_into(folder: str) -> None:
             async with at_once:
-                names = await self.names(folder, tree)
-            inner = []
-            for name, shown in names.items():
-                path = join(folder, name)
-                if tree.take(path, await self._entry(path, shown)):
-                    inner.append(path)
+                listed = await self._names(folder, tree)
+            found = {join(folder, name): entry for name, entry in listed.items() if name not in (".", "..")}
+            inner = [path for path, entry in found.items() if tree.take(path, await self._whole(path, entry))]
             await run_all(*(look_into(path) for path in inner))
 
         if base.kind is Kind.DIRECTORY:
@@ -125,7 +115,7 @@ class Remote:
         """Return what stands at the root; a link that the user named is followed."""
         for look in (self.sftp.stat, self.sftp.lstat):
             try:
-                return await self._entry(ROOT, await look(encode_path(self.root)))
+                return await self._whole(ROOT, shown_entry(await look(encode_path(self.root))))
             except MISSING:
                 continue
             except LOST:
@@ -137,13 +127,12 @@ class Remote:
     def _unreadable(self, error: Exception) -> TransferFailed:
         return TransferFailed(f"cannot read {printable_path(self.root)} on the service: {clean(str(error))}")
 
-    async def _entry(self, path: str, attributes: Any) -> TreeEntry:
-        """Read what the server tells about an entry.
+    async def _whole(self, path: str, entry: TreeEntry) -> TreeEntry:
+        """Read where a link leads.
 
         Some servers tell an absolute place for the target of any link; below the directory where the session
         began, that is made relative to the link again.
         """
-        entry = shown_entry(attributes)
         if entry.kind is not Kind.LINK:
             return entry
         place = self.at(path)
@@ -161,13 +150,11 @@ class Remote:
             return replace(entry, target=posixpath.relpath(target, above), resolved=True)
         return replace(entry, target=target)
 
-    async def names(self, folder: str, tree: Tree) -> dict[str, Any]:
+    async def _names(self, folder: str, tree: Tree) -> dict[str, TreeEntry]:
         """Return what a server lists of a directory; nothing, and a note in ``tree``, if it cannot be read.
 
         OpenSSH lists nothing, not even the directory itself, of one that may be listed and not entered. Taken
         for an empty one, it would have what it holds deleted on the other side.
-
-        :raises TransferFailed: when it is the root.
         """
         try:
             names = await self._listed(folder, tree)
@@ -180,19 +167,19 @@ class Remote:
                 raise self._unreadable(error) from None
             tree.cannot_read(folder, clean(str(error)))
             return {}
-        return {name: attributes for name, attributes in names.items() if name not in (".", "..")}
+        return names
 
-    async def _listed(self, folder: str, tree: Tree) -> dict[str, Any]:
+    async def _listed(self, folder: str, tree: Tree) -> dict[str, TreeEntry]:
         """Return what a server lists, by name. What is replaced just then may be listed twice."""
-        names: dict[str, Any] = {}
+        names: dict[str, TreeEntry] = {}
         async with aclosing(self.sftp.scandir(encode_path(self.at(folder)))) as listed:
             async for item in listed:
                 tree.meet(join(folder, "."))
                 shown, name = item.filename[:SHOWN], decoded(item.filename)
                 if not name or len(item.filename) > LONGEST_NAME or "/" in name or "\0" in name:
                     raise TransferFailed(f"the server sent an invalid file name: {shown!r}; nothing was done")
-                first = kind_of(names.setdefault(name, item.attrs).permissions or 0)
-                kind = kind_of(item.attrs.permissions or 0)
+                entry = shown_entry(item.attrs)
+                first, kind = names.setdefault(name, entry).kind, entry.kind
                 if first is not kind:
                     raise TransferFailed(
                         f"the server lists '{printable_path(join(folder, name))}' twice, as a {first.value} "
@@ -209,8 +196,7 @@ class Remote:
 
     async def listing(self, folder: str) -> dict[str, TreeEntry]:
         """Return what a directory holds now, by name, but for the targets of links."""
-        found = await self._listed(folder, Tree(name=self.at(folder)))
-        return {name: shown_entry(attributes) for name, attributes in found.items()}
+        return await self._listed(folder, Tree(name=self.at(folder)))
 
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:
@@ -227,13 +213,14 @@ class Remote:
 
     async def holds(self, other: Side, path: str, entry: TreeEntry, moved: Moved) -> bool:
         async with other.reading(path) as read, self._turn(entry), self._open(path) as file:
-            return await Blocks(entry.size, self._block).are_in(file, read, moved)
+            there = partial(read_remote, file)
+            return await same_blocks(entry.size, self._block, read, there, moved)
 
     async def pull(self, target: Local, path: str, entry: TreeEntry, moved: Moved) -> None:
         made = 0o666 if entry.mode is None else PRIVATE
         async with self.reading(path) as read, self._turn(entry):
             with target.parent(path) as place, replacing(*place, made) as handle:
-                await Blocks(entry.size, self._block).copy(read, partial(write_local, handle), moved)
+                await copy_blocks(entry.size, self._block, read, partial(write_local, handle), moved)
                 if entry.mode is not None:
                     os.chmod(handle, entry.mode)
                 os.utime(handle, (entry.mtime, entry.mtime))
@@ -245,9 +232,9 @@ class Remote:
             await self.sftp.makedirs(encode_path(parent), exist_ok=True)
 
     async def make_directory(self, path: str, entry: TreeEntry) -> None:
-        mode = {} if entry.mode is None else {"permissions": (entry.mode & 0o777) | OWNER}
+        mode = None if entry.mode is None else (entry.mode & 0o777) | OWNER
         try:
-            await self.sftp.mkdir(encode_path(self.at(path)), asyncssh.SFTPAttrs(**mode))
+            await self.sftp.mkdir(encode_path(self.at(path)), asyncssh.SFTPAttrs(permissions=mode))
         except LOST:
             raise
         except asyncssh.SFTPError:  # servers have several codes for one that another run has made
@@ -261,12 +248,13 @@ class Remote:
             await self.sftp.remove(paths[1])
         await self.sftp.symlink(*(reversed(paths) if self.features.links_swapped else paths))
 
-    async def set_mode(self, path: str, mode: int) -> None:
-        await self.sftp.chmod(encode_path(self.at(path)), mode)
+    async def set_mode(self, path: str, entry: TreeEntry) -> None:
+        await self.sftp.chmod(encode_path(self.at(path)), entry.mode or 0)
 
-    async def remove(self, path: str, kind: Kind) -> None:
-        place = encode_path(self.at(path))
-        await (self.sftp.rmdir(place) if kind is Kind.DIRECTORY else self.sftp.remove(place))
+    async def remove(self, path: str, entry: TreeEntry) -> None:
+        remove = self.sftp.rmdir if entry.kind is Kind.DIRECTORY else self.sftp.remove
+        with suppress(*MISSING):  # another run was faster
+            await remove(encode_path(self.at(path)))
 
     async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room; the server is asked, as few have a word for it."""
@@ -274,44 +262,30 @@ class Remote:
             return f"no space left on the service: {error}"
         if entry is None or not isinstance(error, asyncssh.SFTPFailure):
             return ""
-        try:
-            room = await self.sftp.statvfs(encode_path(posixpath.dirname(self.at(path))) or b".")
-        except asyncssh.SFTPError:
-            return ""
-        free = room.bavail * room.frsize
-        if free >= max(entry.size, 1):
+        folder = encode_path(posixpath.dirname(self.at(path))) or b"."
+        room = await unless_refused(self.sftp.statvfs(folder), None)
+        if room is None or (free := room.bavail * room.frsize) >= max(entry.size, 1):
             return ""
         return f"no space left on the service: {free} bytes are free, the file has {entry.size}"
 
     async def push(self, source: Side, path: str, entry: TreeEntry, moved: Moved) -> None:
-        """Put a file of the other side onto the server, with its holes if the server can have any."""
-        for holes in dict.fromkeys((self.features.holes, False)):
-            blocks = Blocks(entry.size, self._block, holes)
-            try:
-                async with source.reading(path) as read, self._turn(entry), self._placed(path, entry) as file:
-                    await blocks.copy(read, file.write, moved)
-                return
-            except asyncssh.SFTPFailure:
-                if not blocks.skipped:
-                    raise
-                self.features.holes, moved = False, lambda size: None  # it is counted
+        async with source.reading(path) as read, self._turn(entry), self._placed(path, entry) as file:
+            await copy_blocks(entry.size, self._block, read, file.write, moved)
 
     @asynccontextmanager
     async def _placed(self, path: str, entry: TreeEntry) -> AsyncIterator[Any]:
-        temporary = encode_path(temporary_path(self.at(path)))
-        mode = None if entry.mode is None else PRIVATE if self.features.modes else entry.mode
-        made = asyncssh.SFTPAttrs() if mode is None else asyncssh.SFTPAttrs(permissions=mode)
-        times = {"atime": entry.mtime, "mtime": entry.mtime} if self.features.times else {}
-        wanted = {
-            **times,
-            **({"permissions": entry.mode} if self.features.modes and mode is not None else {}),
-        }
-        file = await self.sftp.open(temporary, NEW, made, encoding=None, block_size=0)
+        temporary, features = encode_path(temporary_path(self.at(path))), self.features
+        made = PRIVATE if features.modes and entry.mode is not None else entry.mode
+        mode, time = entry.mode if features.modes else None, entry.mtime if features.times else None
+        file = await self.sftp.open(
+            temporary, NEW, asyncssh.SFTPAttrs(permissions=made), encoding=None, block_size=0
+        )
         try:
             async with file:
                 yield file
-            if wanted:  # some servers forget what is set before the end
-                await self.sftp.setstat(temporary, asyncssh.SFTPAttrs(**wanted))
+            if (mode, time) != (None, None):  # some servers forget what is set before the end
+                wanted = asyncssh.SFTPAttrs(permissions=mode, atime=time, mtime=time)
+                await self.sftp.setstat(temporary, wanted)
             await self._put_in_place(temporary, self.at(path))
         except BaseException:
             await self._discard(temporary)
@@ -415,64 +389,54 @@ async def read_remote(file: Any, offset: int, length: int) -> bytes:
     while len(data) < length:
         piece = await file.read(length - len(data), offset + len(data))
         if not piece:
-            raise Shrank
+            raise Unreadable(SHRANK)
         data += piece
     return data[:length]
 
 
-class Blocks:
-    """A file of ``size`` bytes in blocks of a ``length``. ``skipped`` is true once one was not written."""
+async def copy_blocks(
+    size: int, length: int, read: Read, write: Callable[[bytes, int], Awaitable[Any]], moved: Moved
+) -> None:
+    """Write a file to another one. Zeros before its end need not be."""
 
-    def __init__(self, size: int, length: int, holes: bool = True) -> None:
-        self.size, self.length, self.holes, self.skipped = size, length, holes, False
+    async def copy(offset: int, count: int) -> None:
+        data = await read(offset, count)
+        if offset + count == size or data != ZEROS[:count]:
+            await write(data, offset)
+        moved(count)
 
-    async def copy(self, read: Read, write: Write, moved: Moved) -> None:
-        """Write all blocks to another file; zeros before its end need not be, if it may have holes."""
+    await each_block(size, length, copy)
 
-        async def move(offset: int, length: int) -> None:
-            data = await read(offset, length)
-            if self.holes and offset + length < self.size and data == ZEROS[:length]:
-                self.skipped = True
-            else:
-                await write(data, offset)
-            moved(length)
 
-        await self._each(move)
+async def same_blocks(size: int, length: int, one: Read, other: Read, moved: Moved) -> bool:
+    """Tell whether two files hold the same, up to the first block that differs."""
+    same = True
 
-    async def are_in(self, file: Any, read: Read, moved: Moved) -> bool:
-        """Tell whether an open file of the server has the same blocks, up to the first that differs."""
-        same = True
+    async def look(offset: int, count: int) -> None:
+        nonlocal same
+        if same:
+            same = await other(offset, count) == await one(offset, count) and same
+            moved(count)
 
-        async def look(offset: int, length: int) -> None:
-            nonlocal same
-            if same:
-                there = await read_remote(file, offset, length)
-                same = there == await read(offset, length) and same
-                moved(length)
+    await each_block(size, length, look)
+    return same
 
-        await self._each(look)
-        return same
 
-    async def _each(self, act: Callable[[int, int], Awaitable[None]]) -> None:
-        offsets = range(0, self.size, self.length)
+async def each_block(size: int, length: int, act: Callable[[int, int], Awaitable[None]]) -> None:
+    offsets = range(0, size, length)
+    todo, workers = iter(offsets), min(max(IN_FLIGHT // length, 1), len(offsets))
 
-        async def work(todo: Iterator[int]) -> None:
-            for offset in todo:
-                await act(offset, min(self.length, self.size - offset))
+    async def work() -> None:
+        for offset in todo:
+            await act(offset, min(length, size - offset))
 
-        if len(offsets) <= 1:
-            await work(iter(offsets))
-            return
-        todo, workers = iter(offsets), min(max(IN_FLIGHT // self.length, 1), len(offsets))
-        await run_all(*(work(todo) for _worker in range(workers)))
+    if workers <= 1:
+        await work()
+    else:
+        await run_all(*(work() for _worker in range(workers)))
 
 
 # --- A server that is only read --------------------------------------------------------------------
-
-
-class Unreadable(OSError):
-    def __init__(self, reason: str) -> None:
-        super().__init__(None, clean(reason))
 
 
 class Relayed(Remote):
@@ -484,34 +448,25 @@ class Relayed(Remote):
         super().__init__(sftp, root)
         self._label = label
 
-    @asynccontextmanager
-    async def _named(self) -> AsyncIterator[None]:
+    async def _named(self, request: Awaitable[T]) -> T:
         """Turn errors of the library into ones that name this side."""
         try:
-            yield
+            return await request
         except LOST as error:
             raise ConnectionBroken(f"the connection to {self._label} was lost: {clean(str(error))}") from None
         except asyncssh.SFTPError as error:
-            raise Unreadable(str(error) or type(error).__name__) from None
+            raise Unreadable(clean(str(error)) or type(error).__name__) from None
 
     async def tree(self, patterns: Patterns) -> Tree:
-        async with self._named():
-            return await super().tree(patterns)
+        return await self._named(super().tree(patterns))
 
     @asynccontextmanager
     async def reading(self, path: str) -> AsyncIterator[Read]:
-        async with self._named():
-            file = await self._open(path)
-
-        async def read(offset: int, length: int) -> bytes:
-            async with self._named():
-                return await read_remote(file, offset, length)
-
+        file = await self._named(self._open(path))
         try:
-            yield read
+            yield lambda offset, length: self._named(read_remote(file, offset, length))
         finally:
-            async with self._named():
-                await file.close()
+            await self._named(file.close())
 
 
 Side: TypeAlias = Local | Remote

@@ -20,8 +20,7 @@ from .._api.errors import ConfigurationError, HostedError
 from .._api.private_folder import make_folder_of, refuse_strangers
 from .._api.text import clean
 from .errors import ConnectionBroken, HostKeyRefused, LoginRefused, TransferFailed
-from .library import asyncssh
-from .trees import LOST
+from .library import LOST, asyncssh
 
 ACCEPT_NEW, STRICT, OFF = "accept_new", "strict", "off"
 STANDARD_PORT, HIGHEST_PORT = 22, 65535
@@ -54,8 +53,6 @@ class HostKeys:
 
         As soon as it knows the address, those of the known keys go first in ``algorithms``. The others stay:
         a server that has none of these keys is to show which one it has.
-
-        :raises ConfigurationError: if the file cannot be read.
         """
         if self.policy == OFF:
             return None
@@ -105,32 +102,33 @@ class HostKeys:
                 self.warn(f"line {number} of known_hosts {self.path} was left out: it cannot be read")
         return found
 
-    def accepts(self, address: str, key: Any) -> bool:
-        """Judge a key that the file did not vouch for. What was accepted stays so."""
+    def judge(self, address: str, key: Any) -> None:
+        """Accept a key that the file did not vouch for, or raise. What was accepted stays so."""
         if key == self.offered:
-            return True
-        fingerprint = f"{key.get_algorithm()} {key.get_fingerprint()}"
-        known, __, revoked = self.matching(self.names(address))
+            return
+        fingerprint = key.get_fingerprint()
+        shown = f"the key of {self.name}, {key.get_algorithm()} {fingerprint},"
+        known, _authorities, revoked = self.matching(self.names(address))
         if key in revoked:
-            raise HostKeyRefused(f"the key of {self.name}, {fingerprint}, is revoked in {self.path}")
+            raise HostKeyRefused(f"{shown} is revoked in {self.path}")
         if key in known:  # written down meanwhile by another process
-            return True
+            return
         if known:
             expected = ", ".join(f"{k.get_algorithm()} {k.get_fingerprint()}" for k in known)
             raise HostKeyRefused(
-                f"the key of {self.name} has changed: it is {fingerprint}, and {self.path} has {expected}. "
-                "Someone may be intercepting the connection, or the server was reinstalled. If it was, "
-                f"remove the old key with: ssh-keygen -R '{self.name}' -f {self.path}",
-                fingerprint=key.get_fingerprint(),
+                f"the key of {self.name} has changed: it is {key.get_algorithm()} {fingerprint}, and "
+                f"{self.path} has {expected}. Someone may be intercepting the connection, or the server was "
+                "reinstalled. If it was, remove the old key with: "
+                f"ssh-keygen -R '{self.name}' -f {self.path}",
+                fingerprint=fingerprint,
             )
         if self.policy == STRICT:
             raise HostKeyRefused(
-                f"the key of {self.name}, {fingerprint}, is not in {self.path}, and host_key_checking is "
-                "strict. Add it to the file once you have checked it, or use accept_new",
-                fingerprint=key.get_fingerprint(),
+                f"{shown} is not in {self.path}, and host_key_checking is strict. Add it to the file once "
+                "you have checked it, or use accept_new",
+                fingerprint=fingerprint,
             )
         self.offered = key
-        return True
 
     def pin(self) -> None:
         """Write down a key that was accepted on first sight, unless another process has by now."""
@@ -184,8 +182,9 @@ def check_address(host: str, port: int) -> None:
     except UnicodeError:
         is_name = False
     if not is_name:
-        shown = host[:LONGEST_NAME]
-        raise ConfigurationError(f"the host is {shown!r}, which is neither a name nor an address")
+        raise ConfigurationError(
+            f"the host is {host[:LONGEST_NAME]!r}, which is neither a name nor an address"
+        )
     if not 0 < port <= HIGHEST_PORT:
         raise ConfigurationError(f"the port is {str(port)[:20]}; it must be from 1 to {HIGHEST_PORT}")
 
@@ -222,12 +221,11 @@ class Login:
 
     async def credentials(self, agent: Any) -> dict[str, Any]:
         """Return what the library logs in with: what was given, else the agent and the user's own keys."""
-        keys: list[Any] = []
-        if self.private_key_file is not None:
-            keys = await self.read_key(os.path.expanduser(self.private_key_file), agent)
-        elif self.password is None:
+        if self.private_key_file is None and self.password is None:
             return {"client_keys": ()}
-        return {"client_keys": keys or None, "agent_path": None, "password": self.password}
+        path = self.private_key_file
+        keys = None if path is None else await self.read_key(os.path.expanduser(path), agent)
+        return {"client_keys": keys, "agent_path": None, "password": self.password}
 
     async def read_key(self, path: str, agent: Any) -> list[Any]:
         """Return the key in a file or, as ssh does if that is encrypted, the same one from the agent."""
@@ -266,9 +264,7 @@ class SftpSession:
     def __init__(
         self, login: Login, host_keys: HostKeys, *, remember: bool, beside: SftpSession | None = None
     ) -> None:
-        self.login = login
-        self._host_keys = host_keys
-        self._remember = remember
+        self.login, self._host_keys, self._remember = login, host_keys, remember
         self._owns_loop = beside is None
         self._runner: asyncio.Runner = asyncio.Runner() if beside is None else beside._runner
         # When a connection breaks, the library leaves requests behind whose errors nobody asks for. The error
@@ -304,10 +300,10 @@ class SftpSession:
 
             def validate_host_public_key(self, host: str, addr: str, port: int, key: Any) -> bool:
                 try:
-                    return keys.accepts(addr, key)
+                    keys.judge(addr, key)
                 except HostedError as error:
                     refusals.append(error)
-                    return False
+                return not refusals
 
         try:
             async with asyncssh.SSHAgentClient(os.environ.get("SSH_AUTH_SOCK", "")) as agent:
@@ -328,10 +324,8 @@ class SftpSession:
                     compression_algs=None,
                     **await self.login.credentials(agent),
                 )
-        except asyncssh.HostKeyNotVerifiable:
-            if refusals:
-                raise refusals[0] from None
-            raise
+        except asyncssh.HostKeyNotVerifiable as error:
+            raise (refusals[0] if refusals else error) from None
         if self._remember:
             keys.pin()
         self.sftp = await open_sftp(self._connection)
@@ -341,22 +335,21 @@ class SftpSession:
         await self._connection.wait_closed()
 
     def _explain(self, error: Exception) -> HostedError:
-        reason = clean(str(error)) or type(error).__name__
+        login, reason = self.login, clean(str(error)) or type(error).__name__
         if isinstance(error, asyncssh.PermissionDenied):
             return LoginRefused(
-                f"{self.login} refused the login with {self.login.credentials_tried()}. Register a key on "
-                "the account with hosted.services.ssh_key, or generate a password with "
-                "hosted.services.sftp_password"
+                f"{login} refused the login with {login.credentials_tried()}. Register a key on the account "
+                "with hosted.services.ssh_key, or generate a password with hosted.services.sftp_password"
             )
         if isinstance(error, asyncssh.HostKeyNotVerifiable):
-            return HostKeyRefused(f"the key of {self.login.host} was not accepted: {reason}")
+            return HostKeyRefused(f"the key of {login.host} was not accepted: {reason}")
         if isinstance(error, asyncssh.SFTPError) and not isinstance(error, LOST):
-            return TransferFailed(f"{self.login}: the server refused: {reason}")
+            return TransferFailed(f"{login}: the server refused: {reason}")
         if isinstance(error, TimeoutError):
-            return ConnectionBroken(f"{self.login} did not answer within {self.login.timeout:g} seconds")
+            return ConnectionBroken(f"{login} did not answer within {login.timeout:g} seconds")
         if self.sftp is None:
-            return ConnectionBroken(f"cannot connect to {self.login}: {reason}")
-        return ConnectionBroken(f"the connection to {self.login} was lost: {reason}")
+            return ConnectionBroken(f"cannot connect to {login}: {reason}")
+        return ConnectionBroken(f"the connection to {login} was lost: {reason}")
 
 
 # --- How asyncssh works, which is changed here alone ------------------------------------------------

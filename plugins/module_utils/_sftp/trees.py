@@ -5,19 +5,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import posixpath
 import re
 import secrets
 import stat
 import time
-from collections.abc import Awaitable, Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, TypeVar
 
 from .errors import TransferFailed
-from .library import asyncssh
 
 WILDCARDS = re.compile(r"(\*|\?|\[[^\]/]+\])")
 
@@ -110,8 +107,6 @@ def name_expression(name: str) -> str:
 # --- Trees --------------------------------------------------------------------------------------------
 
 
-T = TypeVar("T")
-
 TEMPORARY = re.compile(r"\.hosted-[0-9a-f]{16}\.part")
 """The names that files have until they are whole."""
 ASIDE = re.compile(r"(.+)\.hosted-[0-9a-f]{16}\.old", re.DOTALL)
@@ -129,8 +124,6 @@ MOST_ENTRIES, MOST_LEVELS, MOST_BYTES = 2_000_000, 128, 2**44
 SHOWN = 60
 """The characters of a path without end that a message shows."""
 ROOT = ""
-LOST = (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection) if asyncssh else ()
-MISSING = (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath) if asyncssh else ()
 
 
 class Kind(Enum):
@@ -294,23 +287,3 @@ def printable_path(path: str) -> str:
     """Return a path for people and JSON: what is not UTF-8, and what would steer a terminal, is escaped."""
     text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-
-
-async def unless_refused(request: Awaitable[T], otherwise: T) -> T:
-    """Return what a side answers, or ``otherwise`` if it refuses. A lost connection is raised."""
-    try:
-        return await request
-    except LOST:
-        raise
-    except (asyncssh.SFTPError, OSError):
-        return otherwise
-
-
-async def run_all(*works: Any) -> None:
-    """Do all at once. The first error ends the others and is raised, once they have cleaned up."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for work in works:
-                group.create_task(work)
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None

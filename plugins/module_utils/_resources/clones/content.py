@@ -155,7 +155,7 @@ class FilesResource(FilesOnService[CopyOptions]):
         with ExitStack() as stack:
             session, side = open_source(task, stack)
             source = session.run(read_source(task, side, Patterns()))
-        return plan_expected(task, session.login, side, source, task.options.describe)
+        return plan_expected(task, session.login, side, source)
 
     def _over(
         self, task: Task[CopyOptions], service: Service, stack: ExitStack, session: SftpSession
@@ -237,9 +237,6 @@ class CopyWork(MirrorWork):
     task: Task[CopyOptions]
     listed: float = 0.0
     """When the source was listed, on the monotonic clock."""
-
-    def describe(self) -> str:
-        return self.task.options.describe(self._result())
 
     async def settle(self) -> None:
         """Wait until whatever is written to a file from now on gives it another time than was listed."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api import routes as r
-from ..._api.errors import NotFoundResponse, Refused, TokenRejected, UnexpectedAnswer
+from ..._api.errors import NotFoundResponse, Refused, UnexpectedAnswer
 from ..._api.models import FileEntry, Service
 from ..._api.text import counted
 from ..._sftp.trees import MOST_LEVELS, SHOWN
@@ -34,40 +34,36 @@ class FileManager:
     """The files of a service. Paths are relative to its root, whose path is empty."""
 
     def __init__(self, service: Service, task: Task[Options]) -> None:
-        self.id = service.id
-        self.label = label(service)
-        self.task = task
+        self.id, self.label, self.task = service.id, label(service), task
         self._seen: dict[str, list[FileEntry]] = {}
 
     def entries(self, directory: str) -> list[FileEntry]:
-        if directory not in self._seen:
-            self._seen[directory] = self._list(directory or ROOT)
-        return self._seen[directory]
-
-    def _list(self, directory: str) -> list[FileEntry]:
         """Return what the platform lists, but for the directory itself and the one above."""
-        found = [item for item in self.task.account.files(self.id, directory) if item.name not in (".", "..")]
-        odd = [item.name for item in found if not item.name or "/" in item.name or "\0" in item.name]
-        if odd or directory.count("/") >= MOST_LEVELS:
-            why = f"{odd[0][:SHOWN]!r} is no file name" if odd else f"it is over {MOST_LEVELS} levels deep"
-            raise UnexpectedAnswer(f"{directory[:SHOWN]!r} on {self.label} cannot be looked into: {why}")
-        return found
+        if directory not in self._seen:
+            place = directory or ROOT
+            found = [item for item in self.task.account.files(self.id, place) if item.name not in (".", "..")]
+            odd = [item.name for item in found if not item.name or "/" in item.name or "\0" in item.name]
+            if odd or place.count("/") >= MOST_LEVELS:
+                why = f"{odd[0][:SHOWN]!r} is no file name" if odd else f"it is {MOST_LEVELS} levels deep"
+                raise UnexpectedAnswer(f"{place[:SHOWN]!r} on {self.label} cannot be looked into: {why}")
+            self._seen[directory] = found
+        return self._seen[directory]
 
     def invalidate(self) -> None:
         self._seen.clear()
 
     def entry(self, path: str) -> FileEntry | None:
         parent, name = posixpath.split(path)
-        if parent:
-            if self.entry(parent) is None:
-                return None
-            self.check_directory(parent)
+        if parent and not self.has_directory(parent):
+            return None
         return next((item for item in self.entries(parent) if item.name == name), None)
 
-    def check_directory(self, path: str) -> None:
+    def has_directory(self, path: str) -> bool:
+        """Tell whether there is one, or a link. A file in its place is refused."""
         entry = self.entry(path)
         if entry is not None and not entry.directory and not entry.symlink:
             raise Invalid(f"{path!r} on {self.label} is a file, so nothing can be below it")
+        return entry is not None
 
     def content(self, path: str, entry: FileEntry) -> str:
         if is_large(entry):
@@ -85,10 +81,10 @@ class FileManager:
             )
             raise
         size = len(text.encode())
-        if entry.size not in (None, size) and not entry.symlink:  # it may have been written to meanwhile
+        if not entry.symlink and entry.size not in (None, size):  # it may have been written to meanwhile
             self.invalidate()
             entry = self.entry(path) or entry
-        if entry.size not in (None, size) and not entry.symlink:  # the size of a link is its own
+        if not entry.symlink and entry.size not in (None, size):  # the size of a link is its own
             raise Invalid(
                 f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
                 f"{counted(size, 'byte')}, and the directory has {counted(entry.size or 0, 'byte')}. It was "
@@ -96,21 +92,9 @@ class FileManager:
             )
         return text
 
-    def text_or_note(self, path: str, entry: FileEntry) -> str | dict[str, Any]:
-        """Return the text of a file that is going to be compared; facts about it where it has none."""
-        note = {"size": entry.size, "modified_at": entry.modified_at}
-        if is_large(entry):
-            return note
-        try:
-            return self.content(path, entry)
-        except TokenRejected:
-            raise
-        except (Refused, Invalid, NoSuchItem):
-            return {**note, "text": False}
-
     def writing(self, path: str, text: str, size: int) -> Change:
         """Return the change that creates or replaces a file. A platform that changes it is only told of."""
-        shown = replace(self._listed(*posixpath.split(path)), size=size)
+        shown = self._listed(*posixpath.split(path), size=size)
         body = {"path": path, "content": text}
         change = self._change(f"{path} with {counted(size, 'byte')}", r.FILE_WRITE, body, shown)
         return replace(change, harmless=True)
@@ -130,16 +114,15 @@ class FileManager:
     def removing(self, root: str, names: Sequence[str]) -> list[Change]:
         """Return the changes that delete entries of a directory permanently, each a hundred (Limits)."""
         changes = []
-        for begin in range(0, len(names), FILES_PER_DELETE):
-            some = names[begin : begin + FILES_PER_DELETE]
+        for some in (names[at : at + FILES_PER_DELETE] for at in range(0, len(names), FILES_PER_DELETE)):
             several = f"{len(some)} entries of {root or 'the root'}"
             what = several if some[1:] else posixpath.join(root, some[0])
             body = {"root": root or ROOT, "files": list(some)}
             changes.append(self._change(what, r.FILE_DELETE, body, Gone(self._listed(root, *some))))
         return changes
 
-    def _listed(self, directory: str, *names: str) -> InDirectory:
-        return InDirectory(self.id, directory or ROOT, names)
+    def _listed(self, directory: str, *names: str, size: int | None = None) -> InDirectory:
+        return InDirectory(self.id, directory or ROOT, names, size)
 
     def _change(self, what: str, route: r.Route[Any], body: Mapping[str, Any], shown: Shown) -> Change:
         named = f"{what} on {self.label}"

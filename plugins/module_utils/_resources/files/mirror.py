@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,17 +13,9 @@ from typing import Any, Literal
 
 from ..._api.models import SftpAccess
 from ..._api.text import counted, first_of
-from ..._sftp.compare import (
-    SPECIAL,
-    Rules,
-    TreeChanges,
-    check_sizes,
-    compare,
-    describe_entry,
-    without_stray_links,
-)
+from ..._sftp.compare import Rules, TreeChanges, check_sizes, compare, describe_entry, without_stray_links
 from ..._sftp.errors import TransferFailed
-from ..._sftp.mirror import PUSH, Mirror
+from ..._sftp.mirror import PUSH, Mirror, place_of
 from ..._sftp.remote import Side
 from ..._sftp.session import ACCEPT_NEW, HostKeys, Login, SftpSession
 from ..._sftp.trees import ROOT, Kind, Patterns, Tree, TreeEntry, printable_path
@@ -69,6 +62,17 @@ class SftpSyncOptions(SftpServerOptions):
     file_mode: Any = None
     directory_mode: Any = None
 
+    def way(self, result: Mapping[str, Any]) -> str:
+        """Say what is copied from where to where."""
+        login = f"{result['username'] or getpass.getuser()}@{result['host']}:{result['port']}"
+        where = login if result["host"] and not self.service else f"service {self.service!r}"
+        if pushes(self.direction):
+            return f"push {self.src} to {self.dest} on {where}"
+        return f"pull {self.src} on {where} to {self.dest}"
+
+    def describe(self, result: Mapping[str, Any]) -> str:
+        return f"{self.way(result)}: {describe_counts(result) or 'the content is not known yet'}"
+
 
 @dataclass
 class MirrorWork:
@@ -87,7 +91,7 @@ class MirrorWork:
     async def compare(self) -> None:
         if self.task.options.checksum:
             await self._read(self.source.entries)
-        self.changes = compare(self.source, self.target, rules_of(self.task, self.equal))
+        self.changes = compare(self.source, self.target, rules_of(self.task.options, self.equal))
         self.links = set(self.changes.links)
 
     async def _read(self, files: Mapping[str, TreeEntry]) -> None:
@@ -97,19 +101,18 @@ class MirrorWork:
     def plan(self) -> Plan:
         """Return the plan. Where check mode, or having nothing to do, would hide a failure, it fails here."""
         self.mirror.check_room(self.changes)
-        result, unreadable = self._result(), self._unreadable()
+        plan, unreadable = self._plan(lambda: self._run(plan)), self._unreadable()
         if unreadable and (self.task.check_mode or not self.changes):
-            raise self._failed(unreadable, changed=bool(self.changes), sftp_sync=result)
-        before, after = before_and_after(self.changes, self.target)
-        steps = [Step(self.describe(), lambda: self._run(plan))] if self.changes else []
-        way = describe_way(self.task, self.session.login)
-        plan = Plan(result=result, steps=steps, reread=self._result, before=before, after=after, subject=way)
+            raise self._failed(unreadable, changed=bool(self.changes), sftp_sync=plan.result)
+        plan.reread = lambda: self._plan().result
         return plan
 
-    def _result(self) -> dict[str, Any]:
+    def _plan(self, run: Callable[[], None] = lambda: None) -> Plan:
+        """Plan by what is known by now of what there is to do."""
         lost = set() if self.mirror.remote.features.links else self.links
         left_out = self.source.left_out.keys() | lost
-        return mirror_result(self.task, self.session.login, self.changes, self.target, left_out)
+        options, login = self.task.options, self.session.login
+        return mirror_plan(options, login, self.changes, left_out=left_out, run=run)
 
     def _unreadable(self) -> dict[str, str]:
         mirror = self.mirror
@@ -131,12 +134,9 @@ class MirrorWork:
             raise
         finally:
             self._warn()
-        effects.nothing_changed = not mirror.done
-        effects.facts["actions"] = [self.describe()] if mirror.done else []
-        plan.before, plan.after = before_and_after(self.changes, self.target)
-
-    def describe(self) -> str:
-        return describe_step(self.task, self.session.login, self._result())
+        now = self._plan()
+        plan.before, plan.after, effects.nothing_changed = now.before, now.after, not mirror.done
+        effects.facts["actions"] = [self.task.options.describe(now.result)] if mirror.done else []
 
     def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:
         rest = ", so nothing was deleted" if self.task.options.delete else ""
@@ -147,10 +147,8 @@ class MirrorWork:
     def _warn(self) -> None:
         options, features, warn = self.task.options, self.mirror.remote.features, self.task.warn
         if not features.links and self.links:
-            warn(
-                "the server does not support symbolic links, so these were left out: "
-                f"{first_paths(self.links)}"
-            )
+            paths = first_paths(self.links)
+            warn(f"the server does not support symbolic links, so these were left out: {paths}")
         if not features.times:
             warn(
                 "the server does not keep modification times to the second, so files of the same size are "
@@ -186,48 +184,21 @@ async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Pattern
     check_sizes(source)
     for path, why in sorted(source.left_out.items()):
         task.warn(f"{printable_path(path)} was left out: {why}")
-    warn_of_special_bits(task, source)
-    return with_known_times(task, source) if push else source
+    return with_known_times(source) if push else source
 
 
-def warn_of_special_bits(task: Task[SftpSyncOptions], source: Tree) -> None:
-    options = task.options
-    if not options.preserve_modes:
-        return
-    given = {Kind.FILE: options.file_mode, Kind.DIRECTORY: options.directory_mode}
-    special = [
-        path
-        for path, entry in source.entries.items()
-        if (entry.mode or 0) & SPECIAL and entry.kind in given and given[entry.kind] is None
-    ]
-    if special:
-        task.warn(
-            f"set-user-ID, set-group-ID and sticky bits are not copied: {first_paths(special)}. file_mode "
-            "and directory_mode set them"
-        )
-
-
-def with_known_times(task: Task[SftpSyncOptions], source: Tree) -> Tree:
-    """Return a tree with times that the protocol has, and warn of those that change for that."""
+def with_known_times(source: Tree) -> Tree:
+    """Return a tree with times that the protocol has."""
     near = {
         path: replace(entry, mtime=min(max(entry.mtime, FIRST_TIME), LAST_TIME))
         for path, entry in source.entries.items()
         if not FIRST_TIME <= entry.mtime <= LAST_TIME
     }
-    files = [path for path, entry in near.items() if entry.kind is Kind.FILE and source.entries[path].mtime]
-    if files:
-        task.warn(
-            "SFTP cannot store times before 1970 or after 2106, so these get the nearest one: "
-            f"{first_paths(files)}"
-        )
     return replace(source, entries={**source.entries, **near})
 
 
 def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
-    return {
-        path: f"cannot read {printable_path(side.at(path))} {side.where}: {why}"
-        for path, why in tree.unreadable.items()
-    }
+    return {path: f"cannot read {place_of(side, path)}: {why}" for path, why in tree.unreadable.items()}
 
 
 def check_readable(side: Side, tree: Tree) -> None:
@@ -249,16 +220,10 @@ def first_paths(paths: Collection[str]) -> str:
     return first_of(sorted_paths(paths), MAX_NAMED_PATHS)
 
 
-def rules_of(task: Task[SftpSyncOptions], equal: Collection[str]) -> Rules:
+def rules_of(options: SftpSyncOptions, equal: Collection[str] = ()) -> Rules:
     """Return what the mirror is to be. ``equal`` are files whose content was compared and is the same."""
-    options = task.options
-
-    def same(path: str, wished: TreeEntry, there: TreeEntry) -> bool:
-        alike = (wished.size, wished.mtime) == (there.size, there.mtime)
-        return path in equal or (alike and not options.checksum)
-
     modes = {name: parse_mode(name, getattr(options, name)) for name in ("file_mode", "directory_mode")}
-    return Rules(same, options.delete, options.preserve_modes, **modes)
+    return Rules(equal, not options.checksum, options.delete, options.preserve_modes, **modes)
 
 
 def parse_mode(name: str, value: Any) -> int | None:
@@ -275,69 +240,51 @@ def parse_mode(name: str, value: Any) -> int | None:
 
 
 def plan_expected(
-    task: Task[SftpSyncOptions],
-    login: Login,
-    side: Side,
-    source: Tree,
-    describe: Callable[[Mapping[str, Any]], str],
-    *,
-    target: Tree | None = None,
+    task: Task[SftpSyncOptions], login: Login, side: Side, source: Tree, *, target: Tree | None = None
 ) -> Plan:
     """Plan for a service that shows nothing yet but its root, or ``target``: everything is created."""
     check_readable(side, source)
     target = Tree({ROOT: TreeEntry(Kind.DIRECTORY)}) if target is None else target
-    changes = compare(source, target, rules_of(task, set()))
-    result = mirror_result(task, login, changes, target, source.left_out)
-    before, after = before_and_after(changes, target)
-    steps = [Step(describe(result), lambda: None)] if changes else []
-    return Plan(result=result, steps=steps, before=before, after=after, subject=describe_way(task, login))
+    changes = compare(source, target, rules_of(task.options))
+    return mirror_plan(task.options, login, changes, left_out=source.left_out)
 
 
-def before_and_after(changes: TreeChanges, target: Tree) -> tuple[dict[str, str], dict[str, str]]:
-    there = {path: target.entries[path] for path in changes.desired if path in target}
-    before = {**there, **changes.in_the_way, **changes.extra}
-    return diff_entries(before), diff_entries(changes.desired)
-
-
-def mirror_result(
-    task: Task[SftpSyncOptions],
+def mirror_plan(
+    options: SftpSyncOptions,
     login: Login,
     changes: TreeChanges,
-    target: Tree,
+    *,
     left_out: Iterable[str] = (),
-) -> dict[str, Any]:
+    run: Callable[[], None] = lambda: None,
+) -> Plan:
     """Return what the task says about the mirror. Paths are relative to ``dest``; its own is a dot."""
-    removed = {**changes.in_the_way, **changes.extra, **dict.fromkeys(changes.leftovers)}
-    return {
+    desired, deleted = changes.desired, {**changes.in_the_way, **changes.extra}
+    replaced = {path: changes.there[path] for path in desired if path in changes.there}
+    result = {
         "host": login.host,
         "port": login.port,
         "username": login.username,
-        "direction": task.options.direction,
-        "src": task.options.src,
-        "dest": task.options.dest,
-        "created": sorted_paths(path for path in changes.desired if path not in target),
-        "updated": sorted_paths(path for path in changes.desired if path in target),
-        "deleted": sorted_paths(removed),
+        "direction": options.direction,
+        "src": options.src,
+        "dest": options.dest,
+        "created": sorted_paths(desired.keys() - changes.there.keys()),
+        "updated": sorted_paths(replaced),
+        "deleted": sorted_paths({**deleted, **dict.fromkeys(changes.leftovers)}),
         "unchanged": changes.unchanged,
         "bytes": changes.bytes,
         "left_out": sorted_paths(left_out),
     }
+    return Plan(
+        result=result,
+        steps=[Step(options.describe(result), run)] if changes else [],
+        before=diff_entries({**replaced, **deleted}),
+        after=diff_entries(desired),
+        subject=options.way(result),
+    )
 
 
 def sorted_paths(paths: Iterable[str]) -> list[str]:
     return [printable_path(path) or "." for path in sorted(paths)]
-
-
-def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str, Any]) -> str:
-    told = describe_counts(result) or "the content is not known yet"
-    return f"{describe_way(task, login)}: {told}"
-
-
-def describe_way(task: Task[SftpSyncOptions], login: Login) -> str:
-    src, dest, service = task.options.src, task.options.dest, task.options.service
-    where = f"service {service!r}" if service or not login.host else str(login)
-    push = pushes(task.options.direction)
-    return f"push {src} to {dest} on {where}" if push else f"pull {src} on {where} to {dest}"
 
 
 def describe_counts(result: Mapping[str, Any]) -> str:

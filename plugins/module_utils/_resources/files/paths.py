@@ -76,16 +76,14 @@ def access_from(source: Any) -> dict[str, Any]:
 
 def in_url(host: str) -> str:
     """Return a host name or an address as a URL writes it: that of IPv6 in brackets."""
-    bare, zone_sign, zone = host.removeprefix("[").removesuffix("]").partition("%")
+    bare = host.removeprefix("[").removesuffix("]")
     try:
         address = ipaddress.ip_address(bare)
     except ValueError:
         if not host or any(char in host for char in "/?#@:[]\\%") or not host.isprintable() or " " in host:
             raise Invalid(f"the host is {host!r}, which is neither a name nor an address") from None
         return host
-    if address.version == 4:
-        return bare
-    return f"[{bare}%25{quote(zone, safe='')}]" if zone_sign else f"[{bare}]"
+    return bare if address.version == 4 else f"[{quote(bare, safe=':')}]"
 
 
 def port_of(port: Any) -> str:

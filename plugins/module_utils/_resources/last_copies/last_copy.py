@@ -107,7 +107,7 @@ class FileContent:
         mirror, local = self._mirror(folder)
         os.mkdir(local.root, ENTERED)
         shared = await self._share(local, before) if before else set()
-        changes = compare(self.source, await local.tree(Patterns()), Rules(lambda path, *__: path in shared))
+        changes = compare(self.source, await local.tree(Patterns()), Rules(shared))
         mirror.check_room(changes)
         await mirror.apply(changes)
         if mirror.failures:

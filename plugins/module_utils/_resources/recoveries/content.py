@@ -95,7 +95,7 @@ class RecoveredFiles(FilesOnService[PushOptions]):
     def _foreseen(self, task: Task[PushOptions]) -> Plan:
         local = Local(task.options.src)
         source = asyncio.run(read_source(task, local, Patterns()))
-        plan = plan_expected(task, Login("", 0, ""), local, source, task.options.describe)
+        plan = plan_expected(task, Login("", 0, ""), local, source)
         plan.result = {"copy": task.options.copy, "restored": bool(plan.steps)}
         return plan
 

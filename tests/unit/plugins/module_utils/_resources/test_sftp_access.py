@@ -148,14 +148,13 @@ def test_tasks_side_by_side_leave_the_password_that_holds(
 ) -> None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
     all_have_planned = Barrier(4, timeout=300)
-    shown = sftp_password.to_diff
+    generate = sftp_password.generate_in_turn
 
-    def planned(access: Any, password_set_at: str | None) -> dict[str, Any]:
-        if password_set_at == "now":
-            all_have_planned.wait()
-        return shown(access, password_set_at)
+    def planned(*given: Any) -> None:
+        all_have_planned.wait()
+        generate(*given)
 
-    monkeypatch.setattr(sftp_password, "to_diff", planned)
+    monkeypatch.setattr(sftp_password, "generate_in_turn", planned)
     path = tmp_path / "password.json"
     with ThreadPoolExecutor() as threads:
         results = list(

@@ -69,7 +69,7 @@ def test_a_key_that_is_not_the_known_one_is_refused(known: Path, before: str, po
     known.write_text(before)
     refused = keys(known, policy)
     with pytest.raises(HostKeyRefused, match=said):
-        refused.accepts("127.0.0.1", KEY)
+        refused.judge("127.0.0.1", KEY)
     refused.pin()
     assert known.read_text() == before
 
@@ -78,7 +78,7 @@ def test_a_full_disk_leaves_no_half_line(known: Path) -> None:
     before = line(OTHER, "node-2")
     known.write_text(before)
     first = keys(known)
-    assert first.accepts("127.0.0.1", KEY)
+    first.judge("127.0.0.1", KEY)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 9, limits[1]))
     try:
