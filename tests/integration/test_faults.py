@@ -58,6 +58,9 @@ from hosted_sandbox.gaps import Profile
 SEED = 1
 DRAWN = 2
 """How many cells of a scenario are drawn, beside those that hurt most."""
+FIRST = {each.module.removesuffix("_info"): each for each in reversed(SCENARIOS)}
+SAMPLE = [each for each in SCENARIOS if each.creates or each in FIRST.values()]
+"""One of each noun, and what makes something."""
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 PLANTED = {scenario.creates: scenario.name for scenario in SCENARIOS if scenario.creates}
 """The routes that must not be called twice, each with a scenario that calls it."""
@@ -93,7 +96,7 @@ def skip_without(scenario: Scenario) -> None:
         pytest.skip(f"not installed: {scenario.missing}")
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", SAMPLE, ids=lambda scenario: scenario.name)
 def test_a_sample_of_the_matrix(scenario: Scenario, work: Runner) -> None:
     """Under any fault a task succeeds or tells the truth, and a clean run leads to the wished state.
 
@@ -144,7 +147,7 @@ def test_no_route_that_makes_something_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("profile", ["plain", "terse"])
-@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("seed", range(1, 4))
 def test_a_sample_of_the_random_runs(seed: int, profile: str, work: Runner) -> None:
     """A play with a fault at every fifth call leaves nothing behind that a clean run does not put right."""
     work.begin(ACCOUNT, profile)

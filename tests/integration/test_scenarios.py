@@ -18,8 +18,6 @@ from integration.warm import WHOLE, programs
 
 MOLECULE = REPOSITORY / "extensions" / "molecule"
 SCENARIOS = sorted(path.parent.name for path in MOLECULE.glob("*/molecule.yml"))
-GATE = "recover"
-"""Each other role has a story in tests/stories or test_sandbox_role.py, which the gate tells faster."""
 SHARED = "../shared/create.yml"
 ASKED = "SANDBOX_PROFILE"
 SECONDS = 1800
@@ -27,11 +25,10 @@ SECONDS = 1800
 PLAYBOOK = '#!/bin/sh\nunset PYTHONWARNINGS\nexec {program} "$@"\n'
 
 
-@pytest.mark.parametrize(
-    "name", [name if name == GATE else pytest.param(name, marks=pytest.mark.night) for name in SCENARIOS]
-)
+@pytest.mark.night
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_scenario(name: str, tmp_path: Path) -> None:
-    """All of the output is in the error."""
+    """Each role has a faster story in the gate: in tests/stories, test_recover.py or test_sandbox_role.py."""
     program = tmp_path / "bin" / "ansible-playbook"
     program.parent.mkdir()
     program.write_text(PLAYBOOK.format(program=programs().local_playbook))

@@ -267,7 +267,7 @@ def cases_as_tasks(cases: tuple[Case, ...]) -> dict[str, tuple[str, Mapping[str,
 
 # --- What is promised ---------------------------------------------------------------------------------
 
-SHARES = pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.night)])
+SHARES = pytest.mark.parametrize("step", [30, pytest.param(1, marks=pytest.mark.night)])
 
 
 def test_every_resource_that_writes_is_here_in_every_state() -> None:
