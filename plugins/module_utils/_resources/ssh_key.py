@@ -24,11 +24,8 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class SshKeyOptions(Options):
-    """The options of module ssh_key."""
-
     name: str | None = option(None, selects=True)
-    public_key: str | None = option(None, selects=True, no_log=False, secret=True)
-    """Secret, as somebody will paste a private key into it one day."""
+    public_key: str | None = option(None, selects=True, no_log=False, secret=True)  # a private one may come
     public_key_file: FilePath | None = option(None, selects=True, no_log=False, reads_file=True)
     fingerprint: str | None = option(None, selects=True)
     replace: bool = False
@@ -45,16 +42,13 @@ class SshKeyResource(Resource[SshKeyOptions]):
     }
 
     def plan(self, task: Task[SshKeyOptions]) -> Plan:
-        """Register or remove a key, on difference only."""
         options = task.options
-        path, text, source = options.public_key_file, options.public_key, "public_key"
-        if path is not None:
-            source = f"public_key_file {path!r}"
-            try:
-                text = Path(path).expanduser().read_text(encoding="utf-8")
-            except (OSError, ValueError, RuntimeError) as error:  # not there, not text, or no path at all
-                raise NoSuchItem(f"{source} cannot be read: {error}") from None
-        absent = options.state == "absent"
+        path, text, absent = options.public_key_file, options.public_key, options.state == "absent"
+        source = "public_key" if path is None else f"public_key_file {path!r}"
+        try:
+            text = text if path is None else Path(path).expanduser().read_text(encoding="utf-8")
+        except (OSError, ValueError, RuntimeError) as error:  # not there, not text, or no path at all
+            raise NoSuchItem(f"{source} cannot be read: {error}") from None
         key = None if text is None else read_public_key(text, source, skip_options=absent)
         if absent:
             return plan_absent(task, key or options.fingerprint)
@@ -92,26 +86,22 @@ def plan_absent(task: Task[SshKeyOptions], wanted: PublicKey | str | None) -> Pl
     """Plan the removal of the key that the task names by key, fingerprint or name."""
     keys, name = task.account.ssh_keys(), task.options.name
     named = [known for known in keys if same_name(known.name, name)]
-    found = named if wanted is None else keys_known_as(wanted, keys)
+    found, prints = named if wanted is None else keys_known_as(wanted, keys), fingerprints(named)
     if wanted is None and len(named) > 1:
-        raise Invalid(f"{len(named)} keys are named {name!r}: {fingerprints(named)}. Name one by fingerprint")
+        raise Invalid(f"{len(named)} keys are named {name!r}: {prints}. Name one by fingerprint")
     if found and name is not None and found[0] not in named:
-        told = f"the key is registered as {found[0].name!r} ({fingerprints(found)})"
-        raise Invalid(f"{told}, but the task says name {name!r}; nothing was done. Correct or omit the name")
+        told = f"the key is registered as {found[0].name!r}, but the task says name {name!r}"
+        raise Invalid(f"{told}; nothing was done")
     if named and not found:
-        given = wanted.fingerprint if isinstance(wanted, PublicKey) else wanted
-        task.warn(
-            f"SSH key {name!r} has fingerprint {fingerprints(named)}, not {given}, which no key has; nothing "
-            "was removed, and it still opens SFTP. To remove it, give its own fingerprint"
-        )
-    before = as_it_is(found[0]).before if found else {}
-    return Plan(result=None, steps=[removal(task, known) for known in found], before=before)
+        task.warn(f"SSH key {name!r} has fingerprint {prints}, so it stays, and still opens SFTP")
+    steps = [removal(task, known) for known in found]
+    return Plan(result=None, steps=steps, before=as_it_is(found[0]).before if found else {})
 
 
 def removal(task: Task[SshKeyOptions], key: SshKey) -> Step:
-    gone = Gone(Listed(Account.ssh_keys, id=key.id))
-    remove = Change(what=f"SSH key {key.name!r}", route=r.SSH_KEY_DELETE, ids={"id": key.id}, shown=gone)
-    return step_of(f"remove SSH key {key.name!r} ({key.fingerprint})", task, remove)
+    what, gone = f"SSH key {key.name!r}", Gone(Listed(Account.ssh_keys, id=key.id))
+    remove = Change(what=what, route=r.SSH_KEY_DELETE, ids={"id": key.id}, shown=gone)
+    return step_of(f"remove {what} ({key.fingerprint})", task, remove)
 
 
 def as_it_is(key: SshKey) -> Plan:

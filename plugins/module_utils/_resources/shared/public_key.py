@@ -18,8 +18,7 @@ from ..._api.text import PRIVATE_KEY
 from .account import Account
 from .task_errors import Invalid
 
-OPTIONS = r'(?:"(?:\\.|[^"\\])*"|[^\s"])+\s+'
-KEY = re.compile(rf"({OPTIONS})??(ssh-ed25519|ssh-rsa|ecdsa-sha2-\w+)\s+(\S+)\s*(.*)")
+KEY = re.compile(r'((?:"(?:\\.|[^"\\])*"|[^\s"])+\s+)??(ssh-ed25519|ssh-rsa|ecdsa-sha2-\w+)\s+(\S+)\s*(.*)')
 """Options as in a file of authorized keys, which may quote other keys, the type, the key, and a comment."""
 
 
@@ -49,8 +48,7 @@ def read_public_key(text: str, source: str = "public_key", *, skip_options: bool
         raise Invalid(f"{source} is not of a type that the platform accepts (ssh-ed25519, ecdsa-sha2-*, rsa)")
     options, algorithm, data, comment = parts.groups()
     if options and not skip_options:
-        way = "which the platform would drop: it would open all services. Remove them to accept that"
-        raise Invalid(f"{source} has options in front of the key, {way}")
+        raise Invalid(f"{source} has options in front of the key, which the platform would drop; remove them")
     try:
         raw = base64.b64decode(data, validate=True)
         key = load_ssh_public_key(f"{algorithm} {data}".encode())
@@ -66,11 +64,9 @@ def read_public_key(text: str, source: str = "public_key", *, skip_options: bool
 def digest_of(fingerprint: str | None) -> bytes:
     """Return the digest of a fingerprint in hexadecimal digits or base64; nothing if it is none, or cut."""
     text = re.sub("^(md5|sha256):", "", (fingerprint or "").strip().rstrip("="), flags=re.IGNORECASE)
-    found = b""
+    digits, padded, found = text.replace(":", ""), text + "=" * (-len(text) % 4), b""
     with suppress(ValueError):
-        found = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
-    with suppress(ValueError):
-        found = bytes.fromhex(text.replace(":", ""))
+        found = bytes.fromhex(digits) if len(digits) in (32, 64) else base64.b64decode(padded, validate=True)
     return found if len(found) in (16, 32) else b""
 
 
@@ -80,14 +76,11 @@ def keys_known_as(wanted: PublicKey | str, keys: Sequence[SshKey]) -> list[SshKe
         raise Invalid("fingerprint holds a private key; give its fingerprint. Nothing was sent")
     digests = wanted.digests if isinstance(wanted, PublicKey) else [digest_of(wanted)]
     if not digests[0]:
-        raise Invalid(
-            f"fingerprint {wanted!r} is invalid or incomplete: SHA256 has 43 characters of base64 or 64 "
-            "hexadecimal digits, and MD5 has 32"
-        )
+        lengths = "SHA256 has 43 characters of base64 or 64 hexadecimal digits, and MD5 has 32"
+        raise Invalid(f"fingerprint {wanted!r} is invalid or incomplete: {lengths}")
     found = [key for key in keys if digest_of(key.fingerprint) in digests]
-    for key in () if found else keys:
-        if len(digest_of(key.fingerprint)) not in map(len, digests):
-            shown = f"the platform shows the fingerprint {key.fingerprint!r} for key {key.name!r}"
-            way = "which cannot be compared. Give the key itself, or that name alone"
-            raise Invalid(f"whether the key is registered is not known: {shown}, {way}")
+    odd = next((key for key in keys if len(digest_of(key.fingerprint)) not in map(len, digests)), None)
+    if odd and not found:
+        shown = f"shows the fingerprint {odd.fingerprint!r} for key {odd.name!r}, which cannot be compared"
+        raise Invalid(f"whether the key is registered is not known: the platform {shown}. Give its name")
     return found
