@@ -315,7 +315,10 @@ def host_values(resource: Resource, variables: Mapping[str, Any], template: Temp
     known, found = own_variables(variables), {}
     of_service = SERVICE_ID in known and HOST_NAME in resource.host_options.get("host", ())
     if of_service:
-        known = {**known, ADDRESS: own_address(known), HOST_NAME: None}
+        name = known.get(HOST_NAME)
+        # Ansible fills in the name where there is no address.
+        has_address = known.get(ADDRESS) != name or (known.get("hostvars", {}).get(name) or {}).get(ADDRESS)
+        known = {**known, ADDRESS: known.get(ADDRESS) if has_address else None, HOST_NAME: None}
     for option, names in resource.host_options.items():
         value = next((known[name] for name in names if known.get(name) not in (None, "")), None)
         if value is not None:
@@ -342,14 +345,6 @@ def own_variables(variables: Mapping[str, Any]) -> Mapping[str, Any]:
     filled_in = constants.COMMON_CONNECTION_VARS - set(own)
     known = {name: value for name, value in variables.items() if name not in filled_in}
     return {KEY_FILE: context.CLIARGS.get("private_key_file"), **known}
-
-
-def own_address(known: Mapping[str, Any]) -> Any:
-    """Return the address of the play's host; ``None`` if Ansible fills in its name because there is none."""
-    name, address = known.get(HOST_NAME), known.get(ADDRESS)
-    if address != name:
-        return address
-    return address if (known.get("hostvars", {}).get(name) or {}).get(ADDRESS) else None
 
 
 def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> None:
@@ -414,7 +409,7 @@ def with_readable_token(
 
 def add_warnings(resource: Resource, completed: CompletedArguments, result: dict[str, Any]) -> None:
     """Add what there is to say of the connection, and of an id to delete that may be another account's."""
-    given, warnings = completed.arguments, [*completed.warnings]
+    given, warnings = completed.arguments, [*result.get("warnings", ()), *completed.warnings]
     found_nothing = not result.get("failed") and result.get(resource.result_key, result) is None
     if completed.elsewhere and given.get("state") == "absent" and given.get("id") and found_nothing:
         warnings.append(
@@ -422,4 +417,4 @@ def add_warnings(resource: Resource, completed: CompletedArguments, result: dict
             f"of another account: {completed.elsewhere}"
         )
     if warnings:
-        result["warnings"] = [*result.get("warnings", ()), *warnings]
+        result["warnings"] = warnings

@@ -120,7 +120,7 @@ def service_of(
 
 
 def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
-    size = service.dimensions.storage_gb if service.dimensions else None
+    size = service.dimensions and service.dimensions.storage_gb
     if used is None or not size:
         return None
     return {"used_bytes": used, "size_gb": size, "percent": used * 100 // (size * GIGABYTE)}
