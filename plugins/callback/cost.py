@@ -44,14 +44,12 @@ seealso:
 """
 
 import json
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Mapping
 from typing import Any
 
 from ansible import constants
 from ansible.plugins.callback import CallbackBase
 
-from ..module_utils._api.text import in_one_line
 from ..module_utils._resources.shared.store import atomic_file
 from ..plugin_utils._cost.summary import (
     COLLECTION,
@@ -71,23 +69,6 @@ FOR_PROGRAMS = ("json", "jsonl", "null")
 """Callbacks for stdout that write no text for people."""
 
 
-def warns(method: Callable[..., None]) -> Callable[..., None]:
-    """Turn an error of a method into a warning, as the run must go on."""
-
-    @wraps(method)
-    def guarded(self: CallbackModule, *given: Any, **named: Any) -> None:
-        try:
-            method(self, *given, **named)
-        except Exception as error:
-            self._display.warning(
-                in_one_line(
-                    f"hosted.services.cost: the costs are not complete: {type(error).__name__}: {error}"
-                )
-            )
-
-    return guarded
-
-
 class CallbackModule(CallbackBase):
     """Collects what the tasks of a run do to the price, and shows it at the end."""
 
@@ -104,19 +85,16 @@ class CallbackModule(CallbackBase):
         self.ours = False
         self.shown: tuple[Entry, ...] | None = None
 
-    @warns
     def v2_runner_on_ok(self, result: Any) -> None:
-        """Read the result of a task, or of all items of its loop."""
+        """Read the result of a task, or of all items of its loop. Ansible makes a warning of an error here."""
         self._read(result)
 
-    @warns
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         """Read the result of a task or an attempt that failed: it may have moved money before."""
         self._read(result, failed=True)
 
     v2_runner_retry = v2_runner_on_failed  # the next attempt does not tell again what this one did
 
-    @warns
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Show the table, and write the file."""
         pending = [Entry(origin, reason=NOT_COLLECTED) for origin in self.jobs.values()]

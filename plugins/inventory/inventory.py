@@ -310,20 +310,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return the value of a filter, rendered if it is a template."""
         if name not in config:
             return tuple(self.get_option(name))
-        written = untagged(config[name])
-        if not self._is_template(config[name]):
-            check_selector(name, written)
-            return tuple(untagged(self.get_option(name)))
-        items = config[name] if isinstance(config[name], list) else [config[name]]
-        found = [untagged(self.templar.template(item)) if self._is_template(item) else item for item in items]
-        rendered = found if isinstance(config[name], list) else found[0]
-        check_selector(name, rendered)
-        return tuple(str(one) for one in (rendered if isinstance(rendered, list) else [rendered]))
-
-    def _is_template(self, value: Any) -> bool:
-        if isinstance(value, list):
-            return any(self._is_template(item) for item in value)
-        return isinstance(value, str) and bool(self.templar.is_template(value))
+        is_template = self.templar.is_template(config[name])
+        value = untagged(self.templar.template(config[name]) if is_template else config[name])
+        check_selector(name, value)
+        if not is_template:
+            value = untagged(self.get_option(name))
+        return tuple(map(str, value if isinstance(value, list) else [value]))
 
     def _connection_options(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the connection options, with templates in the file rendered."""
@@ -421,7 +413,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         how, prefix = self.get_option("connect_with"), self.get_option("hostvars_prefix")
 
         def variables(service: Mapping[str, Any]) -> dict[str, Any]:
-            return variables_of(service, how, prefix, url, handed_on=handed_on)
+            return variables_of(service, how, prefix, url, handed_on)
 
         inventory = cast(InventoryData, self.inventory)
         projects = project_groups(listing.projects)

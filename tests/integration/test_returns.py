@@ -44,7 +44,7 @@ def test_hosts_have_the_documented_variables(sandbox: Sandbox) -> None:
     client = Client(Connection(sandbox.base_url, sandbox.token))
     found = read_listing(Account(client), ServiceQuery(sftp=True, metrics=True, settings=True)).services
     client.close()
-    hosts = [variables_of(service, "none", "hosted_", "https://x") for service in found]
+    hosts = [variables_of(service, "none", "hosted_", "https://x", {}) for service in found]
     text = next(n for n in yaml.safe_load(DOCUMENTATION)["notes"] if n.startswith("Host variables, with"))
     told = {f"hosted_{name}" for name in re.findall(r"C\((\w+)\)", text) if name != "hosted_"}
     assert all(host.keys() - {"hosted_url", "hosted_service_id"} == told for host in hosts)

@@ -272,7 +272,7 @@ class Client:
         query = {"hourStart": hour, "dayStart": day, "weekStart": week, "monthStart": month}
         return self.one(r.BILLED_TOTALS, query=query, id=id)
 
-    def entries(self, route: r.Route[r.Entries[m.Entry]]) -> list[dict[str, Any]]:
+    def entries(self, route: r.Route[r.Entries[m.Model]]) -> list[dict[str, Any]]:
         return [entry.model_extra or {} for entry in self.pages(route)]
 
     def statement(self, period: str) -> Any:

@@ -51,10 +51,6 @@ class Model(BaseModel):
         return found
 
 
-class Entry(Model):
-    """An entry of a list that the specification does not show."""
-
-
 class LateModel(Model):
     """A model that few tasks use. pydantic builds its validator on first use, which saves start-up time."""
 

@@ -48,35 +48,36 @@ USER_AGENT = "hosted.services (Ansible collection)"
 PARAMETER = re.compile(r'\b([A-Za-z]+)="([^"]*)"')
 
 
+@dataclass(eq=False, repr=False)
 class Repository:
-    """The repository of one application, for several threads. Sends the secret to the registry only.
+    """The repository of one application, for several threads.
 
-    :param timeout: how long the registry may be silent, and may ask to wait before a retry, in seconds.
-    :param sent: called after each uploaded chunk with its size in bytes.
-    :param log: called with one line per request, without secrets.
-    :param on_pause: told every second of a pause before a retry how long it goes on and why.
+    Sends the secret to the registry and its token server only.
     """
 
-    def __init__(
-        self,
-        credentials: RegistryCredentials,
-        slug: str,
-        timeout: float = 60,
-        verify: bool | str = True,
-        sent: Callable[[int], None] = lambda count: None,
-        *,
-        retries: int = RETRIES,
-        log: Callable[[str], None] = lambda line: None,
-        on_pause: Callable[[str], None] = lambda line: None,
-    ) -> None:
-        self.path = f"{credentials.project}/{slug}"
-        self.name = f"{credentials.host}/{self.path}"
-        self._host = credentials.host
-        self._sent = sent
-        self._retries, self._longest_pause, self._on_pause = retries, timeout, on_pause
-        self._redact = Redactor([credentials.secret])
-        self._root = f"{scheme_of(credentials.host)}://{credentials.host}/v2/{self.path}"
-        self._session = RegistrySession(credentials, verify, timeout, lambda line: log(self._redact(line)))
+    credentials: RegistryCredentials
+    slug: str
+    timeout: float = 60
+    """The seconds that the registry may be silent, or take in all where no blob is sent, or ask to wait."""
+    verify: bool | str = True
+    sent: Callable[[int], None] = lambda count: None
+    """Called after each uploaded chunk with its size in bytes."""
+    retries: int = field(default=RETRIES, kw_only=True)
+    log: Callable[[str], None] = field(default=lambda line: None, kw_only=True)
+    """Called with one line per request, without secrets."""
+    on_pause: Callable[[str], None] = field(default=lambda line: None, kw_only=True)
+    """Told every second of a pause before a retry how long it goes on and why."""
+
+    def __post_init__(self) -> None:
+        self._host = self.credentials.host
+        self.path = f"{self.credentials.project}/{self.slug}"
+        self.name = f"{self._host}/{self.path}"
+        self._root = f"{scheme_of(self._host)}://{self._host}/v2/{self.path}"
+        login = f"{self.credentials.username}:{self.credentials.secret}".encode()
+        self._basic = f"Basic {base64.b64encode(login).decode()}"
+        self._authorization: str | None = None
+        self._redact = Redactor([self.credentials.secret])
+        self._transport = HttpTransport()
 
     # --- Reading --------------------------------------------------------------------------------------
 
@@ -109,7 +110,7 @@ class Repository:
 
         def download(offset: int) -> Any:
             headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
-            response = self._session.download(f"{self._root}/blobs/{digest}", headers)
+            response = self.download(f"{self._root}/blobs/{digest}", headers)
             check_response(response)
             return response
 
@@ -129,7 +130,7 @@ class Repository:
         response = self._ask("POST", address, {"Content-Length": "0"}, expected=UNABLE)
         location = response.headers.get("Location")
         if response.status_code == HTTPStatus.ACCEPTED and location:  # drop it: nobody would finish it
-            self._with_retries(lambda: self._session.request("DELETE", urljoin(response.url, location)))
+            self._with_retries(lambda: self.request("DELETE", urljoin(response.url, location)))
         return bool(response.status_code == HTTPStatus.CREATED)
 
     def send_blob(self, content: Content, digest: str, size: int) -> None:
@@ -139,9 +140,9 @@ class Repository:
         """
 
         def request(url: str, method: str, **options: Any) -> Any:
-            response = self._session.request(method, url, **options)
+            response = self.request(method, url, **options)
             if method == "PATCH" and response.ok:
-                self._sent(len(options.get("data") or b""))
+                self.sent(len(options.get("data") or b""))
             check_response(response)
             return response
 
@@ -173,7 +174,7 @@ class Repository:
         """Send a request, with retries; return the response if it is 2xx or of an expected status."""
 
         def ask() -> Any:
-            response = self._session.request(method, url, headers, data)
+            response = self.request(method, url, headers, data)
             if response.status_code not in expected:
                 check_response(response)
             return response
@@ -195,89 +196,12 @@ class Repository:
             except OSError as raised:
                 error = errors.Interrupted(f"the registry {self._host}: {self._redact(root_reason(raised))}")
             failures, retried = failures + 1, isinstance(error, (errors.NotSent, errors.CallOutcomeUnknown))
-            pause = pause_before_retry(error, failures) if retried and failures <= self._retries else math.inf
-            if pause > self._longest_pause:
+            pause = pause_before_retry(error, failures) if retried and failures <= self.retries else math.inf
+            if pause > self.timeout:
                 raise error from None
-            wait_for_retry(pause, error.message, self._on_pause)
+            wait_for_retry(pause, error.message, self.on_pause)
 
-
-MANIFEST_TYPES = (
-    "application/vnd.oci.image.manifest.v1+json",
-    "application/vnd.oci.image.index.v1+json",
-    "application/vnd.docker.distribution.manifest.v2+json",
-    "application/vnd.docker.distribution.manifest.list.v2+json",
-)
-
-
-ACCEPT = {"Accept": ", ".join(MANIFEST_TYPES)}
-
-
-def scheme_of(host: str) -> str:
-    """Return the URL scheme for a registry: http only for the local machine."""
-    name = None
-    with suppress(ValueError):  # brackets that do not match, or a port that is no number
-        parts = urlsplit(f"//{host}")
-        name = None if parts.netloc != host or "@" in host or parts.port == 0 else parts.hostname
-    if not name or "]" in name:
-        raise errors.UnexpectedAnswer(
-            f"the platform names {host!r} as its registry, which is not a host name"
-        )
-    return "http" if is_loopback(name) else "https"
-
-
-def check_response(response: Any) -> None:
-    """Raise an error with the registry's message unless a response is 2xx."""
-    status, headers = response.status_code, response.headers
-    if status < 300:
-        return
-    where = f"{response.request.method} {urlsplit(response.url).path}"  # the query may hold a secret
-    try:
-        told = parse(response.content)["errors"]
-        said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in told))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        said = ""
-    said = said or errors.NO_REASON
-    if status == 429:
-        after = retry_after_seconds(headers.get("Retry-After"), headers.get("Date", ""))
-        raise errors.RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
-    if status < 400:
-        leads = f"a redirect ({status}) to {without_query(headers.get('Location', 'nowhere'))}"
-        raise errors.Redirected(f"the registry answered {where} with {leads}, which is not followed")
-    if errors.leaves_open(status):
-        raise errors.ServerFailure(f"the registry failed ({status}) at {where}: {said}")
-    raise errors.error_for_status(f"the registry refused ({status}) {where}: {said}", status)
-
-
-def media_type_of(response: Any) -> str:
-    """Return the media type of a manifest, from the response's header or else from its content."""
-    kinds = [response.headers.get("Content-Type", "").partition(";")[0].strip()]
-    with suppress(ValueError, RecursionError, AttributeError):
-        content = json.loads(response.content)
-        kinds += [content.get("mediaType"), MANIFEST_TYPES["manifests" in content]]
-    return next((kind for kind in kinds if kind in MANIFEST_TYPES), MANIFEST_TYPES[0])
-
-
-# --- Requests and logins --------------------------------------------------------------------------------
-
-
-@dataclass(eq=False, repr=False)
-class RegistrySession:
-    """A session with one registry, for several threads. Sends the secret to it and its token server only.
-
-    ``timeout`` also bounds how long an answer may take in all where no blob is sent or received.
-    """
-
-    credentials: RegistryCredentials
-    verify: bool | str
-    timeout: float
-    log: Callable[[str], None] = lambda line: None
-    _authorization: str | None = None
-    _transport: HttpTransport = field(default_factory=HttpTransport)
-
-    def __post_init__(self) -> None:
-        self._host = self.credentials.host
-        login = f"{self.credentials.username}:{self.credentials.secret}".encode()
-        self._basic = f"Basic {base64.b64encode(login).decode()}"
+    # --- Requests and logins --------------------------------------------------------------------------
 
     def request(
         self,
@@ -376,7 +300,7 @@ class RegistrySession:
             raise told.prepend(f"the registry {self._host}: ") from None
         finally:
             took = (time.monotonic() - begun) * 1000
-            self.log(f"{method} {without_query(url)} -> {outcome} in {took:.0f} ms")
+            self.log(self._redact(f"{method} {without_query(url)} -> {outcome} in {took:.0f} ms"))
 
     def _token(self, asked: Mapping[str, str]) -> str:
         """Return a token of the token server that the registry names."""
@@ -399,6 +323,62 @@ class RegistrySession:
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
             raise errors.error_for_status(f"{refused}: its token server returned no token", 401)
         return token
+
+
+MANIFEST_TYPES = (
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+)
+
+
+ACCEPT = {"Accept": ", ".join(MANIFEST_TYPES)}
+
+
+def scheme_of(host: str) -> str:
+    """Return the URL scheme for a registry: http only for the local machine."""
+    name = None
+    with suppress(ValueError):  # brackets that do not match, or a port that is no number
+        parts = urlsplit(f"//{host}")
+        name = None if parts.netloc != host or "@" in host or parts.port == 0 else parts.hostname
+    if not name or "]" in name:
+        raise errors.UnexpectedAnswer(
+            f"the platform names {host!r} as its registry, which is not a host name"
+        )
+    return "http" if is_loopback(name) else "https"
+
+
+def check_response(response: Any) -> None:
+    """Raise an error with the registry's message unless a response is 2xx."""
+    status, headers = response.status_code, response.headers
+    if status < 300:
+        return
+    where = f"{response.request.method} {urlsplit(response.url).path}"  # the query may hold a secret
+    try:
+        told = parse(response.content)["errors"]
+        said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in told))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        said = ""
+    said = said or errors.NO_REASON
+    if status == 429:
+        after = retry_after_seconds(headers.get("Retry-After"), headers.get("Date", ""))
+        raise errors.RateLimited(f"too many requests (429) at {where}{describe_pause(after)}: {said}", after)
+    if status < 400:
+        leads = f"a redirect ({status}) to {without_query(headers.get('Location', 'nowhere'))}"
+        raise errors.Redirected(f"the registry answered {where} with {leads}, which is not followed")
+    if errors.leaves_open(status):
+        raise errors.ServerFailure(f"the registry failed ({status}) at {where}: {said}")
+    raise errors.error_for_status(f"the registry refused ({status}) {where}: {said}", status)
+
+
+def media_type_of(response: Any) -> str:
+    """Return the media type of a manifest, from the response's header or else from its content."""
+    kinds = [response.headers.get("Content-Type", "").partition(";")[0].strip()]
+    with suppress(ValueError, RecursionError, AttributeError):
+        content = json.loads(response.content)
+        kinds += [content.get("mediaType"), MANIFEST_TYPES["manifests" in content]]
+    return next((kind for kind in kinds if kind in MANIFEST_TYPES), MANIFEST_TYPES[0])
 
 
 def is_inside(url: Any) -> bool:

@@ -35,8 +35,6 @@ MAX_RETRY_AFTER = 300.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 10.0
 LIMIT_DOUBLINGS = 3
 """How often the first pause is doubled if a response 429 does not say how long to wait: up to 2 seconds."""
-SENTENCES = ("message", "detail", "error_description", "error", "title", "errors")
-"""The keys of the message in an error's body. The specification shows the first one."""
 TAG = re.compile(r"<(style|script)\b.*?(?:</\1>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 """Matches a tag. Those without an end are not searched for it again and again."""
 M = TypeVar("M", bound=m.Model)
@@ -175,23 +173,16 @@ def describe_pause(seconds: float | None) -> str:
 def message_in(body: bytes) -> str:
     """Return the message in an error's body, be it JSON, HTML or plain text; empty if there is none."""
     with suppress(ValueError, RecursionError):
-        return sentence(parse(body))
+        said = parse(body)
+        said = said.get("message", said) if isinstance(said, dict) else said
+        if isinstance(said, list):
+            said = "; ".join(map(str, said))
+        return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False) if said else ""
     said = body[:MAX_MESSAGE].decode(errors="replace")
     if body.lstrip()[:1] == b"<":
         said = " ".join(TAG.sub(" ", said).split())
         said = f"a web page, as proxies send: {said}" if said else ""
     return said if any(char.isalnum() for char in said) else ""
-
-
-def sentence(said: Any) -> str:
-    """Return the message in an error's JSON, or all of the JSON if no key is known to hold it."""
-    if isinstance(said, dict):
-        said = next((sentence(said[key]) for key in SENTENCES if said.get(key)), said)
-    if isinstance(said, list):
-        return "; ".join(filter(None, map(sentence, said)))
-    if isinstance(said, str):
-        return said
-    return json.dumps(said, ensure_ascii=False) if said else ""
 
 
 # --- Retries ----------------------------------------------------------------------------------------

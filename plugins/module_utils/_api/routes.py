@@ -109,7 +109,7 @@ FULL, REGISTRY = Scope.FULL, Scope.REGISTRY
 READ, IDEMPOTENT, CREATE, ACT = Idempotency.READ, Idempotency.IDEMPOTENT, Idempotency.CREATE, Idempotency.ACT
 LAST_WINS, NEVER = Idempotency.LAST_WINS, Idempotency.NEVER
 NO_SCHEMA = Undocumented()
-ENTRIES = Entries(m.Entry)
+ENTRIES = Entries(m.Model)
 QUERY, LONG, SLOW, LONGEST = 20, 120, 180, 300
 
 # fmt: off

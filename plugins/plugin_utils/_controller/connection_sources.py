@@ -71,8 +71,6 @@ def complete_arguments(
     """Return ``arguments`` with the connection that the variables of a host name, where that is nearest.
 
     ``environment`` is what the task's own keyword sets. The controller's comes last, and is checked only.
-
-    :raises ConfigurationError: when one of these names two tokens, or the host's lead to nothing.
     """
     for name in IDENTIFYING:  # another one would be used in its place
         if name in arguments and arguments[name] is None:
@@ -113,7 +111,7 @@ def completed_by_host(
     from_host = host_token(variables, template) if is_own and not own_token else {}
     if is_own:
         filled.update(host_settings(filled, environment, variables, template))
-    foreign = ""
+    warnings = list[str]()
     if not own_token and not from_host:
         if is_own and variables.get(UNPASSED_VARIABLES) is False:
             raise ConfigurationError(
@@ -122,12 +120,18 @@ def completed_by_host(
                 "inventory file, or set it on the task"
             )
         token_in("the environment", os.environ, ENVIRONMENT)
-        foreign = warning_of_foreign_token(urls[0]) if own_url is None and urls else ""
+        other = plain_url(os.environ.get(ENVIRONMENT["base_url"]) or "")
+        if own_url is None and urls and other not in ("", urls[0]):
+            warnings.append(
+                f"the token of the environment, which names {other} as the platform, was used on {urls[0]}: "
+                "the host names that platform, but no token. Name one in its inventory with token_env, "
+                "token_file or token_variable"
+            )
     return CompletedArguments(
         {**filled, **from_host},
         same_platform=is_own,
         from_controller="token_file" in from_host,
-        warnings=(foreign,) if foreign else (),
+        warnings=tuple(warnings),
         elsewhere=describe_difference(filled, bool(own_token), variables, template),
     )
 
@@ -159,9 +163,9 @@ def plain_url(url: Any) -> str:
 def token_in(place: str, settings: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return the token of one place, or its file, as an option; nothing if it has neither.
 
-    ``names`` are what the place calls the two.
+    A place has one of them: Ansible does not say which of two is nearer to a task.
 
-    :raises ConfigurationError: when it has both: Ansible does not say which is nearer to a task.
+    :param names: what the place calls the two.
     """
     token, file = settings.get(names["token"]), settings.get(names["token_file"])
     if token not in (None, "") and file not in (None, ""):
@@ -199,25 +203,12 @@ def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, An
 
 
 def token_in_environment(variable: str, source: str) -> str:
-    """Return the token of an environment variable of the controller."""
     token = os.environ.get(variable)
     if not token:
         raise ConfigurationError(
             f"{source} says that the token is in the environment variable {variable}, which is not set"
         )
     return token
-
-
-def warning_of_foreign_token(url: str) -> str:
-    """Say that the environment's token is used on another platform than the environment's, if it is."""
-    other = plain_url(os.environ.get(ENVIRONMENT["base_url"]) or url)
-    if other == url:
-        return ""
-    return (
-        f"the token of the environment, which names {other} as the platform, was used on {url}: the host "
-        "names that platform, but no token. Name one in its inventory with token_env, token_file or "
-        "token_variable"
-    )
 
 
 # --- All else -----------------------------------------------------------------------------------------

@@ -73,15 +73,10 @@ class InProcessAction(ActionBase):
     """Base of the collection's actions: see :func:`action_for`."""
 
     resource: ClassVar[Resource]
+    read_source: ReadSource | None = None
+    """Returns what only the controller can read for the resource: its carried options."""
     _supports_async = True
     _supports_check_mode = True
-
-    @staticmethod
-    def read_source(
-        resource: Resource, arguments: Mapping[str, Any], loader: DataLoader, template: Template
-    ) -> dict[str, Any]:
-        """Return what only the controller can read for the resource: its carried options."""
-        return {}
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the task here, or hand it over where it has to run elsewhere.
@@ -128,14 +123,13 @@ class InProcessAction(ActionBase):
             environments = [outer, self._own_environment]
             arguments = with_budget(arguments, task, environments, variables, template)
         here = self._connection.transport == "local"
-        is_elsewhere = task.delegate_to and not here
         in_process = boolean(template(variables.get(IN_PROCESS, True)))
-        as_module = task.async_val or is_elsewhere or not in_process
+        as_module = task.async_val or (task.delegate_to and not here) or not in_process
         carried: dict[str, Any] = {}
         if here or not as_module:
             folder = self._loader.get_basedir()
             arguments = with_absolute_paths(resource, arguments, self._find_needle, folder)
-            if resource.carried_options:
+            if self.read_source:
                 carried = self.read_source(resource, arguments, self._loader, template)
         if as_module:
             readable = with_readable_token(arguments, completed.from_controller, here, self._loader)
@@ -210,13 +204,11 @@ class InProcessAction(ActionBase):
         return {"failed": True, "changed": False, "msg": message, "invocation": {"module_args": shown}}
 
 
-def action_for(
-    resource: Resource, read_source: ReadSource = InProcessAction.read_source
-) -> type[InProcessAction]:
+def action_for(resource: Resource, read_source: ReadSource | None = None) -> type[InProcessAction]:
     """Return the action of a module; its argument spec is made here, before Ansible forks its workers."""
     argument_spec(resource)
     freeze_imports()
-    own = {"resource": resource, "read_source": staticmethod(read_source)}
+    own = {"resource": resource, "read_source": read_source and staticmethod(read_source)}
     return type("ActionModule", (InProcessAction,), own)
 
 
@@ -273,8 +265,6 @@ def with_budget(
 
     Unlike the settings of the connection, the nearest does not win: a guard that a nearer setting raises is
     none. A module that runs elsewhere finds there what the controller's variables and environment set.
-
-    :raises Invalid: if one of them is not a budget.
     """
     found = [(BUDGET_VARIABLE, each[BUDGET_VARIABLE]) for each in environments if BUDGET_VARIABLE in each]
     found += [(name, template(variables[name])) for name in BUDGET_VARIABLES if name in variables]
@@ -306,8 +296,6 @@ def with_host_variables(
     The variables fill in the connection to the platform if the task names none. For a resource with
     ``host_options`` they also select the host's own service, unless the task selects something else or names
     another platform.
-
-    :raises ConfigurationError: when the variables of the host contradict each other, or lead to nothing.
     """
     if SERVICE_ID in variables:
         check_own_name(resource, arguments, variables)
@@ -324,13 +312,14 @@ def with_host_variables(
 
 
 def host_values(resource: Resource, variables: Mapping[str, Any], template: Template) -> dict[str, Any]:
-    options, known = resource.host_options, own_variables(variables)
-    of_service = SERVICE_ID in known and HOST_NAME in options.get("host", ())
+    known, found = own_variables(variables), {}
+    of_service = SERVICE_ID in known and HOST_NAME in resource.host_options.get("host", ())
     if of_service:
-        options = {**options, "host": [name for name in options["host"] if name != HOST_NAME]}
-        known = {**known, ADDRESS: own_address(known)}
-    found = {}
-    for option, names in options.items():
+        name = known.get(HOST_NAME)
+        # Ansible fills in the name where there is no address.
+        has_address = known.get(ADDRESS) != name or (known.get("hostvars", {}).get(name) or {}).get(ADDRESS)
+        known = {**known, ADDRESS: known.get(ADDRESS) if has_address else None, HOST_NAME: None}
+    for option, names in resource.host_options.items():
         value = next((known[name] for name in names if known.get(name) not in (None, "")), None)
         if value is not None:
             found[option] = template(value)
@@ -356,15 +345,6 @@ def own_variables(variables: Mapping[str, Any]) -> Mapping[str, Any]:
     filled_in = constants.COMMON_CONNECTION_VARS - set(own)
     known = {name: value for name, value in variables.items() if name not in filled_in}
     return {KEY_FILE: context.CLIARGS.get("private_key_file"), **known}
-
-
-def own_address(known: Mapping[str, Any]) -> Any:
-    """Return the address of the play's host; ``None`` if Ansible fills in its name because there is none."""
-    name, address = known.get(HOST_NAME), known.get(ADDRESS)
-    if address != name:
-        return address
-    own = known.get("hostvars", {}).get(name) or {}
-    return address if own.get(ADDRESS) else None
 
 
 def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> None:
@@ -415,7 +395,7 @@ def with_readable_token(
     That is one that ansible-vault has encrypted, and one ``of_controller`` for a module on another machine.
     """
     named = {name: arguments.get(name) for name in ("token", "token_file")}
-    if here and not any(value is not None for value in named.values()):
+    if here and set(named.values()) == {None}:
         named = {name: os.environ.get(ENVIRONMENT[name]) for name in named}
     if here or of_controller:
         read = with_token_decrypted(named, loader)
@@ -429,7 +409,7 @@ def with_readable_token(
 
 def add_warnings(resource: Resource, completed: CompletedArguments, result: dict[str, Any]) -> None:
     """Add what there is to say of the connection, and of an id to delete that may be another account's."""
-    given, warnings = completed.arguments, [*completed.warnings]
+    given, warnings = completed.arguments, [*result.get("warnings", ()), *completed.warnings]
     found_nothing = not result.get("failed") and result.get(resource.result_key, result) is None
     if completed.elsewhere and given.get("state") == "absent" and given.get("id") and found_nothing:
         warnings.append(
@@ -437,4 +417,4 @@ def add_warnings(resource: Resource, completed: CompletedArguments, result: dict
             f"of another account: {completed.elsewhere}"
         )
     if warnings:
-        result["warnings"] = [*result.get("warnings", ()), *warnings]
+        result["warnings"] = warnings

@@ -25,7 +25,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import trust_as_template
 from jinja2 import Environment, TemplateSyntaxError, nodes
 
-from ...module_utils._api.errors import ConfigurationError, HostedError
+from ...module_utils._api.errors import ConfigurationError
 from ...module_utils._resources.blueprints.document import (
     SECRET_KEYS,
     Answer,
@@ -36,6 +36,7 @@ from ...module_utils._resources.blueprints.document import (
 )
 from ...module_utils._resources.shared.connecting import is_encrypted
 from ...module_utils._resources.shared.plan import Resource
+from ...module_utils._resources.shared.task_errors import NoSuchItem
 from .values import untagged, with_decrypted
 
 Template = Callable[[Any], Any]
@@ -61,7 +62,7 @@ def read_source(
     Nothing if the file holds no such thing. One that cannot be read is left to the resource.
     """
     source = arguments.get("src")
-    if OPTION not in resource.carried_options or not isinstance(source, str) or not source:
+    if not isinstance(source, str) or not source:
         return {}
     path = os.path.expanduser(os.path.expandvars(source))
     try:
@@ -69,9 +70,7 @@ def read_source(
         text = with_decrypted("src", path, loader, read_exactly) if encrypted else read_text(path)
     except ValueError:
         raise ConfigurationError(f"src {path!r} holds no text once it is decrypted") from None
-    except ConfigurationError:
-        raise
-    except HostedError:
+    except NoSuchItem:
         return {}
     rendered = Rendered(text, encrypted)
     runs_lookups = LOOKUPS not in resource.options or boolean(arguments.get(LOOKUPS, False), strict=False)

@@ -87,34 +87,18 @@ def variables_of(
     connect_with: str,
     prefix: str,
     url: str,
-    *,
-    handed_on: Mapping[str, Any] | None = None,
+    handed_on: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the variables of a host. Ansible renders none of them: it trusts no string of a plugin."""
-    facts = {f"{prefix}{name}": value for name, value in service.items() if name != "sftp"}
-    return {
-        **facts,
-        SERVICE_ID: service["id"],
-        "hosted_url": url,
-        **(handed_on or {}),
-        **connection_variables(service, connect_with),
-    }
-
-
-def connection_variables(service: Mapping[str, Any], connect_with: str) -> dict[str, Any]:
+    found = {f"{prefix}{name}": value for name, value in service.items() if name != "sftp"}
+    found |= {SERVICE_ID: service["id"], URL: url, **handed_on}
     if connect_with == "sftp":
-        found = service.get("sftp") or {}
-        # Facts are gathered by Python on the host, and SFTP opens files only.
-        return {"ansible_facts_modules": [], **{f"ansible_{name}": value for name, value in found.items()}}
-    if connect_with == "address" and service["address"]:
-        return split_address(service["address"])
-    return {}
-
-
-def split_address(address: str) -> dict[str, Any]:
-    """Read ``host:port``. Nothing comes of what is not that, and could be an option to SSH."""
-    found = ADDRESS.fullmatch(address)
-    return {"ansible_host": found["host"], "ansible_port": int(found["port"])} if found else {}
+        found["ansible_facts_modules"] = []  # gathered by Python on the host, where SFTP opens files only
+        found |= {f"ansible_{name}": value for name, value in (service.get("sftp") or {}).items()}
+    # Nothing comes of what is no address, and could be an option to SSH.
+    elif connect_with == "address" and (parts := ADDRESS.fullmatch(service["address"] or "")):
+        found |= {"ansible_host": parts["host"], "ansible_port": int(parts["port"])}
+    return found
 
 
 # --- Other sources ----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from decimal import Decimal
 from functools import cache, reduce
 from hashlib import sha256
 from itertools import accumulate, pairwise
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from ...module_utils._api.text import counted, printable
 from ...module_utils._api.values import ContainerState, ScanStatus, ServiceStatus
 from ...module_utils._resources.applications.releases import describe_flaw
 from ...module_utils._resources.services.many_services import order_of
-from ...module_utils._resources.shared.money import format_amount
+from ...module_utils._resources.shared.money import format_amount, sum_of
 from ...module_utils._resources.shared.task_errors import Invalid
 
 COLUMN, GAP, TALL = 10, 3, 100
@@ -57,11 +58,8 @@ class Group:
 
     name: str
     amounts: Sequence[Decimal]
+    total: Decimal
     path: str
-
-    @property
-    def total(self) -> Decimal:
-        return sum(self.amounts, Decimal(0))
 
 
 @dataclass(frozen=True)
@@ -90,12 +88,12 @@ def chart_of(days: Sequence[Mapping[str, Any]], projects: Mapping[str, Mapping[s
     ends = list(accumulate((amounts for __, amounts in stacked), together, initial=[Decimal(0)] * len(days)))
     top = nice_top(max(ends[-1], default=Decimal(0)))
     parts = zip(stacked, pairwise(ends), strict=True)
-    groups = [Group(name, amounts, bars(*pair, top)) for (name, amounts), pair in parts]
+    groups = [Group(name, amounts, sum_of(amounts), bars(*pair, top)) for (name, amounts), pair in parts]
     return Chart(groups, top, len(days) * (COLUMN + GAP))
 
 
 def together(one: Sequence[Decimal], other: Sequence[Decimal]) -> list[Decimal]:
-    return [sum(pair, Decimal(0)) for pair in zip(one, other, strict=True)]
+    return list(map(add, one, other))
 
 
 def nice_top(amount: Decimal) -> Decimal:
@@ -227,13 +225,15 @@ POLICY = (
 UNKNOWN = "unknown"
 DASH = "\u2013"
 """Stands where there is nothing to say."""
-REST = (
-    ("none", "has none", "have none"),
+MISSING = (
+    ("none", "has no backup", "have no backup"),
     ("unknown", "could not be read", "could not be read"),
+)
+REST = (
     ("not_offered", "offers no backups", "offer no backups"),
     ("not_created", "service does not exist yet", "services do not exist yet"),
 )
-"""What is said of services without a fresh backup, for one and for more."""
+"""What is said of services without a fresh backup, for one and for more: what is missing comes first."""
 
 # --- Signs: each condition and verdict has a word, a color and a shape of its own -----------------------
 
@@ -384,12 +384,30 @@ def hours_text(hours: int | None) -> str:
     return f"{hours}\u00a0h" if hours < 48 else f"{hours // 24}\u00a0days"
 
 
+def backed_up_text(report: Mapping[str, Any]) -> tuple[str, str]:
+    """Return whether every service has a backup that is young enough, in a word and in a sentence."""
+    found = report["answers"]["backed_up"]
+    of, fresh = found["of"], found["fresh"]
+    if found["unknown"] is None:
+        return "Unknown", "The services cannot be read"
+    missing, rest = (
+        [f"{found[key]} {one if found[key] == 1 else more}" for key, one, more in kinds if found[key]]
+        for kinds in (MISSING, REST)
+    )
+    if not of and not found["unknown"]:
+        return "Nothing to back up", "; ".join(rest)
+    short = "No" if fresh < of else "As far as is known" if found["unknown"] else "Yes"
+    good = f"{fresh} of {of} have one from the last {report['backups']['max_age']}"
+    return short, "; ".join([*missing, good, *rest])
+
+
 # --- The page -------------------------------------------------------------------------------------------
 
 
 KNOWN = {
     **{each.__name__: each for each in (money, day_text, moment_text, ago_text, hours_text, shortened)},
-    **{each.__name__: each for each in (sign_of, verdict_of, graph_of, chart_of, counted)},
+    **{each.__name__: each for each in (sign_of, verdict_of, graph_of, chart_of, counted, backed_up_text)},
+    "flaw_text": lambda flaw: describe_flaw(Flaw.model_construct(**flaw)),
     "months": MONTHS,
     "dash": DASH,
     "shapes": SHAPES,
@@ -405,9 +423,7 @@ KNOWN = {
 
 def report_html(report: Any, title: str = "Hosted services") -> str:
     found = harmless(check_report(report))
-    services, projects = (
-        {each["id"]: each for each in found[part] or ()} for part in ("services", "projects")
-    )
+    services, projects = ({each["id"]: each for each in found[key] or ()} for key in ("services", "projects"))
     return template().render(
         report=found,
         title=harmless(title),
@@ -427,25 +443,8 @@ def template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {**KNOWN, "backed_up_text": backed_up_text, "flaw_text": flaw_text}
+    environment.globals |= KNOWN
     return environment.get_template("page.html.j2")
-
-
-def backed_up_text(report: Mapping[str, Any]) -> tuple[str, str]:
-    """Return whether every service has a backup that is young enough, in a word and in a sentence."""
-    found = report["answers"]["backed_up"]
-    of, fresh = found["of"], found["fresh"]
-    if found["unknown"] is None:
-        return "Unknown", "The services cannot be read"
-    rest = [f"{found[key]} {one if found[key] == 1 else more}" for key, one, more in REST if found[key]]
-    if not of and not found["unknown"]:
-        return "Nothing to back up", "; ".join(rest)
-    short = "No" if fresh < of else "As far as is known" if found["unknown"] else "Yes"
-    return short, "; ".join([f"{fresh} of {of} have one from the last {report['backups']['max_age']}", *rest])
-
-
-def flaw_text(flaw: Mapping[str, Any]) -> str:
-    return describe_flaw(Flaw.model_construct(**flaw))
 
 
 # --- Metrics, in the format of Prometheus' textfile collector: what is unknown has no sample ----------

@@ -50,14 +50,12 @@ class ReadingLookup(LookupBase):
             template = cast(Templar, self._templar).template
             named = {name: value for name, value in kwargs.items() if name in CONNECTION_SPEC}
             found = complete_arguments(named, {}, variables or {}, template)
-            for warning in found.warnings:
-                display.warning(warning)
             given = found.arguments
             self.set_options(direct={**kwargs, **given})
             plain = untagged({name: self.get_option(name) for name in CONNECTION_SPEC})
             options = with_token_decrypted(with_selected_token(plain, given), cast(DataLoader, self._loader))
             settings = connection(Options.from_ansible(options), type(self).__module__.rpartition(".")[2])
-            for warning in settings.warnings:
+            for warning in (*found.warnings, *settings.warnings):
                 display.warning(warning)
             client = Client(settings, lambda line: display.vvv(f"hosted.services: {line}"))
             try:

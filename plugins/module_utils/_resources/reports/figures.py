@@ -48,9 +48,12 @@ def figures_of(
     """Return all figures of a report, as data, with what this controller did, if that is told."""
     nodes = [node for graph in facts.graphs.values() for node in graph.nodes or ()]
     aliases = {node.id: node.alias for node in nodes if node.alias}
-    services = [service_of(facts, each, aliases.get(each.id)) for each in facts.services or ()]
+    details = {each.id: facts.details.get(each.id) for each in facts.services or ()}
+    rates = {id: None if detail is None else billed_rate(detail) for id, detail in details.items()}
+    services = [
+        service_of(facts, each, aliases.get(each.id), rates[each.id]) for each in facts.services or ()
+    ]
     apps = [app_of(facts, each, measures.as_of) for each in facts.apps or ()]
-    rates = {each.id: billed(facts.details.get(each.id)) for each in facts.services or ()}
     unread = [
         Unread(str(each.get("part")), text_or_none(each.get("name")), None, str(each.get("reason")))
         for each in measures.options.unread
@@ -61,7 +64,9 @@ def figures_of(
         "project": measures.options.project,
         "currency": currency_in(facts.wallet) if facts.wallet else None,
         "services": None if facts.services is None else services,
-        "projects": None if facts.projects is None else [project_of(facts, each) for each in facts.projects],
+        "projects": None
+        if facts.projects is None
+        else [project_of(facts, each, rates) for each in facts.projects],
         "money": {
             **money_of(facts, rates, measures.as_of, measures.options.project is not None),
             "saved": savings_of(measures.options.sleep_reports),
@@ -85,11 +90,9 @@ def figures_of(
 # --- Services and projects --------------------------------------------------------------------------
 
 
-def billed(detail: Service | None) -> Decimal | None:
-    return None if detail is None else billed_rate(detail)
-
-
-def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict[str, Any]:
+def service_of(
+    facts: Facts, service: ServiceSummary, alias: str | None, rate: Decimal | None
+) -> dict[str, Any]:
     detail, metrics = facts.details.get(service.id), facts.metrics.get(service.id)
     pricing, dates = (detail.pricing, detail.dates) if detail else (None, None)
     settings = facts.settings.get(service.id)
@@ -103,7 +106,7 @@ def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict
         "alias": alias or (settings.network.alias if settings and settings.network else None),
         "product": service.product.name if service.product else None,
         "address": detail.address if detail else service.address,
-        "monthly": format_amount(billed(detail)),
+        "monthly": format_amount(rate),
         "monthly_full": format_amount(
             rate_from(pricing.monthly_millicents if pricing else service.monthly_millicents)
         ),
@@ -117,23 +120,22 @@ def service_of(facts: Facts, service: ServiceSummary, alias: str | None) -> dict
 
 
 def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
-    size = service.dimensions.storage_gb if service.dimensions else None
+    size = service.dimensions and service.dimensions.storage_gb
     if used is None or not size:
         return None
     return {"used_bytes": used, "size_gb": size, "percent": used * 100 // (size * GIGABYTE)}
 
 
-def project_of(facts: Facts, project: Project) -> dict[str, Any]:
+def project_of(facts: Facts, project: Project, rates: Rates) -> dict[str, Any]:
     graph = facts.graphs.get(project.id)
-    members = [each.id for each in facts.services or () if facts.project_of(each.id) == project.id]
-    rates = [billed(facts.details.get(id)) for id in members]
+    members = [id for id in rates if facts.project_of(id) == project.id]
     return {
         "id": project.id,
         "name": project.name,
         "service_ids": members,
         "references": None if graph is None else references_of(facts, graph),
-        "monthly": format_amount(sum((rate for rate in rates if rate is not None), Decimal(0))),
-        "unpriced": sum(rate is None for rate in rates),
+        "monthly": format_amount(sum_of(rates[id] for id in members)),
+        "unpriced": sum(rates[id] is None for id in members),
         "spend": project_money(project, facts.spends.get(project.id)),
     }
 
@@ -186,12 +188,10 @@ def spent_this_month(
     if not one_project:
         spent = overview.month_to_date_cents
         return None if spent is None else from_cents(spent)
-    first, today = as_of.astimezone(UTC).date().replace(day=1), as_of.astimezone(UTC).date()
+    today = as_of.astimezone(UTC).date()
     shown = dict(line for spend in facts.spends.values() for line in spent_by_day(spend.days).items())
-    wanted = [first + timedelta(days=number) for number in range((today - first).days + 1)]
-    if any(day not in shown for day in wanted):
-        return None
-    return sum_of(shown[day] for day in wanted)
+    wanted = [today.replace(day=number) for number in range(1, today.day + 1)]
+    return sum_of(shown[day] for day in wanted) if shown.keys() >= set(wanted) else None
 
 
 def forecast(so_far: Decimal | None, rates: Rates, as_of: datetime) -> dict[str, Any]:

@@ -369,9 +369,6 @@ def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling() -> N
             assert min(asked, responses.MAX_RETRY_AFTER) <= pause <= most
 
 
-# --- Size -----------------------------------------------------------------------------------------------
-
-
 # --- The request and the token --------------------------------------------------------------------------
 
 
@@ -511,9 +508,7 @@ def test_the_token_is_in_no_error_and_no_log(
 OTHER_FORMS: dict[str, tuple[bytes, str]] = {
     "text": (b"No port is\nleft\n", "No port is left"),
     "a string": (b'"No port is left"', "No port is left"),
-    "a problem": (b'{"type": "about:blank", "detail": "No port is left"}', "No port is left"),
-    "an error in an object": (b'{"error": {"code": 7, "message": "No port is left"}}', "No port is left"),
-    "errors": (b'{"errors": [{"detail": "No port"}, {"detail": "is left"}]}', "No port; is left"),
+    "messages": (b'{"message": ["No port", "is left"]}', "No port; is left"),
     "unknown fields": (b'{"why": "No port"}', '{"why": "No port"}'),
     "a page": (
         b"<html><head><style>p {}</style></head><body><h1>Blocked</h1></body></html>",

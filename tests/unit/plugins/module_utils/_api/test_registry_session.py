@@ -26,7 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
     Request,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
-from ansible_collections.hosted.services.plugins.module_utils._api.registry import RegistrySession
+from ansible_collections.hosted.services.plugins.module_utils._api.registry import Repository
 
 ROOT = "https://registry.example/v2/"
 BASIC = f"Basic {base64.b64encode('anna:s3crét'.encode()).decode()}"
@@ -62,10 +62,10 @@ def answer(status: int, body: str, headers: Mapping[str, str] | None = None) -> 
     return response
 
 
-def session(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> RegistrySession:
+def session(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> Repository:
     monkeypatch.setattr(HttpTransport, "open", registry.open)
     login = {"host": "registry.example", "project": "anna", "username": "anna", "secret": "s3crét"}
-    return RegistrySession(RegistryCredentials(**login), True, 5)
+    return Repository(RegistryCredentials(**login), "shop", 5)
 
 
 def test_basic_is_sent_at_once_where_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._inventory.hosts i
     host_names,
     is_other_source,
     project_groups,
-    split_address,
     variables_of,
     warning_of_conflicts,
 )
@@ -150,7 +149,8 @@ def test_project_groups() -> None:
     ],
 )
 def test_address(address: str, expected: dict[str, Any]) -> None:
-    assert split_address(address) == expected
+    found = variables_of({"id": "1", "address": address}, "address", "x_", "u", {})
+    assert {name: value for name, value in found.items() if name.startswith("ansible_")} == expected
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_address(address: str, expected: dict[str, Any]) -> None:
 def test_never_templates(text: str) -> None:
     """Whatever the platform says comes out of a template as it went in, however deep it is."""
     given = {"list": [text], "text": text, "number": 1, "nothing": None}
-    variables = variables_of({"id": "1", "address": None, "outer": given}, "none", "", "u")
+    variables = variables_of({"id": "1", "address": None, "outer": given}, "none", "", "u", {})
     templar = Templar(loader=DataLoader(), variables=variables)
     assert templar.template(variables["outer"]) == {
         "list": [text],

@@ -298,11 +298,11 @@ def lead(shown: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("backed_up", "short", "more"),
     [
-        ({"fresh": 1, "none": 1, "of": 3}, "No", "1 of 3 have one from the last 26h; 1 has none"),
+        ({"fresh": 1, "none": 1, "of": 3}, "No", "1 has no backup; 1 of 3 have one from the last 26h"),
         (
             {"fresh": 2, "of": 2, "unknown": 1, "not_offered": 1, "not_created": 1},
             "As far as is known",
-            "2 of 2 have one from the last 26h; 1 could not be read; 1 offers no backups; "
+            "1 could not be read; 2 of 2 have one from the last 26h; 1 offers no backups; "
             "1 service does not exist yet",
         ),
         (
@@ -321,6 +321,8 @@ def test_whether_all_is_backed_up(backed_up: dict[str, Any], short: str, more: s
 
 def test_the_first_sentence_counts_what_is_urgent() -> None:
     assert lead(report()).startswith("2 things need attention soon. November will cost")
+    bare = {**report()["answers"], "backed_up": {**report()["answers"]["backed_up"], "none": 1}}
+    assert lead(report(answers=bare)).startswith("1 service has no backup. 2 things need")
     assert lead(report(advice=[])).startswith("Nothing is urgent. November")
     urgent = {"level": "critical", "kind": "failed", "do": "Do it", "subjects": []}
     unread = {"part": "backups", "reason": "refused", "name": None}
