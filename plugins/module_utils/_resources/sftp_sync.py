@@ -29,15 +29,13 @@ from .files.mirror import (
     SftpSyncOptions,
     mirror_plan,
     plan_expected,
-    pushes,
     read_source,
     rules_of,
 )
 from .files.paths import ends_with_empty_variable, relative_path
 from .services.on_service import BY_SERVICE_OR_HOST, access_of, check_not_left_over, known_id
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.run_memory import first_said
-from .shared.store import PLAYBOOK_FOLDER, state_key
+from .shared.store import PLAYBOOK_FOLDER
 from .shared.task_errors import Invalid, NoSuchItem
 
 NO = ("none", "false", "no", "off", "n", "f", "0", "0.0")
@@ -56,7 +54,7 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
 
         A relative source is checked here, before it is found, which takes its slash away.
         """
-        if not pushes(arguments.get("direction")):
+        if arguments.get("direction") not in (None, PUSH):
             return {**self.paths, "dest": False}
         src = arguments.get("src")
         if isinstance(src, str) and not src.startswith(("/", "~")):
@@ -109,7 +107,7 @@ async def plan_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Plan
     try:
         source = await read_source(task, mirror.source, patterns)
     except NoSuchItem as error:
-        if pushes(options.direction):
+        if options.push:
             raise
         task.expect_created(error, options.src)
         return plan_unknown_pull(task, session.login)
@@ -118,15 +116,13 @@ async def plan_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Plan
     await work.compare()
     warn_of_idle_patterns(task, patterns, work.changes)
     check_deletions(task, work.source, work.changes)
-    if options.delete:
-        warn_of_another_source(work, session.login)
     return work.plan()
 
 
 def plan_for_expected_service(task: Task[SftpSyncOptions], login: Login) -> Plan:
     """Plan for a service that does not exist yet: a push creates everything, a pull is unknown."""
     options, remote = task.options, remote_path(task.options)
-    if not pushes(options.direction):
+    if not options.push:
         return plan_unknown_pull(task, login)
     local = Local(os.path.realpath(os.path.expanduser(options.src)))
     source = asyncio.run(read_source(task, local, Patterns(options.include, options.exclude)))
@@ -140,14 +136,14 @@ def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:
 
 
 def remote_path(options: SftpSyncOptions) -> str:
-    option = "dest" if pushes(options.direction) else "src"
+    option = "dest" if options.push else "src"
     return relative_path(option, getattr(options, option), rooted=not options.delete)
 
 
 async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirror:
     """Return both sides. A single file is placed in an existing directory under its own name."""
     options = task.options
-    push = options.direction == PUSH
+    push = options.push
     local = os.path.abspath(os.path.expanduser(options.src if push else options.dest))
     remote = remote_path(options) or "."
     place = Local(os.path.realpath(local) if push else local)  # what is written replaces a link to a file
@@ -170,7 +166,7 @@ def check_options(options: SftpSyncOptions) -> None:
         for number, pattern in enumerate(getattr(options, name), 1):
             if why := why_no_match(pattern):  # it would protect nothing
                 raise Invalid(f"item {number} of {name} is {pattern!r}, {why}")
-    limit, push = options.max_delete, options.direction == PUSH
+    limit, push = options.max_delete, options.push
     if limit is not None and limit < 0:
         raise Invalid(f"max_delete is {limit}; it must be 0 or more")
     if push and real_path(options.src) in ("/", real_path("~")):
@@ -271,16 +267,4 @@ def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, chang
         task.warn(
             f"exclude: {listed} matched nothing in src or in dest, and so protects nothing from delete: "
             "true; a pattern with a slash begins at the root of the tree, which is dest"
-        )
-
-
-def warn_of_another_source(work: MirrorWork, login: Login) -> None:
-    options, root = work.task.options, work.mirror.target.root
-    place = f"{login.username}@{login.host}:{login.port}/{root}" if pushes(options.direction) else root
-    first = first_said(f"mirror.{state_key(None, place)}", lambda: options.src)
-    if work.changes.extra and first not in (None, options.src):
-        work.task.warn(
-            f"an earlier task made dest {options.dest!r} like {first!r}, and this one makes it like "
-            f"{options.src!r}: with delete: true, each deletes what the other copied. Give each a dest of "
-            "its own, or leave delete out"
         )

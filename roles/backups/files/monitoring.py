@@ -74,7 +74,6 @@ def read_report(text: str | None, plan: str) -> Facts:
 
 
 def seconds(span: str) -> int:
-    """Return a duration such as 1m2d3h in seconds, with a month of 30 days and a year of 365."""
     return sum(int(amount) * UNITS[unit] for amount, unit in re.findall(r"(\d+)([ymdh])", span))
 
 
@@ -146,7 +145,6 @@ def asleep_since(service_id: str, known: Mapping[str, Facts], facts: Facts, now:
 
 
 def is_among(entry: Facts, names: Sequence[str]) -> bool:
-    """Tell whether a service is named, by id or name."""
     return entry.get("service_id") in names or entry["service"] in names
 
 
@@ -169,7 +167,6 @@ Sample = tuple[str, Mapping[str, str], int]
 
 
 def run_samples(facts: Facts, state: Facts, now: int) -> Iterator[Sample]:
-    """Yield the metrics of a run."""
     plan = {"plan": facts["plan"]}
     backed_up = [service for service in state["services"] if not service["left_out"]]
     yield "hosted_backup_run_timestamp_seconds", plan, now
@@ -247,7 +244,6 @@ def verdict(facts: Facts, now: int) -> dict[str, Any]:
 
 
 def summary(facts: Facts, backed_up: Sequence[Facts], findings: Sequence[Finding]) -> Finding:
-    """Return the severest level and all that was found."""
     about = f"plan {facts['plan']}"
     levels = [level for level, __ in findings]
     sleeping = len(sleepers(facts))
@@ -267,7 +263,6 @@ def summary(facts: Facts, backed_up: Sequence[Facts], findings: Sequence[Finding
 
 
 def findings_of(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
-    """Yield what is wrong with the backups of a service, and with its off-site copies."""
     name = entry["service"]
     if entry["failed"]:
         yield "UNKNOWN", f"{name} cannot be read"
@@ -287,7 +282,6 @@ def findings_of(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
 
 
 def findings_offsite(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
-    """Yield what is wrong with the off-site copies of a service."""
     name, service_id = entry["service"], entry["service_id"]
     copied = offsite_of(service_id, facts, facts["known"])
     if copied is None:
@@ -318,7 +312,6 @@ def findings_asleep(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
 
 
 def level_of(age: int, facts: Facts) -> str:
-    """Return how bad an age in seconds is, an empty text if it is not."""
     if age > seconds(facts["critical_age"]):
         return "CRITICAL"
     return "WARNING" if age > seconds(facts["max_age"]) else ""
@@ -369,7 +362,6 @@ def performance(facts: Facts, backed_up: Sequence[Facts], now: int) -> list[str]
 
 
 def age_of(made: int, now: int) -> int | None:
-    """Return an age in seconds, None for what was never made."""
     return max(0, now - made) if made else None
 
 

@@ -62,11 +62,15 @@ class SftpSyncOptions(SftpServerOptions):
     file_mode: Any = None
     directory_mode: Any = None
 
+    @property
+    def push(self) -> bool:
+        return self.direction == PUSH
+
     def way(self, result: Mapping[str, Any]) -> str:
         """Say what is copied from where to where."""
         login = f"{result['username'] or getpass.getuser()}@{result['host']}:{result['port']}"
         where = login if result["host"] and not self.service else f"service {self.service!r}"
-        if pushes(self.direction):
+        if self.push:
             return f"push {self.src} to {self.dest} on {where}"
         return f"pull {self.src} on {where} to {self.dest}"
 
@@ -170,14 +174,9 @@ def key_session(
     return SftpSession(login, keys, remember=not task.check_mode, beside=beside)
 
 
-def pushes(direction: str | None) -> bool:
-    """Tell whether the files go to the server. A push is what happens when nothing is said."""
-    return direction in (None, PUSH)
-
-
 async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Patterns) -> Tree:
     source = without_stray_links(await side.tree(patterns))
-    push = pushes(task.options.direction)
+    push = task.options.push
     if ROOT not in source:
         where = "this machine; a relative path is also looked for in files/ of the role and of the playbook"
         raise NoSuchItem(f"src {task.options.src!r} does not exist on {where if push else 'the server'}")
