@@ -34,11 +34,13 @@ BOTH_WAYS = pytest.mark.parametrize(
 """In the controller and as a module. In the gate, test_targets runs one module of each family both ways."""
 DELAYS = {"provision": 0.2, "start": 0.2, "stop": 0.2, "resume": 0.2, "delete": 0.2}
 
+# Ansible looks a thousand times a second whether a task has ended, which costs a tenth of a run.
 CONFIGURATION = f"""\
 [defaults]
 callback_plugins = {HERE / "callback_plugins"}
 callbacks_enabled = results_file
 roles_path = {TARGETS}
+internal_poll_interval = 0.01
 retry_files_enabled = false
 nocolor = true
 

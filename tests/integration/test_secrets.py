@@ -163,7 +163,7 @@ ALL = ("GET", *WRITES)
 
 @BOTH_WAYS
 def test_what_works_and_what_changes(in_process: bool, stage: Stage) -> None:
-    """All modules, lookups and the inventory; then what they keep is searched. The night has check mode, too."""
+    """All modules, lookups and the inventory; what they keep is searched. The night has check mode too."""
     inventory = stage.folder / "hosted.yml"
     url, cache = stage.sandbox.base_url, stage.folder / "inventory-cache"
     token = "{{ (lookup('ansible.builtin.file', 'given.yml') | from_yaml).token }}"
