@@ -40,6 +40,7 @@ from ..shared.store import atomic_file, one_at_a_time
 from ..shared.task_errors import Invalid
 from ..shared.yaml_text import as_yaml
 from .folders import (
+    FILES,
     MANIFEST,
     CopyFolder,
     Entry,
@@ -51,9 +52,6 @@ from .folders import (
     unwritable,
 )
 
-FILES = "files"
-"""The folder of a copy that holds the files of the service, and the kind of such a copy."""
-DUMP = "dump"
 KNOWN_HOSTS = "~/.ssh/known_hosts"
 READABLE, ENTERED = 0o600, 0o700
 OWNER = 0o700
@@ -215,7 +213,7 @@ def changed_message(what: str) -> str:
 
 @dataclass
 class DumpContent:
-    kind: ClassVar[str] = DUMP
+    kind: ClassVar[str] = "dump"
     count: ClassVar[int] = 1
     size: ClassVar[None] = None
     """Only the copy tells."""
@@ -293,7 +291,7 @@ class LastCopy:
     def _make(self) -> dict[str, Any]:
         partial = self.folder.begin()
         try:
-            self.content.write(partial, self.folder.newest(self.content.kind))
+            self.content.write(partial, self.folder.newest_files())
             with atomic_file(os.path.join(partial, DESCRIPTION)) as file:
                 file.write(self.description)
             flush_tree(partial)
@@ -313,7 +311,7 @@ class LastCopy:
             stamp(self.made_at),
             [*self.content.verify(partial), entry_on_disk(partial, DESCRIPTION)],
             [{"path": path, "reason": why} for path, why in sorted(self.content.left_out.items())],
-        ).complete()
+        )
         manifest.write(partial)
         flush_tree(partial)
         check_copy(partial, manifest)
@@ -327,12 +325,8 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
     folder = check_folder(path, service.name, service.id, own)
     settings = read_settings(task, service)
     content = read_content(task, view, settings)
-
-    def leave(path: str, why: str) -> None:
-        task.warn(f"{printable_path(path)} is left as it is, and nothing of it is used: {why}")
-
-    (root, free), shared = room_at(folder.root), folder.newest(content.kind, leave)
-    if content.size is not None and content.size > free and shared is None:
+    root, free = room_at(folder.root)
+    if content.size is not None and content.size > free and folder.newest_files() is None:
         raise Invalid(
             f"the copy has {counted(content.size, 'byte')}, and {printable_path(root)} has room for "
             f"{free}; make room, or name a folder on another disk. Nothing was deleted"
