@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from .._api import routes as r
 from .._api.errors import HostedError
@@ -28,7 +28,6 @@ from .restore_points.resources import (
     result_of,
     vanished,
 )
-from .services.many_services import PlanOne
 from .shared.account import Account
 from .shared.change import Change, Listed, apply, ids_of
 from .shared.identify import label
@@ -45,19 +44,6 @@ AFTER_RESTORE = "Check the files of the service before you use it, and restore a
 @dataclass(frozen=True, kw_only=True)
 class BackupOptions(RestorePointOptions):
     state: Literal["present", "restored", "absent"] = "present"
-
-
-class BackupResource(RestorePointResource[BackupOptions]):
-    """A backup of each selected service, by name or id."""
-
-    kind = BACKUPS
-    restored_state = "restored"
-
-    def planners(self) -> Mapping[str, PlanOne]:
-        return {"present": plan_present, "restored": plan_restored, "absent": plan_absent}
-
-
-BACKUP = BackupResource()
 
 
 def find_targets(task: Task[BackupOptions], backups: Sequence[Backup]) -> list[Backup]:
@@ -338,3 +324,18 @@ def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, bus
         apply(task, gone)
 
     return Step(f"delete backup {backup.name!r} ({backup.id}, {backup.status}) of {label(service)}", delete)
+
+
+class BackupResource(RestorePointResource[BackupOptions]):
+    """A backup of each selected service, by name or id."""
+
+    kind = BACKUPS
+    restored_state = "restored"
+    planners: ClassVar = {
+        "present": plan_present,
+        "restored": plan_restored,
+        "absent": plan_absent,
+    }
+
+
+BACKUP = BackupResource()

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from .._api import routes as r
 from .._api.models import Service, Snapshot
@@ -24,7 +24,6 @@ from .restore_points.resources import (
     result_of,
     vanished,
 )
-from .services.many_services import PlanOne
 from .shared.account import Account
 from .shared.change import Change, Listed, Unseen, creation, step_of
 from .shared.identify import check_service_offers, label
@@ -37,19 +36,6 @@ from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem
 class SnapshotOptions(RestorePointOptions):
     state: Literal["present", "rolled_back", "absent"] = "present"
     discard_newer: bool = False
-
-
-class SnapshotResource(RestorePointResource[SnapshotOptions]):
-    """A snapshot of each selected service, by its name."""
-
-    kind = SNAPSHOTS
-    restored_state = "rolled_back"
-
-    def planners(self) -> Mapping[str, PlanOne]:
-        return {"present": plan_present, "rolled_back": plan_rolled_back, "absent": plan_absent}
-
-
-SNAPSHOT = SnapshotResource()
 
 
 def snapshot_with_name(task: Task[SnapshotOptions], snapshots: Sequence[Snapshot]) -> Snapshot | None:
@@ -171,3 +157,18 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
         steps=[step_of(f"delete {gone.what}", task, gone)],
         before=to_diff(there),
     )
+
+
+class SnapshotResource(RestorePointResource[SnapshotOptions]):
+    """A snapshot of each selected service, by its name."""
+
+    kind = SNAPSHOTS
+    restored_state = "rolled_back"
+    planners: ClassVar = {
+        "present": plan_present,
+        "rolled_back": plan_rolled_back,
+        "absent": plan_absent,
+    }
+
+
+SNAPSHOT = SnapshotResource()
