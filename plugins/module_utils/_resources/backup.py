@@ -251,7 +251,6 @@ def not_complete(account: Account, service_id: str, id: str) -> list[Backup]:
 
 
 def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> Trace | None:
-    """Restore a backup, once, and wait for the end."""
 
     def read_status() -> str:
         now = read_backup(task, service, backup.id)
@@ -271,7 +270,6 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
 
 
 def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence[Backup]) -> Backup:
-    """Return the backup to restore, the only complete one; in check mode, the play may be to make it."""
     name = task.options.name
     good = [backup for backup in there if backup.status == BackupStatus.COMPLETED]
     if len(good) > 1:
@@ -293,7 +291,6 @@ def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence
 
 
 def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
-    """Plan the deletion of all backups with this name. Those in progress are waited for."""
     everything = task.account.backups(service.id)
     there = find_targets(task, everything)
     busy = [backup for backup in there if backup.status in IN_MOTION]
@@ -311,7 +308,6 @@ def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
 
 
 def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, busy: bool) -> Step:
-    """Return the step that deletes a backup once it is not in progress. ``busy`` tells whether any one is."""
     gone = deletion(BACKUPS, service, backup.id, backup.name, at=service.id, busy=busy)
 
     def status() -> str | None:
@@ -327,8 +323,6 @@ def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, bus
 
 
 class BackupResource(RestorePointResource[BackupOptions]):
-    """A backup of each selected service, by name or id."""
-
     kind = BACKUPS
     restored_state = "restored"
     planners: ClassVar = {

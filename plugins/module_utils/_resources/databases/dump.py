@@ -112,8 +112,6 @@ class Login:
 
 @dataclass(frozen=True)
 class Engine:
-    """How the databases of an engine are dumped and restored."""
-
     programs: tuple[str, ...]
     clients: tuple[str, ...]
     """What dumps and what restores, by preference."""
@@ -205,7 +203,6 @@ def mysql_command(program: str, login: Login, secret: str) -> list[str]:
 
 
 def mysqldump_command(program: str, login: Login, secret: str) -> list[str]:
-    """Dump in one transaction, with all that belongs to the database."""
     return [
         *mysql_login(program, login, secret),
         "--comments",  # the last one says that the dump is complete
@@ -289,7 +286,6 @@ ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB,
 
 
 def find_program(engine: Engine, programs: tuple[str, ...]) -> str:
-    """Return the path of the first of these programs that is installed."""
     found = next(filter(None, map(shutil.which, programs)), None)
     if found is None:
         raise NoDumpError(
@@ -383,7 +379,6 @@ def in_memory(text: str) -> Iterator[int]:
 
 
 def dump(folder: Path, connection: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the dump of a database into a folder; return what was done."""
     source = find_source(connection)
     target = dump_from(folder, source)
     address = f"{source.login.host}:{source.login.port}"
@@ -391,7 +386,6 @@ def dump(folder: Path, connection: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dump_from(folder: Path, source: Source) -> Path:
-    """Write the dump of a database into a folder; return its file."""
     target = folder / source.engine.file
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=".partial")
     try:

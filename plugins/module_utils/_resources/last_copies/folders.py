@@ -39,12 +39,6 @@ PARTIAL = ".partial-"
 COPY_NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z(?:-[0-9]+)?")
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 MAX_NAME = 60
-SYSTEM_FOLDERS = (
-    *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr"),
-)
-"""Folders that belong to the system."""
-FOR_USERS = ("/dev/shm", "/run/media")  # noqa: S108 - the user names it
-"""Those below them that do not: memory that users share, and the disks that a desktop mounts."""
 MANIFEST = "manifest.json"
 FORMAT = 1
 FILES = "files"
@@ -109,12 +103,6 @@ def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder
     """Return where copies go, writing nothing. The folders above the collection's ``own`` are made later."""
     given = os.path.abspath(os.path.expanduser(path))
     root = place = os.path.realpath(given)
-    inside = next((top for top in SYSTEM_FOLDERS if within(root, top)), None)
-    if root == "/" or (inside and not any(within(root, mount) for mount in FOR_USERS)):
-        raise Invalid(
-            f"keep_copy is {path!r}, which is {f'inside of {inside!r}' if inside else 'the root'}, a folder "
-            "of the system; name a folder of your own. Nothing was deleted"
-        )
     if not os.path.lexists(given):  # a link that leads nowhere may be one to a disk that is not mounted
         place = os.path.dirname(given if own else root)
         while own and not os.path.lexists(place):
@@ -145,12 +133,7 @@ def is_folder(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder}/")
-
-
 def folder_name(name: str, id: str) -> str:
-    """Return a name that is readable, and safe whatever the service and its id are."""
     readable = UNSAFE.sub("_", name).strip("._-")[:MAX_NAME] or "service"
     if UNSAFE.search(id) or len(id) > MAX_NAME or ".." in id:
         id = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -123,7 +123,6 @@ def read_copies(account: Account, kind: str, service_id: str) -> Sequence[Backup
 
 
 def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", busy: bool = False) -> Change:
-    """Return the change that deletes a copy: a backup by its id, a snapshot by its name."""
     what = f"{kind[:-1]} {name!r} of {label(service)}"
     ids = {"id": service.id}
     if kind == BACKUPS:
@@ -266,8 +265,6 @@ def newest_event(task: Task[Options], service: Service) -> str | None:
 
 
 class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
-    """The copies of each selected service, and whether the newest good one is young enough."""
-
     result_key = "services"
     kind: ClassVar[str]
 
