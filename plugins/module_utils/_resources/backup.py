@@ -173,8 +173,6 @@ def make_backup(task: Task[BackupOptions], service: Service, before: Sequence[Ba
         at=service.id,
     )
     found = apply(task, make).found
-    if len(found) > 1:
-        task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine: Backup = min(found, key=lambda backup: (backup.created_at or "", backup.id))
     if not task.options.wait or is_complete(mine, service):
         return mine

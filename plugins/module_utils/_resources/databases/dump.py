@@ -410,7 +410,12 @@ def write(file: IO[bytes], source: Source) -> None:
                 for line in engine.lines(pieces(process.stdout)):
                     packed.write(line)
                     last.append(line)
-    check_whole(file, engine, last, program)
+    if not is_whole(file, engine, last):
+        sign = f"line {COMPLETED.decode()!r}" if engine.compress else f"{ARCHIVE.decode()} at its beginning"
+        raise NoDumpError(
+            f"{program} ended with 0, but what it wrote is no whole dump: it has no {sign}. "
+            "Is it a wrapper that hides a failure?"
+        )
 
 
 @contextmanager
@@ -465,16 +470,6 @@ def pieces(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
         cut = None if len(piece) < PIECE or piece.endswith(b"\n") else CUT.match(piece)
         rest = piece[cut.end() :] if cut else b""
         yield cut[0] if cut else piece
-
-
-def check_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes], program: str) -> None:
-    """Refuse what is no whole dump although the program said that all went well, as some wrappers do."""
-    if not is_whole(file, engine, last):
-        sign = f"line {COMPLETED.decode()!r}" if engine.compress else f"{ARCHIVE.decode()} at its beginning"
-        raise NoDumpError(
-            f"{program} ended with 0, but what it wrote is no whole dump: it has no {sign}. "
-            "Is it a wrapper that hides a failure?"
-        )
 
 
 def is_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes]) -> bool:

@@ -185,16 +185,9 @@ class Manifest:
     entries: Sequence[Entry]
     left_out: Sequence[Mapping[str, str]] = ()
 
-    @property
-    def files(self) -> int:
-        return sum(entry.kind == FILE for entry in self.entries)
-
-    @property
-    def bytes(self) -> int:
-        return sum(entry.size for entry in self.entries if entry.kind == FILE)
-
     def text(self) -> str:
-        sums = {"format": FORMAT, "files": self.files, "bytes": self.bytes}
+        sizes = [entry.size for entry in self.entries if entry.kind == FILE]
+        sums = {"format": FORMAT, "files": len(sizes), "bytes": sum(sizes)}
         return json.dumps({**asdict(self), **sums}, indent=2)
 
     def write(self, folder: str) -> None:

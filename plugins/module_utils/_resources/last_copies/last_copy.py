@@ -215,10 +215,10 @@ def changed_message(what: str) -> str:
 class DumpContent:
     kind: ClassVar[str] = "dump"
     count: ClassVar[int] = 1
-    size: ClassVar[None] = None
-    """Only the copy tells."""
     left_out: ClassVar[Mapping[str, str]] = {}
     source: Source
+    size: int | None = None
+    """Only the copy tells."""
 
     def describe(self) -> str:
         return f"a dump of database {self.source.login.database!r}"
@@ -235,7 +235,9 @@ class DumpContent:
             second = content_digest(dump_from(Path(again), self.source), engine, elsewhere=False)
         if first != second:
             raise TransferFailed(changed_message("a second dump differs from the first one"))
-        return [entry_on_disk(folder, engine.file)]
+        entry = entry_on_disk(folder, engine.file)
+        self.size = entry.size
+        return [entry]
 
 
 Content: TypeAlias = "FileContent | DumpContent"
@@ -267,14 +269,10 @@ class LastCopy:
     description: str
     made_at: float
 
-    def facts(self, path: str, verified: Manifest | None = None) -> dict[str, Any]:
-        return {
-            "path": path,
-            "kind": self.content.kind,
-            "files": verified.files - 1 if verified else self.content.count,
-            "bytes": verified.bytes - len(self.description.encode()) if verified else self.content.size,
-            "verified": verified is not None,
-        }
+    def facts(self, path: str, verified: bool) -> dict[str, Any]:
+        content = self.content
+        counts = {"kind": content.kind, "files": content.count, "bytes": content.size}
+        return {"path": path, **counts, "verified": verified}
 
     def make(self) -> None:
         """Make the copy, verify it, and give it its name. If there is any doubt, it is removed."""
@@ -295,15 +293,15 @@ class LastCopy:
             with atomic_file(os.path.join(partial, DESCRIPTION)) as file:
                 file.write(self.description)
             flush_tree(partial)
-            manifest = self._verify(partial)
-            return self.facts(self.folder.place(partial, self.made_at), manifest)
+            self._verify(partial)
+            return self.facts(self.folder.place(partial, self.made_at), verified=True)
         except BaseException as error:
             shutil.rmtree(partial, ignore_errors=True)
             if isinstance(error, OSError):
                 raise unwritable(partial, error) from None
             raise
 
-    def _verify(self, partial: str) -> Manifest:
+    def _verify(self, partial: str) -> None:
         service = self.view.service
         manifest = Manifest(
             {"id": service.id, "name": service.name, "family": service.family},
@@ -315,7 +313,6 @@ class LastCopy:
         manifest.write(partial)
         flush_tree(partial)
         check_copy(partial, manifest)
-        return manifest
 
 
 def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
@@ -340,7 +337,7 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
         state = read_state(task, service.id)
     description = describe_service(task, replace(view, state=state), settings, app, stamp(made_at))
     copy = LastCopy(task, view, folder, content, description, made_at)
-    task.effects.facts["copy"] = copy.facts(folder.free_path(made_at))
+    task.effects.facts["copy"] = copy.facts(folder.free_path(made_at), verified=False)
     what = content.describe()
     summary = f"copy {what} of {view.label} to {printable_path(folder.path)}, and verify the copy"
     return Kept(Step(summary, copy.make), {"last copy": folder.path, "content": what})
