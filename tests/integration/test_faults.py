@@ -26,7 +26,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
     CopyFolder,
     Entry,
-    Manifest,
     entry_on_disk,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import (
@@ -240,7 +239,7 @@ def test_a_deletion_without_a_whole_copy_is_caught(
         "nothing is copied": [(service, "plan_kept", lambda task, view: None)],
         "a wrong byte and no comparison": [
             (Remote, "pull", spoil),
-            (LastCopy, "_verify", lambda own, folder: Manifest({}, "files", "", [])),
+            (LastCopy, "_verify", lambda own, folder: None),
         ],
         "no name": [(CopyFolder, "place", lambda own, partial, made_at: partial)],
     }

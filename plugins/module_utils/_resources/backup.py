@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from .._api import routes as r
 from .._api.errors import HostedError
@@ -28,7 +28,6 @@ from .restore_points.resources import (
     result_of,
     vanished,
 )
-from .services.many_services import PlanOne
 from .shared.account import Account
 from .shared.change import Change, Listed, apply, ids_of
 from .shared.identify import label
@@ -45,19 +44,6 @@ AFTER_RESTORE = "Check the files of the service before you use it, and restore a
 @dataclass(frozen=True, kw_only=True)
 class BackupOptions(RestorePointOptions):
     state: Literal["present", "restored", "absent"] = "present"
-
-
-class BackupResource(RestorePointResource[BackupOptions]):
-    """A backup of each selected service, by name or id."""
-
-    kind = BACKUPS
-    restored_state = "restored"
-
-    def planners(self) -> Mapping[str, PlanOne]:
-        return {"present": plan_present, "restored": plan_restored, "absent": plan_absent}
-
-
-BACKUP = BackupResource()
 
 
 def find_targets(task: Task[BackupOptions], backups: Sequence[Backup]) -> list[Backup]:
@@ -187,8 +173,6 @@ def make_backup(task: Task[BackupOptions], service: Service, before: Sequence[Ba
         at=service.id,
     )
     found = apply(task, make).found
-    if len(found) > 1:
-        task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine: Backup = min(found, key=lambda backup: (backup.created_at or "", backup.id))
     if not task.options.wait or is_complete(mine, service):
         return mine
@@ -265,7 +249,6 @@ def not_complete(account: Account, service_id: str, id: str) -> list[Backup]:
 
 
 def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> Trace | None:
-    """Restore a backup, once, and wait for the end."""
 
     def read_status() -> str:
         now = read_backup(task, service, backup.id)
@@ -285,7 +268,6 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
 
 
 def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence[Backup]) -> Backup:
-    """Return the backup to restore, the only complete one; in check mode, the play may be to make it."""
     name = task.options.name
     good = [backup for backup in there if backup.status == BackupStatus.COMPLETED]
     if len(good) > 1:
@@ -307,7 +289,6 @@ def find_restorable(task: Task[BackupOptions], service: Service, there: Sequence
 
 
 def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
-    """Plan the deletion of all backups with this name. Those in progress are waited for."""
     everything = task.account.backups(service.id)
     there = find_targets(task, everything)
     busy = [backup for backup in there if backup.status in IN_MOTION]
@@ -325,7 +306,6 @@ def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
 
 
 def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, busy: bool) -> Step:
-    """Return the step that deletes a backup once it is not in progress. ``busy`` tells whether any one is."""
     gone = deletion(BACKUPS, service, backup.id, backup.name, at=service.id, busy=busy)
 
     def status() -> str | None:
@@ -338,3 +318,16 @@ def delete_step(task: Task[BackupOptions], service: Service, backup: Backup, bus
         apply(task, gone)
 
     return Step(f"delete backup {backup.name!r} ({backup.id}, {backup.status}) of {label(service)}", delete)
+
+
+class BackupResource(RestorePointResource[BackupOptions]):
+    kind = BACKUPS
+    restored_state = "restored"
+    planners: ClassVar = {
+        "present": plan_present,
+        "restored": plan_restored,
+        "absent": plan_absent,
+    }
+
+
+BACKUP = BackupResource()

@@ -10,8 +10,6 @@ from .shared.restore_points import BACKUPS
 
 
 class BackupInfoResource(RestorePointInfoResource):
-    """The backups of each selected service, and whether the newest good one is young enough."""
-
     kind = BACKUPS
 
 

@@ -51,12 +51,9 @@ class BackupRetentionOptions(ManyServicesOptions):
 
 
 class BackupRetentionResource(Resource[BackupRetentionOptions]):
-    """The copies of each selected service that match a pattern, limited by a policy."""
-
     result_key = "services"
 
     def plan(self, task: Task[BackupRetentionOptions]) -> Plan:
-        """Decide on every copy, and plan the deletion of those that no rule keeps."""
         options = task.options
         rules = [each.name for each in fields(options) if each.name.startswith("keep_")]
         keeps = {name: getattr(options, name) for name in rules}
@@ -77,7 +74,6 @@ BACKUP_RETENTION = BackupRetentionResource()
 
 
 def check_off_site(options: BackupRetentionOptions) -> None:
-    """Check that it is clear which backups the off-site copies are of."""
     if options.off_site_copies is None:
         return
     if options.kind != BACKUPS:
@@ -90,7 +86,6 @@ def check_off_site(options: BackupRetentionOptions) -> None:
 
 
 def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: Policy) -> Plan:
-    """Plan the deletions on one service. ``max_delete`` applies to each service."""
     kind, pattern = task.options.kind, task.options.pattern
     thinning = Thinning(task, service, policy)
     decisions = thinning.decisions
@@ -124,7 +119,6 @@ class Thinning:
         return plan_retention(as_restore_points(copies), self.policy, self.task.platform_now())
 
     def plan(self) -> Plan:
-        """Return the plan, which steps that find nothing left to do correct."""
         plan = Plan(result=None, reread=self.await_list)
         plan.steps = [self.step(each, plan) for each in reversed(self.decisions) if not each.keep]
         self.describe(plan)
@@ -148,7 +142,6 @@ class Thinning:
         return self.as_result()
 
     def as_result(self) -> dict[str, Any]:
-        """Return what the result says: every copy, newest first, with the decision on it, and the counts."""
         return {
             "plan": decisions_as_result(self.decisions),
             "kept": sum(decision.keep and decision.managed for decision in self.decisions),
@@ -197,7 +190,6 @@ def decisions_as_result(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
 
 
 def timestamp(when: datetime | None) -> str | None:
-    """Format a time as the platform does: UTC with milliseconds; ``None`` for ``None``."""
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z" if when else None
 
 

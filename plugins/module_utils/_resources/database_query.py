@@ -29,8 +29,6 @@ MAX_SECONDS = 15
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseQueryOptions(OnServiceOptions):
-    """The statement, its parameters, and how much of its answer to take."""
-
     query: str
     params: dict[str, Any] = option({}, secret=True)
     read_only: bool = True
@@ -65,7 +63,6 @@ DATABASE_QUERY = DatabaseQueryResource()
 
 
 def check_write(task: Task[DatabaseQueryOptions], asked: Statement) -> None:
-    """Refuse what is not surely a read, unless the user agreed to it."""
     if task.options.read_only:
         why = f"it begins with {asked.verb} or holds a word that writes"
         if asked.ambiguous:
@@ -152,7 +149,6 @@ def run_statement(task: Task[DatabaseQueryOptions], id: str, sql: str) -> QueryR
 
 
 def redact_values(result: QueryResult, statement: Statement) -> QueryResult:
-    """Return a result whose columns do not show the values of ``params``."""
     columns = [
         column.model_copy(update={"name": statement.without_values(column.name)}) if column.name else column
         for column in result.columns or []
@@ -179,7 +175,6 @@ def plan_write(task: Task[DatabaseQueryOptions], id: str, asked: Statement, stat
 
 
 def write_once(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -> QueryResult:
-    """Send a statement that may write. It is never sent again."""
     try:
         result = run_statement(task, id, statement.text)
     except (Refused, CallOutcomeUnknown, UnexpectedAnswer) as error:
@@ -212,7 +207,6 @@ def as_csv(result: QueryResult) -> str:
 
 
 def content_of(path: str) -> str | None:
-    """Return the text of a file, or nothing when it cannot be read as one."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -221,7 +215,6 @@ def content_of(path: str) -> str | None:
 
 
 def write_whole(path: str, text: str) -> None:
-    """Write a file for its owner alone, whole or not at all."""
     try:
         with atomic_file(path) as file:
             file.write(text)

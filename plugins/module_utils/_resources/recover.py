@@ -58,8 +58,6 @@ CONTENT = ("files", "database")
 
 
 class RecoverResource(OnBlueprint[RecoverOptions]):
-    """A project, made again from its file and its copies."""
-
     result_key = "parts"
     rules: ClassVar[dict[str, Any]] = {
         "required_if": [

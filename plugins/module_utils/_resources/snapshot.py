@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from .._api import routes as r
 from .._api.models import Service, Snapshot
@@ -24,13 +24,12 @@ from .restore_points.resources import (
     result_of,
     vanished,
 )
-from .services.many_services import PlanOne
 from .shared.account import Account
 from .shared.change import Change, Listed, Unseen, creation, step_of
 from .shared.identify import check_service_offers, label
 from .shared.plan import Plan, Task
 from .shared.restore_points import SNAPSHOTS, parse_moment
-from .shared.task_errors import Ambiguous, EffectUnverified, Invalid, NoSuchItem
+from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,36 +38,8 @@ class SnapshotOptions(RestorePointOptions):
     discard_newer: bool = False
 
 
-class SnapshotResource(RestorePointResource[SnapshotOptions]):
-    """A snapshot of each selected service, by its name."""
-
-    kind = SNAPSHOTS
-    restored_state = "rolled_back"
-
-    def planners(self) -> Mapping[str, PlanOne]:
-        return {"present": plan_present, "rolled_back": plan_rolled_back, "absent": plan_absent}
-
-
-SNAPSHOT = SnapshotResource()
-
-
 def snapshot_with_name(task: Task[SnapshotOptions], snapshots: Sequence[Snapshot]) -> Snapshot | None:
     return next(iter(named(task.options.name, snapshots)), None)
-
-
-def only_snapshot(
-    task: Task[SnapshotOptions], service: Service, snapshots: Sequence[Snapshot], what: str
-) -> Snapshot | None:
-    """Return the snapshot with the task's name, for a call that names it. ``what`` is what that does."""
-    same = named(task.options.name, snapshots)
-    if len(same) > 1:
-        made = " and ".join(snapshot.created_at or "an unknown date" for snapshot in same)
-        raise Ambiguous(
-            f"{label(service)} has {len(same)} snapshots named {task.options.name!r}, of {made}, and "
-            f"which one it would {what} is not known; nothing was done. Delete or rename all but one there",
-            ids=[snapshot.id for snapshot in same if snapshot.id],
-        )
-    return same[0] if same else None
 
 
 to_result = partial(result_of, "snapshot")
@@ -110,7 +81,7 @@ def as_it_is(there: Snapshot) -> Plan:
 def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     check_service_offers(service, "snapshotRollback", "has no rollback to snapshots")
     everything, name = task.account.snapshots(service.id), task.options.name
-    snapshot = only_snapshot(task, service, everything, "roll back to")
+    snapshot = snapshot_with_name(task, everything)
     if snapshot is None:  # in check mode, the play may be to take it
         task.expect_created(NoSuchItem(f"{label(service)} has no snapshot named {name!r}"), name)
         snapshot = Snapshot.model_construct(name=name)
@@ -145,7 +116,6 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
 
 
 def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> Trace | None:
-    """Roll back, once, and wait until nothing changes: snapshots have no status."""
     rollback = Change(
         what=f"the rollback of {label(service)} to snapshot {name!r}",
         route=r.SNAPSHOT_ROLLBACK,
@@ -162,7 +132,7 @@ def roll_back(task: Task[SnapshotOptions], service: Service, name: str) -> Trace
 
 
 def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
-    there = only_snapshot(task, service, task.account.snapshots(service.id), "delete")
+    there = snapshot_with_name(task, task.account.snapshots(service.id))
     if there is None:
         return Plan(result=to_result(None))
     gone = deletion(SNAPSHOTS, service, there.id or "", there.name, at=service.id)
@@ -171,3 +141,16 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
         steps=[step_of(f"delete {gone.what}", task, gone)],
         before=to_diff(there),
     )
+
+
+class SnapshotResource(RestorePointResource[SnapshotOptions]):
+    kind = SNAPSHOTS
+    restored_state = "rolled_back"
+    planners: ClassVar = {
+        "present": plan_present,
+        "rolled_back": plan_rolled_back,
+        "absent": plan_absent,
+    }
+
+
+SNAPSHOT = SnapshotResource()

@@ -10,8 +10,6 @@ from .shared.restore_points import SNAPSHOTS
 
 
 class SnapshotInfoResource(RestorePointInfoResource):
-    """The snapshots of each selected service, and whether the newest one is young enough."""
-
     kind = SNAPSHOTS
 
 

@@ -112,8 +112,6 @@ class Login:
 
 @dataclass(frozen=True)
 class Engine:
-    """How the databases of an engine are dumped and restored."""
-
     programs: tuple[str, ...]
     clients: tuple[str, ...]
     """What dumps and what restores, by preference."""
@@ -205,7 +203,6 @@ def mysql_command(program: str, login: Login, secret: str) -> list[str]:
 
 
 def mysqldump_command(program: str, login: Login, secret: str) -> list[str]:
-    """Dump in one transaction, with all that belongs to the database."""
     return [
         *mysql_login(program, login, secret),
         "--comments",  # the last one says that the dump is complete
@@ -289,7 +286,6 @@ ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB,
 
 
 def find_program(engine: Engine, programs: tuple[str, ...]) -> str:
-    """Return the path of the first of these programs that is installed."""
     found = next(filter(None, map(shutil.which, programs)), None)
     if found is None:
         raise NoDumpError(
@@ -383,7 +379,6 @@ def in_memory(text: str) -> Iterator[int]:
 
 
 def dump(folder: Path, connection: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the dump of a database into a folder; return what was done."""
     source = find_source(connection)
     target = dump_from(folder, source)
     address = f"{source.login.host}:{source.login.port}"
@@ -391,7 +386,6 @@ def dump(folder: Path, connection: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dump_from(folder: Path, source: Source) -> Path:
-    """Write the dump of a database into a folder; return its file."""
     target = folder / source.engine.file
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=".partial")
     try:
@@ -416,7 +410,12 @@ def write(file: IO[bytes], source: Source) -> None:
                 for line in engine.lines(pieces(process.stdout)):
                     packed.write(line)
                     last.append(line)
-    check_whole(file, engine, last, program)
+    if not is_whole(file, engine, last):
+        sign = f"line {COMPLETED.decode()!r}" if engine.compress else f"{ARCHIVE.decode()} at its beginning"
+        raise NoDumpError(
+            f"{program} ended with 0, but what it wrote is no whole dump: it has no {sign}. "
+            "Is it a wrapper that hides a failure?"
+        )
 
 
 @contextmanager
@@ -471,16 +470,6 @@ def pieces(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
         cut = None if len(piece) < PIECE or piece.endswith(b"\n") else CUT.match(piece)
         rest = piece[cut.end() :] if cut else b""
         yield cut[0] if cut else piece
-
-
-def check_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes], program: str) -> None:
-    """Refuse what is no whole dump although the program said that all went well, as some wrappers do."""
-    if not is_whole(file, engine, last):
-        sign = f"line {COMPLETED.decode()!r}" if engine.compress else f"{ARCHIVE.decode()} at its beginning"
-        raise NoDumpError(
-            f"{program} ended with 0, but what it wrote is no whole dump: it has no {sign}. "
-            "Is it a wrapper that hides a failure?"
-        )
 
 
 def is_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes]) -> bool:

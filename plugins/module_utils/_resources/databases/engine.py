@@ -18,7 +18,6 @@ from .dump import ENGINES
 
 
 def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
-    """Check that the tunnel supports the engine (Database tunnel)."""
     if inventory.supported is False:
         raise Invalid(
             f"the tunnel cannot open the engine {inventory.engine!r} of service {service!r}. A neighbor in "
@@ -43,7 +42,6 @@ def find_connection(account: Account, service: Service) -> DatabaseConnection | 
 
 
 def connection_facts(connection: DatabaseConnection, settings: Settings | None) -> dict[str, Any]:
-    """Return how to connect to a database, from inside of its project and from outside."""
     facts: dict[str, Any] = dict(connection.as_dict())
     network = settings.network if settings else None
     if network and network.is_public:

@@ -98,8 +98,6 @@ UNION ALL SELECT CONCAT('DROP EVENT IF EXISTS `', REPLACE(EVENT_NAME, '`', '``')
 
 @dataclass(frozen=True)
 class Dump:
-    """A whole dump in an open file, and the checksum of what it says."""
-
     file: IO[bytes]
     path: Path
     """Where this process and its children can open it."""
@@ -169,7 +167,6 @@ def as_failure(what: str = "", advice: str = "") -> Iterator[None]:
 
 
 def check_client(engine: Engine) -> None:
-    """Check that what dumps and restores databases of an engine is installed."""
     find_program(engine, engine.programs)
     program = find_program(engine, engine.clients)
     if engine is not POSTGRESQL:

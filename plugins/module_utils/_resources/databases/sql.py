@@ -94,7 +94,6 @@ class Statement:
 
     @cached_property
     def words(self) -> list[str]:
-        """The bare words in capitals: no names in quotes, no text, no comments."""
         return [token.text.upper() for token in self.tokens if token.kind == "word"]
 
     @property
@@ -145,7 +144,6 @@ class Statement:
         return found
 
     def page(self, limit: int, offset: int) -> str:
-        """Return the statement for some of its rows."""
         if self.verb not in PAGEABLE:
             raise Invalid(f"all_rows is for a SELECT; this statement begins with {self.verb!r}")
         own = sorted(OWN_LIMIT & self.outer_words)

@@ -21,18 +21,17 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
-from itertools import chain, count
-from typing import Annotated, Any, ClassVar
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from ..._api.libraries import ConfigDict, Field
 from ..._api.private_folder import PRIVATE_FOLDER, make_folder_of, refuse_strangers
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..files.mirror import first_paths
-from ..shared import store
+from ..shared.store import atomic_file
 from ..shared.task_errors import Invalid
 
 PARTIAL = ".partial-"
@@ -40,17 +39,11 @@ PARTIAL = ".partial-"
 COPY_NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z(?:-[0-9]+)?")
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 MAX_NAME = 60
-SYSTEM_FOLDERS = (
-    *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr"),
-)
-"""Folders that belong to the system."""
-FOR_USERS = ("/dev/shm", "/run/media")  # noqa: S108 - the user names it
-"""Those below them that do not: memory that users share, and the disks that a desktop mounts."""
 MANIFEST = "manifest.json"
 FORMAT = 1
+FILES = "files"
+"""The folder of a copy that holds the files of the service, and the kind of such a copy."""
 FILE, DIRECTORY, LINK = "file", "directory", "link"
-Exact = Annotated[int, Field(strict=True)]
-"""A number that no text is taken for."""
 
 
 @dataclass(frozen=True)
@@ -91,24 +84,18 @@ class CopyFolder:
     def free_path(self, made_at: float) -> str:
         """Return the path of a copy that was made at this time; a number tells it from another."""
         first = os.path.join(self.path, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(made_at)))
-        names = chain([first], (f"{first}-{number}" for number in count(2)))
-        return next(name for name in names if not os.path.lexists(name))
+        path, number = first, 2
+        while os.path.lexists(path):
+            path, number = f"{first}-{number}", number + 1
+        return path
 
-    def copies(self) -> Iterator[str]:
+    def newest_files(self) -> str | None:
+        """Return the newest copy that has files: the next one shares those that turn out to be the same."""
         with suppress(FileNotFoundError):
             for name in sorted(os.listdir(self.path), reverse=True):
                 path = os.path.join(self.path, name)
-                if COPY_NAME.fullmatch(name) and stat.S_ISDIR(os.lstat(path).st_mode):
-                    yield path
-
-    def newest(self, kind: str, leave: Callable[[str, str], None] = lambda path, why: None) -> str | None:
-        """Return the newest whole copy of this kind. ``leave`` is told what is none, or of another format."""
-        for path in self.copies():
-            try:
-                if read_manifest(path).kind == kind:
+                if COPY_NAME.fullmatch(name) and is_folder(path) and is_folder(os.path.join(path, FILES)):
                     return path
-            except TransferFailed as error:
-                leave(path, error.message)
         return None
 
 
@@ -116,12 +103,6 @@ def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder
     """Return where copies go, writing nothing. The folders above the collection's ``own`` are made later."""
     given = os.path.abspath(os.path.expanduser(path))
     root = place = os.path.realpath(given)
-    inside = next((top for top in SYSTEM_FOLDERS if within(root, top)), None)
-    if root == "/" or (inside and not any(within(root, mount) for mount in FOR_USERS)):
-        raise Invalid(
-            f"keep_copy is {path!r}, which is {f'inside of {inside!r}' if inside else 'the root'}, a folder "
-            "of the system; name a folder of your own. Nothing was deleted"
-        )
     if not os.path.lexists(given):  # a link that leads nowhere may be one to a disk that is not mounted
         place = os.path.dirname(given if own else root)
         while own and not os.path.lexists(place):
@@ -148,12 +129,11 @@ def check_folder(path: str, name: str, id: str, own: bool = False) -> CopyFolder
     return folder
 
 
-def within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder}/")
+def is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def folder_name(name: str, id: str) -> str:
-    """Return a name that is readable, and safe whatever the service and its id are."""
     readable = UNSAFE.sub("_", name).strip("._-")[:MAX_NAME] or "service"
     if UNSAFE.search(id) or len(id) > MAX_NAME or ".." in id:
         id = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -186,58 +166,38 @@ def unwritable(path: str, error: OSError) -> TransferFailed:
 class Entry:
     """One entry of a copy. ``mode`` and ``mtime`` are those on the service, which the copy may not have."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
     path: str
     kind: str
-    size: Exact = 0
+    size: int = 0
     sha256: str | None = None
     target: str | None = None
     mode: str | None = None
-    mtime: Exact | None = None
+    mtime: int | None = None
 
 
 @dataclass(frozen=True)
 class Manifest:
     """What a copy holds, by path relative to it. ``left_out`` has what has no content, or leads elsewhere."""
 
-    service: Mapping[str, Any] = field(default_factory=dict)
-    kind: str = ""
-    made_at: str = ""
-    entries: Sequence[Entry] = ()
+    service: Mapping[str, Any]
+    kind: str
+    made_at: str
+    entries: Sequence[Entry]
     left_out: Sequence[Mapping[str, str]] = ()
-    format: Exact = 0
-    files: Exact = -1
-    bytes: Exact = -1
-    """How many are in the files. A list has no value that is a default here: one that lacks any is none."""
 
-    def complete(self) -> Manifest:
-        """Return it as a whole list of this format: with what its entries add up to."""
+    def text(self) -> str:
         sizes = [entry.size for entry in self.entries if entry.kind == FILE]
-        return replace(self, format=FORMAT, files=len(sizes), bytes=sum(sizes))
+        sums = {"format": FORMAT, "files": len(sizes), "bytes": sum(sizes)}
+        return json.dumps({**asdict(self), **sums}, indent=2)
 
     def write(self, folder: str) -> None:
-        with store.atomic_file(os.path.join(folder, MANIFEST)) as file:
-            json.dump(asdict(self), file, indent=2)
-
-
-MANIFESTS = store.Kind("", Manifest, "The list of a copy", "A copy of another format is not read")
-
-
-def read_manifest(folder: str) -> Manifest:
-    try:
-        found = store.Record(MANIFESTS, os.path.join(folder, MANIFEST)).read()
-    except Invalid as error:
-        raise TransferFailed(error.message) from None
-    if found.format != FORMAT:
-        raise TransferFailed(f"the copy has no list {MANIFEST} of format {FORMAT}")
-    lacking = {name for name, value in vars(Manifest()).items() if getattr(found, name) == value}
-    if lacking or found != found.complete():
-        raise TransferFailed(f"the list {MANIFEST} of the copy does not add up")
-    return found
+        with atomic_file(os.path.join(folder, MANIFEST)) as file:
+            file.write(self.text())
 
 
 def check_copy(folder: str, expected: Manifest) -> None:
-    if read_manifest(folder) != expected:
+    """Compare what is on the disk with the list of what was written, and with the one that is there."""
+    if Path(folder, MANIFEST).read_bytes() != expected.text().encode():
         raise TransferFailed(f"the list {MANIFEST} of the copy is not the one that was written")
     wanted = {entry.path: replace(entry, mode=None, mtime=None) for entry in expected.entries}
     there = {entry.path: entry for entry in entries_on_disk(folder) if entry.path != MANIFEST}

@@ -40,6 +40,7 @@ from ..shared.store import atomic_file, one_at_a_time
 from ..shared.task_errors import Invalid
 from ..shared.yaml_text import as_yaml
 from .folders import (
+    FILES,
     MANIFEST,
     CopyFolder,
     Entry,
@@ -51,9 +52,6 @@ from .folders import (
     unwritable,
 )
 
-FILES = "files"
-"""The folder of a copy that holds the files of the service, and the kind of such a copy."""
-DUMP = "dump"
 KNOWN_HOSTS = "~/.ssh/known_hosts"
 READABLE, ENTERED = 0o600, 0o700
 OWNER = 0o700
@@ -215,12 +213,12 @@ def changed_message(what: str) -> str:
 
 @dataclass
 class DumpContent:
-    kind: ClassVar[str] = DUMP
+    kind: ClassVar[str] = "dump"
     count: ClassVar[int] = 1
-    size: ClassVar[None] = None
-    """Only the copy tells."""
     left_out: ClassVar[Mapping[str, str]] = {}
     source: Source
+    size: int | None = None
+    """Only the copy tells."""
 
     def describe(self) -> str:
         return f"a dump of database {self.source.login.database!r}"
@@ -237,7 +235,9 @@ class DumpContent:
             second = content_digest(dump_from(Path(again), self.source), engine, elsewhere=False)
         if first != second:
             raise TransferFailed(changed_message("a second dump differs from the first one"))
-        return [entry_on_disk(folder, engine.file)]
+        entry = entry_on_disk(folder, engine.file)
+        self.size = entry.size
+        return [entry]
 
 
 Content: TypeAlias = "FileContent | DumpContent"
@@ -269,14 +269,10 @@ class LastCopy:
     description: str
     made_at: float
 
-    def facts(self, path: str, verified: Manifest | None = None) -> dict[str, Any]:
-        return {
-            "path": path,
-            "kind": self.content.kind,
-            "files": verified.files - 1 if verified else self.content.count,
-            "bytes": verified.bytes - len(self.description.encode()) if verified else self.content.size,
-            "verified": verified is not None,
-        }
+    def facts(self, path: str, verified: bool) -> dict[str, Any]:
+        content = self.content
+        counts = {"kind": content.kind, "files": content.count, "bytes": content.size}
+        return {"path": path, **counts, "verified": verified}
 
     def make(self) -> None:
         """Make the copy, verify it, and give it its name. If there is any doubt, it is removed."""
@@ -293,19 +289,19 @@ class LastCopy:
     def _make(self) -> dict[str, Any]:
         partial = self.folder.begin()
         try:
-            self.content.write(partial, self.folder.newest(self.content.kind))
+            self.content.write(partial, self.folder.newest_files())
             with atomic_file(os.path.join(partial, DESCRIPTION)) as file:
                 file.write(self.description)
             flush_tree(partial)
-            manifest = self._verify(partial)
-            return self.facts(self.folder.place(partial, self.made_at), manifest)
+            self._verify(partial)
+            return self.facts(self.folder.place(partial, self.made_at), verified=True)
         except BaseException as error:
             shutil.rmtree(partial, ignore_errors=True)
             if isinstance(error, OSError):
                 raise unwritable(partial, error) from None
             raise
 
-    def _verify(self, partial: str) -> Manifest:
+    def _verify(self, partial: str) -> None:
         service = self.view.service
         manifest = Manifest(
             {"id": service.id, "name": service.name, "family": service.family},
@@ -313,11 +309,10 @@ class LastCopy:
             stamp(self.made_at),
             [*self.content.verify(partial), entry_on_disk(partial, DESCRIPTION)],
             [{"path": path, "reason": why} for path, why in sorted(self.content.left_out.items())],
-        ).complete()
+        )
         manifest.write(partial)
         flush_tree(partial)
         check_copy(partial, manifest)
-        return manifest
 
 
 def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
@@ -327,12 +322,8 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
     folder = check_folder(path, service.name, service.id, own)
     settings = read_settings(task, service)
     content = read_content(task, view, settings)
-
-    def leave(path: str, why: str) -> None:
-        task.warn(f"{printable_path(path)} is left as it is, and nothing of it is used: {why}")
-
-    (root, free), shared = room_at(folder.root), folder.newest(content.kind, leave)
-    if content.size is not None and content.size > free and shared is None:
+    root, free = room_at(folder.root)
+    if content.size is not None and content.size > free and folder.newest_files() is None:
         raise Invalid(
             f"the copy has {counted(content.size, 'byte')}, and {printable_path(root)} has room for "
             f"{free}; make room, or name a folder on another disk. Nothing was deleted"
@@ -346,7 +337,7 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
         state = read_state(task, service.id)
     description = describe_service(task, replace(view, state=state), settings, app, stamp(made_at))
     copy = LastCopy(task, view, folder, content, description, made_at)
-    task.effects.facts["copy"] = copy.facts(folder.free_path(made_at))
+    task.effects.facts["copy"] = copy.facts(folder.free_path(made_at), verified=False)
     what = content.describe()
     summary = f"copy {what} of {view.label} to {printable_path(folder.path)}, and verify the copy"
     return Kept(Step(summary, copy.make), {"last copy": folder.path, "content": what})

@@ -165,7 +165,6 @@ async def verify(found: CopyWork) -> dict[str, int]:
 
 
 def written_since(found: CopyWork, moment: datetime | None) -> str | None:
-    """Return a file that would be replaced or deleted, and was written after a moment."""
     if moment is None:
         return None
     limit, copy = moment.timestamp(), found.source.entries

@@ -77,8 +77,6 @@ class Copy:
 
 @dataclass(frozen=True)
 class Shelf:
-    """All copies of one service, the oldest first."""
-
     id: str
     copies: Sequence[Copy]
     undated: Sequence[Copy]

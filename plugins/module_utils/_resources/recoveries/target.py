@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -75,7 +75,7 @@ def latest_of(options: RecoverOptions) -> datetime | None:
     found = parse_moment(options.before)
     if found is None:
         raise Invalid(f"before is {options.before!r}, which is no moment; write it as 2026-11-24T03:00:00Z")
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return found
 
 
 def key_of(contents: Contents, wanted: str, option: str) -> str:
@@ -169,15 +169,14 @@ class RecoveryRecord(MadeRecord):
     lacking: dict[str, list[Span]] = field(default_factory=dict)
     """By id."""
     account: str | None = None
-    run: dict[str, Any] | None = None
+    run: Run | None = None
     """The run that makes the drill, or made it last."""
 
     def claim(self, client: Client) -> None:
         """Note that the run of this task makes the drill, and in which account."""
         with suppress(HostedError):
             self.account = account_of(client)
-        run = Run.of_task()
-        self.run = asdict(run) if run else self.run
+        self.run = Run.of_task() or self.run
 
     def check_claim(self, client: Client, project: str) -> None:
         """Refuse a drill of another run, or of another account, by whose token it would be forgotten."""
@@ -189,7 +188,7 @@ class RecoveryRecord(MadeRecord):
                 f"the drill in project {project!r} was made with the token of another account, where it may "
                 "still be billed. Nothing was done. Use that token, or give this drill another project"
             )
-        other = Run(**self.run) if self.run else None
+        other = self.run
         if other and other != Run.of_task() and other.goes_on():
             raise Invalid(
                 f"process {other.process} on this controller is running a drill in project {project!r}. "
@@ -236,10 +235,6 @@ class RecoveryRecord(MadeRecord):
             self.ids.update(ids)
             self.write()
 
-    def has_restored(self, member: Member | None) -> bool:
-        """Tell whether a service has got its content already, by whatever key it has in the file now."""
-        return member is not None and member.id in self.restored.values()
-
     def _spans(self, id: str) -> list[Span]:
         """Return when a service lacked its content. One that was ordered has done so ever since."""
         made = id in self.ids.values()
@@ -274,14 +269,13 @@ class Target:
 
     @property
     def kept(self) -> set[str]:
-        """The keys of what is left as it is."""
         return {key for key in self.there if key not in self.overwrite and not self.is_own(key)}
 
     def lacks_content(self, key: str) -> bool:
-        """Tell whether an entry is to get what its copy holds."""
         if key in self.overwrite:
             return True
-        return self.is_own(key) and not self.record.has_restored(self.there.get(key))
+        there = self.there.get(key)  # it may have had another key in the file when it was restored
+        return self.is_own(key) and (there is None or there.id not in self.record.restored.values())
 
     def holds_anything(self, key: str) -> bool:
         """Tell whether a service holds what the recovery did not bring, though perhaps not only that."""
@@ -292,7 +286,6 @@ class Target:
         return key in self.overwrite or begun
 
     def read_own(self, task: Task[Any]) -> Service:
-        """Return the service that a part is about to write to, read again."""
         options = task.options
         service = check_own(task, options.service, None, options.project_id, "recovery")
         there = self.there.get(options.key)

@@ -9,7 +9,6 @@ Also how a restore or a rollback is seen to begin and to end, which the platform
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,12 +22,7 @@ from ..._api.errors import HostedError
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.text import counted, first_of
 from ..._api.values import BackupStatus, ServiceStatus
-from ..services.many_services import (
-    ManyServicesOptions,
-    Operation,
-    PlanOne,
-    plan_many,
-)
+from ..services.many_services import ManyServicesOptions, Operation, PlanOne, plan_many
 from ..shared.account import Account
 from ..shared.change import Change, Gone, Listed, apply
 from ..shared.identify import label
@@ -52,8 +46,6 @@ START_PAUSE = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class RestorePointOptions(ManyServicesOptions, WaitOptions):
-    """Which restore point of which services, what to do with it, and for how long nothing may change then."""
-
     name: str = required(selects=True)
     state: str = "present"
     confirm: bool = False
@@ -63,8 +55,6 @@ class RestorePointOptions(ManyServicesOptions, WaitOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class RestorePointInfoOptions(ManyServicesOptions):
-    """Which restore points of which services to read, and how old the newest may be."""
-
     pattern: str = option("*", selects=True)
     max_age: str | None = option(None, selects=True)
 
@@ -79,10 +69,8 @@ class RestorePointResource(Resource[RestorePointOptionsT]):
     kind: ClassVar[str]
     restored_state: ClassVar[str]
     """The state in which a service is brought back to its copy."""
-
-    @abstractmethod
-    def planners(self) -> Mapping[str, PlanOne]:
-        """Return how to plan for each state."""
+    planners: ClassVar[Mapping[str, PlanOne]]
+    """By state."""
 
     def plan(self, task: Task[RestorePointOptionsT]) -> Plan:
         """Make, bring back or delete, on difference only; to bring back is always a difference."""
@@ -94,12 +82,13 @@ class RestorePointResource(Resource[RestorePointOptionsT]):
             )
         name = task.options.name
         if state == "present" and (name != name.strip() or any(category(char) == "Cc" for char in name)):
-            tidied = "it must not begin or end with a blank, or hold a control character"
-            raise Invalid(f"name is {name!r}; {tidied}")
+            raise Invalid(
+                f"name is {name!r}; it must not begin or end with a blank, or hold a control character"
+            )
         operation = Operation(
             self.kind,
             self.kind,
-            self.planners()[state],
+            self.planners[state],
             result_of(one, None),
             all_or_none=brings_back and not partial,
             though_gone=state == "absent",
@@ -134,7 +123,6 @@ def read_copies(account: Account, kind: str, service_id: str) -> Sequence[Backup
 
 
 def deletion(kind: str, service: Service, id: str, name: str, *, at: str = "", busy: bool = False) -> Change:
-    """Return the change that deletes a copy: a backup by its id, a snapshot by its name."""
     what = f"{kind[:-1]} {name!r} of {label(service)}"
     ids = {"id": service.id}
     if kind == BACKUPS:
@@ -277,13 +265,10 @@ def newest_event(task: Task[Options], service: Service) -> str | None:
 
 
 class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
-    """The copies of each selected service, and whether the newest good one is young enough."""
-
     result_key = "services"
     kind: ClassVar[str]
 
     def plan(self, task: Task[RestorePointInfoOptions]) -> Plan:
-        """Read; there is nothing to do."""
         limit, pattern = read_span(task.options.max_age), task.options.pattern
 
         def read(own: Task[RestorePointInfoOptions], service: Service) -> Plan:
@@ -307,10 +292,7 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
 def freshness(
     found: Sequence[tuple[Backup | Snapshot, RestorePoint]], limit: Span | None, now: datetime
 ) -> dict[str, Any]:
-    """Return the newest good copy, its age in hours at a moment, and the verdict on it, if there is a limit.
-
-    A copy from the future, as a clock that goes wrong makes it, has the age 0.
-    """
+    """Judge the newest good copy. One from the future, as a clock that goes wrong makes it, has the age 0."""
     best = newest_complete(copy for __, copy in found)
     made = best.created_at if best else None
     verdict = None

@@ -63,6 +63,5 @@ def moment_in(name: str) -> datetime | None:
 
 
 def newest_complete(copies: Iterable[RestorePoint]) -> RestorePoint | None:
-    """Return the newest whole copy."""
     whole = [copy for copy in copies if copy.status == BackupStatus.COMPLETED and copy.created_at]
     return max(whole, key=lambda copy: (copy.created_at, copy.id), default=None)

@@ -50,8 +50,6 @@ class RestorePoint:
 
 @dataclass(frozen=True)
 class Span:
-    """A duration in calendar units."""
-
     years: int = 0
     months: int = 0
     days: int = 0
@@ -214,12 +212,10 @@ def newest_per_period(
 
 
 def moment_of(decision: Decision) -> datetime:
-    """Return the time of a copy; that of one without a date is the first of all."""
     return decision.copy.created_at or datetime.min.replace(tzinfo=UTC)
 
 
 def check_max_delete(decisions: Sequence[Decision], max_delete: int | None) -> None:
-    """Check that no more copies would be deleted than ``max_delete``."""
     doomed = [decision.copy.name for decision in decisions if not decision.keep]
     if max_delete is not None and len(doomed) > max_delete:
         raise Invalid(

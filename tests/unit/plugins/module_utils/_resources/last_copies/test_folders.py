@@ -101,7 +101,7 @@ def manifest(copy: Path) -> Manifest:
     """The list that goes with it."""
     entries = [*entries_on_disk(str(copy))]
     left_out = [{"path": "s", "reason": "r"}]
-    found = Manifest({"id": "svc_1"}, "files", "2026-01-01T00:00:00Z", entries, left_out).complete()
+    found = Manifest({"id": "svc_1"}, "files", "2026-01-01T00:00:00Z", entries, left_out)
     found.write(str(copy))
     return found
 
@@ -125,13 +125,7 @@ def test_damage_on_the_disk_is_named(named: str, copy: Path, manifest: Manifest)
 
 def test_a_list_that_is_another(copy: Path, manifest: Manifest) -> None:
     content = json.loads((copy / MANIFEST).read_text())
-    (copy / MANIFEST).write_text(json.dumps({**content, "bytes": 7}))
-    with pytest.raises(TransferFailed, match="does not add up"):
-        check_copy(str(copy), manifest)
-    (copy / MANIFEST).write_text(json.dumps({**content, "made_at": "later"}))
-    with pytest.raises(TransferFailed, match="not the one that was written"):
-        check_copy(str(copy), manifest)
-    for change in ("{}", '{"kind": "files"}', '{"format": 2}'):
+    for change in (json.dumps({**content, "made_at": "later"}, indent=2), "{}", "\xff"):
         (copy / MANIFEST).write_text(change)
-        with pytest.raises(TransferFailed, match=r"no list manifest\.json of format 1"):
+        with pytest.raises(TransferFailed, match="not the one that was written"):
             check_copy(str(copy), manifest)
