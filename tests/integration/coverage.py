@@ -21,9 +21,7 @@ outcome is unknown. `python -m integration.coverage` writes this page from the s
 
 
 def page() -> str:
-    rows = [
-        f"| `{route}` | {route.scope.value} | {route.idempotency.meaning} |\n" for route in ROUTES.values()
-    ]
+    rows = [f"| `{route}` | {route.scope} | {route.idempotency.meaning} |\n" for route in ROUTES.values()]
     return INTRODUCTION.format(count=len(ROUTES)) + "".join(rows)
 
 

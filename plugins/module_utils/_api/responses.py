@@ -157,7 +157,7 @@ def error_for_response(
             return errors.RateLimited(f"too many requests (429){describe_pause(after)}: {said}", after)
         return errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
     who = "the token was not accepted" if status == 401 else "the platform refused"
-    said, scope = f"{who} ({status}): {said}", route.scope.value
+    said, scope = f"{who} ({status}): {said}", route.scope
     if status in (401, 403) and scope not in said:
         said = f"{said.rstrip('.')}. This route needs scope {scope}"
     if status == 404 and route.method == "GET" and "{" not in route.path:  # a list is always there

@@ -119,11 +119,6 @@ def test_the_token_is_not_in_the_representation() -> None:
     assert "tok-1" not in repr(connection())
 
 
-def test_an_empty_scheme_sends_the_token_alone() -> None:
-    assert connection(auth_scheme="").headers["Authorization"] == "tok-1"
-    assert connection(auth_scheme="Token").headers["Authorization"] == "Token tok-1"
-
-
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [

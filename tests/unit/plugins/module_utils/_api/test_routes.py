@@ -15,7 +15,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.routes import
     ROUTES,
     Idempotency,
     Route,
-    Scope,
     Undocumented,
 )
 from specification import HERE, SPECIFIED, Line
@@ -42,12 +41,6 @@ def test_the_page_has_the_routes_of_the_specification_and_no_other() -> None:
 @pytest.mark.parametrize("line", SPECIFIED, ids=lambda line: line.route)
 def test_what_may_be_repeated(line: Line) -> None:
     assert by_line()[line.route].idempotency is CLASSES[line.repeat]
-
-
-@pytest.mark.parametrize("route", ROUTES.values(), ids=str)
-def test_the_scope_is_that_of_the_chapter_authentication(route: Route[Any]) -> None:
-    small = route.path.startswith(("/api/apps", "/api/registry"))
-    assert route.scope is (Scope.REGISTRY if small else Scope.FULL)
 
 
 def test_exactly_the_answers_that_are_shown_have_a_model() -> None:

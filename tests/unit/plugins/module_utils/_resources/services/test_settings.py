@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
-from ansible_collections.hosted.services.plugins.module_utils._api.routes import Idempotency, Route, Scope
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import Idempotency, Route
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
     Found,
     export_project,
@@ -100,7 +100,7 @@ def port(client: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         change = client.setting_records["s"]["network"].update
         client._call("set_port", (id, wanted), lambda: change(internalPort=wanted))
 
-    route: Any = Route("PUT", "/api/resources/{id}/port", Scope.FULL, Idempotency.IDEMPOTENT, None)
+    route: Any = Route("PUT", "/api/resources/{id}/port", Idempotency.IDEMPOTENT, None)
     monkeypatch.setitem(CHANGES, route, "set_port")
     client.set_port = write
     client.setting_records["s"]["network"]["internalPort"] = 80
