@@ -9,8 +9,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 import yaml
@@ -29,7 +27,6 @@ from cases import NAMES, REPOSITORY
 from faults.scenarios import ACCOUNT
 from hosted_sandbox.testing import Sandbox
 from integration import returns
-from integration.returns import Comparison
 
 
 @pytest.mark.parametrize("module", NAMES)
@@ -61,48 +58,3 @@ def test_what_a_target_does_not_return_is_returned_elsewhere(module: str) -> Non
     for path, file in returns.ELSEWHERE[module].items():
         assert path in known
         assert path.rpartition(".")[2] in (REPOSITORY / file).read_text(), file
-
-
-RETURN: dict[str, Any] = {
-    "thing": {
-        "type": "dict",
-        "contains": {
-            "id": {"type": "str"},
-            "sizes": {"type": "list", "elements": "int"},
-            "parts": {"type": "list", "elements": "dict", "contains": {"name": {"type": "str"}}},
-            "free": {"type": "dict"},
-        },
-    },
-    "actions": {"type": "list", "elements": "str"},
-}
-RIGHT: dict[str, Any] = {"id": "a", "sizes": [1], "parts": [{"name": "x"}], "free": {"anything": 1}}
-
-
-@pytest.fixture
-def comparison(monkeypatch: pytest.MonkeyPatch) -> Comparison:
-    """A module that documents little."""
-    monkeypatch.setattr(returns, "documented", lambda module: RETURN)
-    return Comparison("thing")
-
-
-@pytest.mark.parametrize(
-    ("result", "mistake"),
-    [
-        ({"thing": {**RIGHT, "colour": 1}}, "thing.colour is not documented"),
-        ({"colour": 1}, "colour is not documented"),
-        ({"thing": {**RIGHT, "id": 1}}, "thing.id is documented as str, and is 1"),
-        ({"thing": {**RIGHT, "sizes": [True]}}, "thing.sizes has elements of type int, and holds True"),
-        ({"thing": {**RIGHT, "parts": [{"title": "x"}]}}, "thing.parts.title is not documented"),
-        ({"thing": [RIGHT]}, f"thing is documented as dict, and is {[RIGHT]!r}"),
-    ],
-)
-def test_what_differs_is_a_mistake(result: Mapping[str, Any], mistake: str, comparison: Comparison) -> None:
-    comparison.add(result)
-    assert comparison.mistakes == {mistake}
-
-
-def test_what_no_result_had_is_told(comparison: Comparison) -> None:
-    comparison.add({"thing": {"id": None, "parts": []}})
-    assert comparison.never_returned() == ["actions", "thing.free", "thing.parts.name", "thing.sizes"]
-    comparison.add({"changed": True, "thing": {**RIGHT, "_links": {}}, "actions": ["a"], "invocation": {}})
-    assert comparison.mistakes == set() and comparison.never_returned() == []
