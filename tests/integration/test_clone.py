@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clones as users make them: the role, the playbook of the guide, and runs that are killed.
+"""Clones as users make them: the playbook of the guide, and runs that are killed.
 
 CLONE_KILLS is after how many of a run's requests it is killed, as `3,11` or as a range `1-40`.
 """
@@ -111,24 +111,6 @@ def test_staging_is_refreshed_every_monday(ansible: Ansible, sandbox: Sandbox) -
     sandbox.clear_journal()
     assert not refresh(ansible, key)["changed"]
     assert sandbox.writes() == [], "nothing stops for a file that stays"
-
-
-def test_the_playbook(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Its paths start where it is run, and with --check nothing is ordered."""
-    sandbox.seed(SHOP)
-    register_key(sandbox, ansible.folder)
-    given = {
-        "clone_source": "shop",
-        "clone_project": "copy",
-        "clone_services": ["world"],
-        "clone_private_key_file": "key",
-    }
-    play = "- ansible.builtin.import_playbook: hosted.services.clone\n"
-    checked = ansible.playbook(play, "--check", variables=given).succeed()
-    assert "order minecraft as service 'world' for" in checked.stdout
-    assert ordered(sandbox) == []
-    ansible.playbook(play, variables=given).succeed()
-    assert ordered(sandbox) == ["world"]
 
 
 # --- Runs that are killed ---------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relocations as users make them: the playbook, the scenario, and runs that are killed at some call.
+"""Relocations that are killed at some call. tests/stories tells what users make.
 
 RELOCATE_KILLS is after how many of a run's requests it is killed, as `3,11` or as a range `1-90`, and
 RELOCATE_BACK_KILLS the same for the way back.
@@ -85,28 +85,6 @@ def ordered(sandbox: Sandbox) -> list[str]:
 
 def deletions(sandbox: Sandbox) -> list[str]:
     return [line["path"] for line in sandbox.journal() if line["method"] == "DELETE"]
-
-
-def test_the_playbook(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Its paths start where it is run, with --check nothing is ordered, and one word leads back."""
-    sandbox.seed(SHOP)
-    register_key(sandbox, ansible.folder)
-    given = {
-        "relocate_service": "survival",
-        "relocate_host": "node-frankfurt-1",
-        "relocate_environments": {"acme-web": {"GAME": "${survival.HOST}"}},
-        "relocate_private_key_file": "key",
-        "relocate_healthy_for": 0,
-    }
-    play = "- ansible.builtin.import_playbook: hosted.services.relocate\n"
-    checked = ansible.playbook(play, "--check", variables=given).succeed()
-    assert "order minecraft as service 'survival-2' for" in checked.stdout
-    assert ordered(sandbox) == []
-    ansible.playbook(play, variables=given).succeed()
-    ids = ids_of(sandbox, "shop")
-    check_in_service(sandbox, ids["survival-2"], ids["survival"], CONTENT)
-    ansible.playbook(play, variables={**given, "relocate_state": "returned"}).succeed()
-    check_in_service(sandbox, ids["survival"], ids["survival-2"], CONTENT)
 
 
 # --- Runs that are killed ---------------------------------------------------------------------------

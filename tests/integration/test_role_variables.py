@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from integration.ansible_run import REPOSITORY
@@ -103,33 +102,3 @@ def test_the_switches_are_known() -> None:
     assert {"fleet_resume", "backups_activate", "scheduled_plans_activate"} <= KNOWN
     assert {"scheduled_plans_allow_no_plans", "drill_overwrites_it", "blueprint_prune"} <= KNOWN
     assert {".allow_empty", ".create", ".replace"} <= KNOWN
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    {
-        "m: {resume: '{{ fleet_resume and x }}'}": {"fleet_resume"},
-        "m: {x: '{{ fleet_resume ~ x }}'}": {"fleet_resume"},
-        "m: {x: 'it is {{ fleet_resume }}'}": {"fleet_resume"},
-        "when: fleet_resume": {"fleet_resume"},
-        "when: [a, not fleet_resume]": {"fleet_resume"},
-        "m: {that: x or plan.allow_empty | default(false)}": {".allow_empty"},
-        "when: plan['allow_empty']": {".allow_empty"},
-        "m: {x: '{{ plan.allow_empty | default(false) }}'}": {".allow_empty"},
-        "m: {replace: '{{ key.replace | default(fleet_resume) }}'}": {".replace", "fleet_resume"},
-        "vars: {other: '{{ fleet_resume }}'}": {"fleet_resume"},
-        "vars: {other: '{% if fleet_resume %}x{% endif %}'}": {"fleet_resume"},
-        "m: {resume: '{{ fleet_resume | bool and x }}'}": set(),
-        "m: {resume: '{{ fleet_resume }}'}": set(),
-        "m: {resume: '{{ fleet_resume | default(omit) }}'}": set(),
-        "m: {replace: '{{ key.replace | default(fleet_resume) | bool }}'}": set(),
-        "when: [fleet_resume | bool, fleet_resume is defined]": set(),
-        "m: {that: plan.allow_empty | default(false) | bool}": set(),
-        "vars: {other: \"{{ text.replace('a', 'b') | replace('c', 'd') }}\"}": set(),
-    }.items(),
-)
-def test_each_use_is_told(tmp_path: Path, text: str, names: set[str]) -> None:
-    """So that the test above can fail, and only where there is something to mend."""
-    path = tmp_path / "tasks.yml"
-    path.write_text(text)
-    assert used_in(path) == names

@@ -250,23 +250,6 @@ def test_a_port_in_use_is_named_and_leaves_no_data_behind(tmp_path: Path, option
     assert not (tmp_path / "data").exists()
 
 
-def test_a_seed_file_that_makes_no_sense_ends_the_start(tmp_path: Path) -> None:
-    seed = tmp_path / "seed.yml"
-    seed.write_text("services: [{name: a, product: nothing}]\n")
-    with pytest.raises(RuntimeError, match="unknown product nothing") as caught:
-        Sandbox("--seed", str(seed))
-    assert "Traceback" not in str(caught.value)
-
-
-def test_a_bad_option_is_one_line() -> None:
-    done = subprocess.run(
-        [sys.executable, str(SANDBOX), "--profile", "purple"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert "unknown profile" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 WRITES = ["POST /reset", "POST /stop", "POST /seed", "PUT /state", "POST /faults", "DELETE /journal",
           "POST /operator/accounts/main"]  # fmt: skip
 BODY = '{"route": "*", "kind": "reset", "balance_cents": 1, "projects": ["theirs"]}'
