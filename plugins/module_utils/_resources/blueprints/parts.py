@@ -8,7 +8,7 @@ One whose needs the plan itself makes is planned as in check mode, and again whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
@@ -25,6 +25,8 @@ from ..shared.waiting import run_parallel
 
 T = TypeVar("T")
 PRICE_OF_CHANGES = "monthly price of what changes"
+THINGS = ("project", "service", "app", "ssh_key")
+Place = tuple[str, ...]
 Arguments = Callable[["Part"], Mapping[str, Any]]
 """Returns the options of a part's task, when it is planned: they may depend on what the part needs."""
 
@@ -206,8 +208,8 @@ class Parts:
     def update(self, plan: Plan) -> None:
         """Put the present state of all parts into the plan of the whole, and the price into the result."""
         plan.result = self.entries()
-        before: dict[str, Any] = {}
-        after: dict[str, Any] = {}
+        before: dict[Place, Any] = {}
+        after: dict[Place, Any] = {}
         made: dict[tuple[str, str], bool] = {}
         for part in self.found:
             if part.plan is None:
@@ -216,13 +218,13 @@ class Parts:
             is_new = made.setdefault((part.section, part.key), not part.plan.before)
             if part.plan.before == part.plan.after:
                 continue
-            was = {} if is_new else shown_state(part, part.plan.before, HIDDEN)
-            for line, value in with_label(part.label, was).items():
-                before.setdefault(line, value)
-            after |= with_label(part.label, shown_state(part, part.plan.after, f"{HIDDEN} (new)"))
+            if not is_new:
+                before = {**values_at(part, part.plan.before, HIDDEN), **before}
+            after |= values_at(part, part.plan.after, f"{HIDDEN} (new)")
         if (cost := self.tell_price()) is not None:
-            before[PRICE_OF_CHANGES], after[PRICE_OF_CHANGES] = cost.before, cost.after
-        plan.before, plan.after = before, after
+            before[PRICE_OF_CHANGES,], after[PRICE_OF_CHANGES,] = cost.before, cost.after
+        differ = [place for place in {**before, **after} if before.get(place) != after.get(place)]
+        plan.before, plan.after = nested(before, differ), nested(after, differ)
 
     def tell_price(self) -> Cost | None:
         """Put the price of all parts together into the result, and return it; ``None`` if none changes."""
@@ -332,18 +334,34 @@ class Parts:
         return line_for_each(told)
 
 
-def shown_state(part: Part, state: Mapping[str, Any] | str, command: str) -> Mapping[str, Any] | str:
-    if not part.hides_command or not isinstance(state, Mapping) or "command" not in state:
-        return state
-    return {**state, "command": command}
+# --- The diff -----------------------------------------------------------------------------------------
+# It is nested by section, name and, for what is not the thing itself, module. It has only what differs: the
+# name of a part is seldom further above a change than the three lines that Ansible shows.
 
 
-def with_label(label: str, state: Mapping[str, Any] | str) -> dict[str, Any]:
-    """Return a state with the label in each line, as a diff shows only three lines around a change."""
-    if not isinstance(state, Mapping):
-        return {label: state} if state else {}
-    found: dict[str, Any] = {}
-    for name, value in state.items():
-        line = f"{label} {name}"
-        found |= with_label(line, value) if isinstance(value, Mapping) else {line: value}
-    return found
+def values_at(part: Part, state: Mapping[str, Any] | str, command: str) -> dict[Place, Any]:
+    """Return the values of a state, each by its place in the diff; ``command`` for one that is hidden."""
+    state = state if isinstance(state, Mapping) else {"text": state}
+    if part.hides_command and "command" in state:
+        state = {**state, "command": command}
+    inner = () if part.resource.name in THINGS else (part.resource.name,)
+    return dict(leaves(state, (part.section, part.name, *inner)))
+
+
+def leaves(value: Any, place: Place) -> Iterator[tuple[Place, Any]]:
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from leaves(each, (*place, name))
+    else:
+        yield place, value
+
+
+def nested(values: Mapping[Place, Any], places: Iterable[Place]) -> dict[str, Any]:
+    whole: dict[str, Any] = {}
+    for place in places:
+        if place in values:
+            inner = whole
+            for name in place[:-1]:
+                inner = inner.setdefault(name, {})
+            inner[place[-1]] = values[place]
+    return whole

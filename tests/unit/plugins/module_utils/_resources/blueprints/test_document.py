@@ -193,7 +193,7 @@ def test_what_one_part_makes_was_not_there_before_another_part_of_it() -> None:
     plan = Plan(result=[])
     Parts(task, [first, second], max_parallel=4).update(plan)
     assert plan.before == {}
-    assert plan.after == {"service 'a' status": "ACTIVE", "service 'a' state": "running"}
+    assert plan.after == {"services": {"a": {"status": "ACTIVE", "state": "running"}}}
 
 
 def contents(text: str) -> Contents:
