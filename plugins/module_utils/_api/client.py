@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial, partialmethod
 from itertools import islice, takewhile
+from operator import attrgetter
 from typing import Any, ClassVar, Final, TypeVar
 
 from . import errors, responses
@@ -61,9 +62,7 @@ class Client:
     attempts_of_call: int = 0
     """The number of requests that the last call took, retries included."""
 
-    @property
-    def account_key(self) -> str:
-        return self.connection.account_key
+    account_key = property(attrgetter("connection.account_key"))
 
     @property
     def last_call_was_retried(self) -> bool:
