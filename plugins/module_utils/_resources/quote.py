@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from . import app
 from .applications.lookup import select_host
 from .services.options import MaxMonthlyOptions, OrderOptions
-from .services.order import cost_of_quote, missing_options, quote_fields, quote_of
+from .services.order import cost_of_quote, missing_options, quote_of
 from .services.settings import check_max_monthly
 from .shared.money import Cost, add_currency_units
 from .shared.options import option
@@ -45,7 +45,7 @@ def quote_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
         raise Invalid(f"to quote a service, also set {missing}")
     if task.options.project:
         task.account.project(task.options.project)
-    quote = quote_of(task.account, quote_fields(task.options))
+    __, quote = quote_of(task.account, task.options)
     return quote.as_dict(), cost_of_quote(quote)
 
 

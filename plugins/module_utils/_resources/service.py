@@ -390,8 +390,9 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
         warn_of_slip(task, existing(services), ", so one would be ordered")
     if project is not None and alike and not options.allow_duplicate_name:
         check_other_projects(task, project, alike)
-    quoted = check_quote(task, quote_of(task.account, ordering.body))
-    cost = ordering.cost = replace(quoted, project=project.name if project else None)
+    ordering.body, quote = quote_of(task.account, options)
+    cost = replace(check_quote(task, quote), project=project.name if project else None)
+    ordering.cost = cost
     made = ordering.commitment = replace(ordering.commitment, monthly=cost.after)
     is_asleep, (later, said) = options.state == "suspended", set_later(options)
     # A quote does not tell what the storage alone costs.

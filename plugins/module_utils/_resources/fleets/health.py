@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 from ..._api.models import Service
 from ..._api.probes import probe_tcp, probe_url
 from ..._api.values import ContainerState
-from ..services.view import wait_for
+from ..services.view import read_diagnostics
 from ..shared.identify import label
 from ..shared.options import WaitOptions, option
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid, WaitEnded
+from ..shared.waiting import wait_until
 
 LONGEST = 24 * 60 * 60.0
 LOOKS = 2
@@ -69,7 +71,8 @@ class Health:
     def wait(self) -> None:
         """Wait until the service is healthy; not for one that stops again."""
         goal = f"the health of {label(self.service)}"
-        wait_for(self.task, self.service.id, self.problem, self.is_healthy, str, goal=goal)
+        diagnose = partial(read_diagnostics, self.task, self.service.id)
+        wait_until(self.task, self.problem, self.is_healthy, str, goal, diagnose=diagnose)
 
     def problem(self) -> str | None:
         """Return what is wrong with the service; ``None`` if it is healthy."""

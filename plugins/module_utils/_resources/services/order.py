@@ -82,9 +82,9 @@ def missing_options(options: OrderOptions) -> str:
     return ", ".join([*missing, f"and {size}"]) if missing else size
 
 
-def quote_fields(options: OrderOptions) -> dict[str, Any]:
-    """Return the body of the quote of an order."""
-    body = {
+def quote_of(account: Account, options: OrderOptions) -> tuple[dict[str, Any], Quote]:
+    """Return what an order asks for, and its quote. A refusal is told with what the account has instead."""
+    given = {
         "productSlug": options.product,
         "runtimeId": options.runtime,
         "hostId": options.host,
@@ -94,13 +94,9 @@ def quote_fields(options: OrderOptions) -> dict[str, Any]:
         "options": [{"optionId": each.option, "choiceId": each.choice} for each in options.options or []]
         or None,
     }
-    return {key: value for key, value in body.items() if value is not None}
-
-
-def quote_of(account: Account, body: dict[str, Any]) -> Quote:
-    """Return the quote of an order. A refusal is told with the near miss among what the account has."""
+    body = {key: value for key, value in given.items() if value is not None}
     try:
-        return account.client.quote(body=body)
+        return body, account.client.quote(body=body)
     except TokenRejected:
         raise
     except Refused as error:
@@ -110,8 +106,8 @@ def quote_of(account: Account, body: dict[str, Any]) -> Quote:
         }
         hosts = {each.host.id: each.host.label for each in services if each.host and each.host.id}
         hints = [
-            unknown_name("product", body.get("productSlug"), products),
-            unknown_name("host", body.get("hostId"), hosts),
+            unknown_name("product", options.product, products),
+            unknown_name("host", options.host, hosts),
         ]
         raise error.append("".join(hints)) from None
 
@@ -324,7 +320,8 @@ class Ordering:
         secrets_file.check_folder(task)
         self.task, self.project, self.name, self.what = task, project, name, f"service {name!r}"
         self.subject = f"{secrets_file.ORDERED}:{name}"
-        self.body = quote_fields(options)
+        self.body = dict[str, Any]()
+        """What is ordered, as it was quoted."""
         self.run = run_process()
         """The process that waits for this task. An orphan has another one: its run was killed."""
         self.cost, home = Cost(None, None), (project.id, project.name) if project else (None, None)

@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 from ..._api.errors import HostedError
 from ..._api.models import Dimensions, Metrics, Scale, Service, ServiceSummary, Settings
@@ -37,8 +38,6 @@ STATE_NEEDED = {
 """For which wanted states the container's own is read, by status."""
 PER_SIZE = ("monthly_cents", "min_balance_cents", "hourly_label")
 """What a new size changes too, in a way that is not shown."""
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -248,13 +247,13 @@ def wait_for_status(
 ) -> Service:
     """Wait until a service has this status. FAILED and AWAITING_ADMIN end the wait at once."""
     read: list[Any] = [first] if first else []
-    return wait_for(
+    return wait_until(
         task,
-        id,
         lambda: read.pop() if read else task.account.existing_service(id),
         lambda service: check_not_terminal(service).status == wanted,
         lambda service: f"its status is {service.status}",
-        goal=f"status {wanted}",
+        f"status {wanted}",
+        diagnose=partial(read_diagnostics, task, id),
     )
 
 
@@ -275,13 +274,13 @@ def await_container(
     task: Task[WaitOptions], id: str, done: Callable[[str | None], bool], goal: str
 ) -> str | None:
     """Wait until the state of a container is one that is waited for, and return it."""
-    return wait_for(
+    return wait_until(
         task,
-        id,
         lambda: read_state(task, id),
         done,
         lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
-        goal=goal,
+        goal,
+        diagnose=partial(read_diagnostics, task, id),
     )
 
 
@@ -305,23 +304,6 @@ def check_not_terminal(service: Service) -> Service:
         "happens until then",
     }
     raise WaitEnded(why.get(service.status, f"{what} is being deleted"), status=service.status)
-
-
-def wait_for(
-    task: Task[WaitOptions],
-    id: str,
-    read: Callable[[], T],
-    done: Callable[[T], bool],
-    describe: Callable[[T], str],
-    *,
-    goal: str,
-) -> T:
-    """Wait for something of a service. On a timeout, the error has the last status, state and log lines."""
-    try:
-        return wait_until(task, read, done, describe, goal)
-    except WaitEnded as error:
-        error.details.update(read_diagnostics(task, id))
-        raise
 
 
 def read_diagnostics(task: Task, id: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from ..._api.client import Client
 from ..._api.errors import NotSent
@@ -38,28 +38,34 @@ def wait_until(
     goal: str,
     *,
     longest_pause: Callable[[], float] | None = None,
+    diagnose: Callable[[], dict[str, Any]] = dict,
 ) -> T:
     """Read repeatedly until ``done``, with pauses that grow to ``wait_interval``.
 
     ``done`` may raise to end the wait. ``describe`` returns the current state for messages. ``longest_pause``
-    is called before each pause, for waits that need shorter pauses at times.
+    is called before each pause, for waits that need shorter pauses at times. ``diagnose`` returns details for
+    the error of a wait that ends without.
 
     :raises WaitEnded: after ``wait_timeout`` seconds, with the last state.
     """
     timeout, interval = task.options.wait_timeout, max(task.options.wait_interval, FIRST_PAUSE)
     begun, pause = time.monotonic(), FIRST_PAUSE
-    while not done(value := read()):
-        last, took = describe(value), time.monotonic() - begun
-        task.progress(f"waiting for {goal}: {last}, {took:.0f} s")
-        if took >= timeout:
-            raise WaitEnded(
-                f"gave up waiting for {goal} after {timeout:g} seconds; {last}. "
-                "Raise wait_timeout to wait longer; nothing that was begun is undone"
-            )
-        longest = longest_pause() if longest_pause else interval
-        longest = min(longest, interval, max(LONGEST_DELAY, DELAY_SHARE * took))
-        time.sleep(min(pause, longest, timeout - took))  # the last look is at the very end
-        pause *= GROWTH
+    try:
+        while not done(value := read()):
+            last, took = describe(value), time.monotonic() - begun
+            task.progress(f"waiting for {goal}: {last}, {took:.0f} s")
+            if took >= timeout:
+                raise WaitEnded(
+                    f"gave up waiting for {goal} after {timeout:g} seconds; {last}. "
+                    "Raise wait_timeout to wait longer; nothing that was begun is undone"
+                )
+            longest = longest_pause() if longest_pause else interval
+            longest = min(longest, interval, max(LONGEST_DELAY, DELAY_SHARE * took))
+            time.sleep(min(pause, longest, timeout - took))  # the last look is at the very end
+            pause *= GROWTH
+    except WaitEnded as error:
+        error.details.update(diagnose())
+        raise
     return value
 
 

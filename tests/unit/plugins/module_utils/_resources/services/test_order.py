@@ -24,6 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
     Ordering,
     check_quote,
+    quote_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import journal
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
@@ -213,6 +214,7 @@ def placed(client: FakeClient) -> tuple[str | None, Task[Any]]:
     """Plan an order and place it; return the id that it is known by."""
     task = task_of(SERVICE, client, **WISH)
     ordering = Ordering(task, None)
+    ordering.body, __ = quote_of(task.account, task.options)
     ordering.place()
     return ordering.id, task
 
