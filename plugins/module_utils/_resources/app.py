@@ -42,7 +42,6 @@ class AppResource(Resource[AppOptions]):
     result_key = "app"
 
     def plan(self, task: Task[AppOptions]) -> Plan:
-        """Plan the creation of a missing application. An existing one must match the options."""
         slug = task.options.slug
         check_slug(slug)
         size = requested_size(task.options.dimensions)
@@ -66,7 +65,6 @@ def as_it_is(app: App) -> Plan:
 
 
 def with_slug(account: Account, slug: str) -> list[App]:
-    """Return the application with a slug, which is unique."""
     app = account.app_if_any(slug)
     return [app] if app else []
 
@@ -256,7 +254,6 @@ def warn_of_differences(
     service: ServiceSummary,
     size: Dimensions | None,
 ) -> None:
-    """Warn of what differs from the options, with what changes it."""
 
     def warn(told: str, remedy: str) -> None:
         changes = f"hosted.services.service with {remedy} changes it"

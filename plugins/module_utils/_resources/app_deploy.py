@@ -48,7 +48,6 @@ LAST_GOOD = "last_good_digest"
 NAMED_TAGS = 10
 """How many tags an error names: the most similar version is not the one that is meant."""
 PENDING_REASON = "not in effect"
-PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +59,6 @@ class AppDeployOptions(ReleaseOptions, StateDirOptions):
 
 
 class AppDeployResource(Resource[AppDeployOptions]):
-    """The release of an application that is in service."""
-
     result_key = "deployment"
 
     def plan(self, task: Task[AppDeployOptions]) -> Plan:
@@ -166,10 +163,9 @@ def plan_deployment(
 ) -> Plan:
     """Plan a deploy. ``reasons`` say why an image in service must be deployed again."""
     options, digest, before = task.options, str(report.digest), app.digest
-    price, monthly = None, {}
-    if task.check_mode and app.id:  # a real run uses application routes only
-        price = monthly_price(task, app)
-        monthly = {"monthly": PRICE_NOT_OPEN if price is None else price}
+    # A real run uses application routes only.
+    price = monthly_price(task, app) if task.check_mode and app.id else None
+    monthly = {} if price is None else {"monthly": price}
     expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
     result = to_result(task, app, expected, report)
     result["app"]["digest"] = digest
@@ -259,7 +255,6 @@ def explain_failure(
 
 
 def describe_service(error: DeployFailed, failed: Deployed, now: str | None) -> str:
-    """Describe what is in service after a deploy that failed, as far as that is known."""
     before, digest = failed.before, failed.digest
     again = "The next run deploys it again, or another version"
     if not error.began or (before is not None and now == before != digest):

@@ -17,7 +17,7 @@ import re
 import tarfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from tarfile import ReadError
@@ -61,7 +61,6 @@ class AppImageResource(Resource[AppImageOptions]):
     result_key = "image"
 
     def plan(self, task: Task[AppImageOptions]) -> Plan:
-        """Plan a push if the registry lacks the digest or the tag."""
         options = task.options
         app = resolve_app(task)
         layout = open_layout(options.path)
@@ -130,24 +129,18 @@ class Layout:
 
     @contextmanager
     def open_part(self, part: Part) -> Iterator[IO[bytes]]:
-        """Open a part. The layout may turn out to be damaged while it is read."""
         try:
             with self.open(part.path) as file:
                 yield file
         except (tarfile.TarError, EOFError) as error:
             raise self.damaged(str(error)) from None
 
-    def check_size(self, part: Part) -> None:
-        """Check that a part has the size that the manifest says, without reading it."""
-        with self.open_part(part) as file:
-            size = file.seek(0, os.SEEK_END)
-        if size != part.size:
-            raise self.damaged(f"{part.digest} should have {part.size} bytes, but has {size}")
-
     def verify(self, part: Part) -> None:
-        """Check that the content of a part matches its digest."""
         algorithm, _, digits = part.digest.partition(":")
         with self.open_part(part) as file:
+            if (size := file.seek(0, os.SEEK_END)) != part.size:
+                raise self.damaged(f"{part.digest} should have {part.size} bytes, but has {size}")
+            file.seek(0)
             # Files of folders and archives have readinto; their common type does not say so.
             found = hashlib.file_digest(file, algorithm).hexdigest()  # type: ignore[arg-type]
         if found != digits:
@@ -172,7 +165,6 @@ class Bounded:
         self._file, self._left = file, MAX_JSON
 
     def read(self, size: int) -> bytes:
-        """Read bytes, as many as the bound leaves in all."""
         self._left -= size
         if self._left < 0:
             raise ReadError("the header of a file in it is too long")
@@ -247,7 +239,6 @@ class Archive(Layout):
 
 
 def open_layout(path: str) -> Folder | Archive:
-    """Open a layout in a folder or a tar archive."""
     full = os.path.expanduser(path)
     if not os.path.exists(full):
         raise NoSuchItem(f"there is no file or folder {path!r}")
@@ -361,9 +352,6 @@ class Push:
         after = {**({"tag": self.tag} if self.tag else {}), "digest": digest}
         if present and tagged == digest:
             return Plan(result=self.view(), before=after, after=after)
-        for part in self.image.parts:  # not every registry checks the size of those that it has
-            with suppress(NoSuchItem):  # only those that are sent have to be there
-                self.layout.check_size(part)
         missing = [] if present else self.missing()
         each_part(self.task, self.verify, missing)
         name = f"{self.repository.name}{f':{self.tag}' if self.tag else ''}"
@@ -375,11 +363,10 @@ class Push:
         return Plan(result=self.view(), steps=steps, reread=self.view, before=before, after=after)
 
     def digest_of(self, reference: str) -> str | None:
-        """Return the digest of a tag or digest in the registry; ``None`` if there is none."""
         return None if self.foreseen else self.repository.digest_of(reference)
 
     def missing(self) -> list[Part]:
-        """Return the parts that the registry lacks, without duplicates, the configuration last."""
+        """Return the parts that the registry lacks, each once, the configuration last."""
         parts = {part.digest: part for part in reversed(self.image.parts)}
         if self.foreseen:
             return [*parts.values()]
@@ -387,12 +374,10 @@ class Push:
         return [part for part, is_there in zip(parts.values(), there, strict=True) if not is_there]
 
     def verify(self, part: Part) -> None:
-        """Check a part on disk against its digest."""
         self.task.progress(f"checking {part.digest}, {megabytes(part.size)}")
         self.layout.verify(part)
 
     def upload(self, missing: list[Part]) -> None:
-        """Upload the missing parts, then the manifest, which completes the image."""
 
         def send(part: Part) -> None:
             self.repository.send_blob(partial(self.layout.open_part, part), part.digest, part.size)
@@ -402,7 +387,6 @@ class Push:
         self.repository.put_manifest(self.image.manifest, self.image.media_type, reference)
 
     def view(self) -> dict[str, Any]:
-        """Return the image as it is, or will be, in the registry."""
         return {
             "slug": self.task.options.slug,
             "repository": self.repository.name,

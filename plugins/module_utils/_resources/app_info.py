@@ -45,7 +45,6 @@ APP_INFO = AppInfoResource()
 
 
 def app_with_parts(task: Task[AppInfoOptions], account: Account, app: App) -> dict[str, Any]:
-    """Return an application with the requested parts, each under its own key."""
     view = app.as_dict()
     if "releases" in task.options.include:
         releases, running = releases_of(account, app) if app.id else [], app.digest

@@ -46,7 +46,6 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
     result_key = "release"
 
     def plan(self, task: Task[AppReleaseOptions]) -> Plan:
-        """Plan the declaration of the tag if it does not name the image yet, and wait for the verdict."""
         options = task.options
         app = resolve_app(task)
         current = task.account.release(options.slug, options.tag) if app.id else None
@@ -68,7 +67,6 @@ APP_RELEASE = AppReleaseResource()
 
 
 def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
-    """Return a plan without changes for an existing release, after checking ``fail_on``."""
     check_limits(task, current)
     managed = {"tag": task.options.tag, "digest": current.digest, "verdict": current.scan_status}
     return Plan(result=to_result(task, current), before=managed, after=managed)
@@ -109,7 +107,6 @@ def check_image(task: Task[AppReleaseOptions], app: App, refusal: str) -> None:
 
 
 def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, declare: Change) -> Plan:
-    """Plan the declaration of a new tag, or of a tag that named another image."""
     options, pending = task.options, pending_scan(task.options.tag, task.options.digest)
     release = Release(tag=options.tag, digest=options.digest)
     summary = f"declare {declare.what} as {options.digest}"
@@ -130,7 +127,6 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None, 
 
 
 def make(task: Task[AppReleaseOptions], declare: Change) -> None:
-    """Declare the release. A refusal says what to check."""
     try:
         apply(task, declare)
     except TokenRejected:
@@ -144,7 +140,6 @@ def make(task: Task[AppReleaseOptions], declare: Change) -> None:
 
 
 def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
-    """Check a scan report against ``fail_on``. The error has the scan in its details."""
     options = task.options
     found = [*objections(report, options.fail_on)]
     limits = [name for name in SEVERITIES if name in options.fail_on]

@@ -170,7 +170,6 @@ class Assembly:
         arguments: Arguments | Mapping[str, Any],
         needs: Iterable[Part] = (),
     ) -> Part:
-        """Add a part. ``arguments`` are its own options, without those that all parts share."""
         part = new_part(self.task, (entry.section, entry.key, entry.name), resource, arguments, needs=needs)
         part.hides_command = entry.hides_command
         self.parts.append(part)
@@ -390,8 +389,6 @@ COMMANDED_DEPLOY = CommandedDeployResource()
 
 @dataclass(frozen=True, kw_only=True)
 class AppSettingsOptions(ServiceOptions):
-    """What an application has as a service, and whether it is deployed right before that is looked at."""
-
     deployed: bool = False
 
 

@@ -48,7 +48,6 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
     result_key = "environment"
 
     def plan(self, task: Task[EnvironmentOptions]) -> Plan:
-        """Plan a write, unless the environment is known to be the one last written."""
         options = task.options
         variables, secret = given_variables(options)
         environment = merged(variables, secret)
@@ -67,7 +66,6 @@ ENVIRONMENT = EnvironmentResource()
 
 
 def keep_others_waiting(task: Task[EnvironmentOptions], record: Record[Prints]) -> None:
-    """Keep other runs from changing the environment of the application until the task ends."""
     folder = os.path.dirname(record.path)
     try:
         task.closing.enter_context(record.held(task.options.timeout))
@@ -193,7 +191,6 @@ def write_environment(
 def diff(
     environment: Mapping[str, str], secret: Mapping[str, Any], last: Fingerprints
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return both sides of the diff, by name. Earlier values are unknown."""
     names = last.differences(environment)
     differ = {*names["changed"], *names["removed"]}
     after = {name: HIDDEN if name in secret else environment[name] for name in sorted(environment)}

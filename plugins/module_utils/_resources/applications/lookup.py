@@ -33,7 +33,6 @@ class OnAppOptions(Options):
 
 
 def check_slug(slug: str) -> None:
-    """Check a slug (Applications, rule 1)."""
     if not SLUG.fullmatch(slug):
         raise Invalid(
             f"the slug {slug!r} has {len(slug)} characters; it must have 3 to 40, "
@@ -42,7 +41,6 @@ def check_slug(slug: str) -> None:
 
 
 def check_tag(tag: str) -> None:
-    """Check a tag (OCI distribution specification)."""
     if not TAG.fullmatch(tag):
         raise Invalid(
             f"the tag {tag!r} is invalid: it must have at most 128 letters, digits, underscores, dots and "
@@ -133,7 +131,6 @@ def check_name(name: Any) -> None:
 
 
 def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield each reference as ``(variable, alias, field)``."""
     for name, value in environment.items():
         for alias, field in REFERENCE.findall(value):
             yield name, alias, field
@@ -144,5 +141,4 @@ def aliases_used(environment: Mapping[str, str]) -> set[str]:
 
 
 def redirected(value: str, aliases: Mapping[str, str]) -> str:
-    """Return a value whose references name other aliases where ``aliases`` has one."""
     return REFERENCE.sub(lambda found: f"${{{aliases.get(found[1], found[1])}.{found[2]}}}", value)

@@ -44,16 +44,12 @@ class Blocked(HostedError):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions(OnAppOptions, WaitOptions):
-    """The options that name a release of an application."""
-
     tag: str = required(selects=True)
     digest: str | None = option(None, selects=True)
 
 
 @dataclass(frozen=True)
 class Declared:
-    """The list of releases has a tag for an image."""
-
     slug: str
     tag: str
     digest: str
@@ -64,7 +60,6 @@ class Declared:
 
 
 def declaration(slug: str, tag: str, digest: str) -> Change:
-    """Return the change that declares a pushed image as a release."""
     return Change(
         what=f"release {tag!r} of application {slug!r}",
         route=r.RELEASE_DECLARE,
@@ -105,12 +100,10 @@ def check_verdict(slug: str, report: ScanReport) -> None:
 
 
 def blocking(report: ScanReport) -> Sequence[Flaw]:
-    """Return the flaws that block a release; none if there is no verdict yet."""
     return report.scan_verdict.blocking or [] if report.scan_verdict else []
 
 
 def describe_blocking_flaws(report: ScanReport) -> str:
-    """Describe the flaws that block a release, in one line."""
     return "; ".join(map(describe_flaw, blocking(report))) or "its scan does not name the flaw"
 
 
@@ -181,7 +174,6 @@ class AppRecords:
         return done
 
     def outstanding(self) -> Kinds:
-        """Return the changes that take effect only with the next deploy, by kind."""
         found: Kinds = {}
         for kinds in reversed(self._of_each(Pending.outstanding)):
             found.update(kinds)
@@ -201,7 +193,6 @@ class AppRecords:
         return lambda: [clear() for clear in found]
 
     def reasons(self) -> list[str]:
-        """Return the reasons to deploy the image in service again, as phrases."""
         found = self.outstanding()
         return [
             phrase.format(since=found[kind].get("since", "a time not known"))
@@ -210,7 +201,6 @@ class AppRecords:
         ]
 
     def unconfirmed(self) -> str | None:
-        """Return the digest of the last deploy, if that was not seen to succeed."""
         digest: str | None = self.outstanding().get(DEPLOY, {}).get("digest")
         return digest
 
@@ -227,7 +217,6 @@ class AppRecords:
 
     @property
     def history(self) -> History:
-        """The images that were deployed, as far as this controller knows."""
         for record in self.pending:
             found = history_of(record).read()
             if found.id == record.id:

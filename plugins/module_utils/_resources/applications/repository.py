@@ -53,7 +53,6 @@ class Part:
 
     @classmethod
     def read(cls, entry: Any) -> Part:
-        """Parse a descriptor, as an index or a manifest holds it."""
         digest = entry.get("digest") if isinstance(entry, dict) else None
         size = entry.get("size") if isinstance(entry, dict) else None
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest) or not isinstance(size, int):
@@ -79,7 +78,6 @@ class Part:
 
 
 def platform_of(record: Mapping[str, Any]) -> str:
-    """Return a platform as ``os/architecture``."""
     return f"{record.get('os') or 'unknown'}/{record.get('architecture') or 'unknown'}"
 
 
@@ -101,7 +99,6 @@ def is_first_visit(visited: set[str], digest: str, depth: int) -> bool:
 def open_repository(
     task: Task[Options], slug: str, sent: Callable[[int], None] = lambda count: None
 ) -> Repository:
-    """Open the repository of an application. ``sent`` is called after each chunk with its size in bytes."""
     options, client = task.options, task.client
     credentials = task.account.registry_credentials()
     if not options.validate_certs and scheme_of(credentials.host) == "https":
@@ -119,7 +116,6 @@ def open_repository(
 
 
 def each_part(task: Task[Any], work: Callable[[Part], R], parts: Sequence[Part]) -> list[R]:
-    """Do the work on every part of an image, several at the same time; return the results in their order."""
     return run_parallel(task.client, parts, lambda _client, part: work(part), MAX_PARTS)
 
 
@@ -137,7 +133,6 @@ class ImageCopy:
         return self.target.digest_of(self.digest) == self.digest
 
     def run(self) -> None:
-        """Copy what the target lacks."""
         self._copy_manifest(self.digest, set(), 0)
 
     def _copy_manifest(self, digest: str, visited: set[str], depth: int) -> None:

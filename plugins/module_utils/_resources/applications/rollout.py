@@ -68,7 +68,6 @@ class DeployFailed(HostedError):
 
     @classmethod
     def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
-        """Return the failure that the error of a deploy call means."""
         failed = cls(cause.message, **cause.details)
         failed.refused = isinstance(cause, Refused)
         failed.may_be_busy = isinstance(cause, (Conflict, Locked))
@@ -113,7 +112,6 @@ class Rollout:
         )
 
     def begin(self) -> None:
-        """Read what is in service, and record the deploy."""
         task, deployed = self.task, self.deployed
         app, self.begun = task.account.app(self.slug), time.monotonic()
         self.id, self.since = str(app.id), task.client.clock.now().timestamp()
@@ -226,7 +224,6 @@ class Rollout:
         return pending
 
     def in_service(self, seconds: float = 0.0) -> str | None:
-        """Return the image in service, once that is the one of the release, or after so many seconds."""
         until = time.monotonic() + seconds
         while (seen := self.task.account.app(self.slug).digest) != self.digest and time.monotonic() < until:
             time.sleep(0.5)
@@ -410,8 +407,6 @@ def roll_back(task: Task[ReleaseOptions], failed: Deployed, runs: bool) -> tuple
 
 @dataclass(frozen=True, kw_only=True)
 class HealthCheck:
-    """What to request of an application, and which responses are healthy ones."""
-
     url: str
     status: list[int] = option([200])
     timeout: float = 60.0
@@ -419,7 +414,6 @@ class HealthCheck:
     validate_certs: bool = True
 
     def check(self) -> None:
-        """Check the values, before anything is called."""
         wrong = problem_of_url(self.url.replace(ADDRESS, "address.example:1"))
         if wrong is not None:
             shown = "url" if "@" in self.url else f"url {self.url!r}"
@@ -434,7 +428,6 @@ class HealthCheck:
                 )
 
     def url_of(self, app: App) -> str:
-        """Return the URL to request, with the address of the application where that belongs."""
         if ADDRESS in self.url and not app.address:
             raise Invalid(
                 f"application {app.slug!r} has no address for url {self.url!r} of health_check. Open it to "

@@ -45,8 +45,6 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Exported(Entry):
-    """An entry of what is there, and what its values do not say."""
-
     id: str
     remarks: Sequence[str] = ()
 

@@ -147,7 +147,6 @@ def read_members(account: Account, project_id: str) -> Members | None:
 
 
 def members_among(account: Account, services: Sequence[ServiceSummary]) -> list[Member]:
-    """Return services and applications, without those that are being deleted."""
     slugs = account.slugs()
     return [Member(each, slugs.get(each.id)) for each in existing(services)]
 
@@ -257,5 +256,4 @@ def path_of(entry: Entry, name: str) -> str:
 
 
 def as_text(value: object) -> str:
-    """Return a value as text that is the same for equal values."""
     return json.dumps(value, sort_keys=True, default=str)

@@ -218,13 +218,13 @@ class Parts:
             is_new = made.setdefault((part.section, part.key), not part.plan.before)
             if part.plan.before == part.plan.after:
                 continue
-            if not is_new:
-                before = {**values_at(part, part.plan.before, HIDDEN), **before}
+            for place, value in () if is_new else values_at(part, part.plan.before, HIDDEN):
+                before.setdefault(place, value)
             after |= values_at(part, part.plan.after, f"{HIDDEN} (new)")
-        if (cost := self.tell_price()) is not None:
-            before[PRICE_OF_CHANGES,], after[PRICE_OF_CHANGES,] = cost.before, cost.after
         differ = [place for place in {**before, **after} if before.get(place) != after.get(place)]
         plan.before, plan.after = nested(before, differ), nested(after, differ)
+        if (cost := self.tell_price()) is not None:
+            plan.before[PRICE_OF_CHANGES], plan.after[PRICE_OF_CHANGES] = cost.before, cost.after
 
     def tell_price(self) -> Cost | None:
         """Put the price of all parts together into the result, and return it; ``None`` if none changes."""
@@ -339,13 +339,13 @@ class Parts:
 # name of a part is seldom further above a change than the three lines that Ansible shows.
 
 
-def values_at(part: Part, state: Mapping[str, Any] | str, command: str) -> dict[Place, Any]:
-    """Return the values of a state, each by its place in the diff; ``command`` for one that is hidden."""
+def values_at(part: Part, state: Mapping[str, Any] | str, command: str) -> Iterator[tuple[Place, Any]]:
+    """Return the values of a state, each with its place in the diff; ``command`` for one that is hidden."""
     state = state if isinstance(state, Mapping) else {"text": state}
     if part.hides_command and "command" in state:
         state = {**state, "command": command}
     inner = () if part.resource.name in THINGS else (part.resource.name,)
-    return dict(leaves(state, (part.section, part.name, *inner)))
+    return leaves(state, (part.section, part.name, *inner))
 
 
 def leaves(value: Any, place: Place) -> Iterator[tuple[Place, Any]]:

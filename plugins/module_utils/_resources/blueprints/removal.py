@@ -173,7 +173,6 @@ def list_members(found: Iterable[Member]) -> str:
 
 
 def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Deleters) -> list[Part]:
-    """Return the parts that delete what a blueprint describes, and its project if that leaves it empty."""
     projects = task.account.projects()
     home = project_with_name(projects, contents.project)
     members = read_members(task.account, home.id) if home else None
