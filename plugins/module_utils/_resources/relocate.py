@@ -139,7 +139,8 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
     check_deployable(work)
     check_references(work)
     check_variables(work)
-    check_readable(work)
+    if work.data is not Data.NONE and record.new_id is None:  # what cannot be read fails before the order
+        work.foreseen = "; ".join(work.plan_copy(work.old, None).actions) or None
     return plan_there(work)
 
 
@@ -182,12 +183,6 @@ def check_forward(task: Task[RelocateOptions], record: Relocation) -> None:
         raise Invalid(
             f"{used}. Nothing was done. Copy what it holds elsewhere, or set overwrite: true to overwrite it"
         )
-
-
-def check_readable(work: Work) -> None:
-    """Look at what is going to be copied, so that what cannot be read is found before anything is ordered."""
-    if work.data is not Data.NONE and work.record.new_id is None:
-        work.foreseen = "; ".join(work.plan_copy(work.old, None).actions) or None
 
 
 def plan_there(work: Work) -> Plan:

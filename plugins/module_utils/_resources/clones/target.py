@@ -91,19 +91,6 @@ class MadeRecord:
             self.sent.pop(original, None)
             self.write()
 
-    def recognize(self, members: Iterable[Member]) -> list[list[Member]]:
-        """Take what alone came up with an order for what was ordered; return those of which several did."""
-        unknown = [each for each in members if each.id not in self.ids.values()]
-        doubtful = []
-        for original, sent in list(self.sent.items()):
-            same = [each for each in unknown if same_name(each.name, self.names.get(original, ""))]
-            found = [each for each in same if came_up(each.service.created_at, sent)]
-            if len(found) == 1:
-                self.ids[original] = found[0].id
-            elif found:
-                doubtful.append(found)
-        return doubtful
-
     def takes(self, original: str, id: str, account: Account) -> bool:
         """Tell whether a service was made for this. That of an order that was lost may show at any time."""
         with self.lock:
@@ -180,12 +167,19 @@ def find_there(
 
 
 def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:
-    """Take what came up with an order for what was ordered; warn where that may be several things."""
-    for found in record.recognize(members.found):
-        task.warn(
-            f"{list_members(found)} were created when one of that name was ordered, and the response to that "
-            "was lost. None is taken for it, as others may use them. Delete the one that nobody needs"
-        )
+    """Take what alone came up with an order for what was ordered; warn where several things did."""
+    unknown = [each for each in members.found if not record.made(each)]
+    for original, sent in list(record.sent.items()):
+        same = [each for each in unknown if same_name(each.name, record.names.get(original, ""))]
+        found = [each for each in same if came_up(each.service.created_at, sent)]
+        if len(found) == 1:
+            record.ids[original] = found[0].id
+        elif found:
+            task.warn(
+                f"{list_members(found)} were created when one of that name was ordered, and the response to "
+                "that was lost. None is taken for it, as others may use them. Delete the one that nobody "
+                "needs"
+            )
 
 
 def found_elsewhere(account: Account, ids: Iterable[str], members: Members | None) -> list[Service]:

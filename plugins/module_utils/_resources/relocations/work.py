@@ -98,9 +98,7 @@ class Work:
     """What the first copy will do, if that is known already."""
 
     @classmethod
-    def of(
-        cls, modules: Mapping[str, Resource[Any]], task: Task[RelocateOptions], record: Relocation
-    ) -> Work:
+    def of(cls, modules: Modules, task: Task[RelocateOptions], record: Relocation) -> Work:
         account, id, data = task.account, record.old_id, Data.NONE
         service, apps = account.existing_service(id), account.apps_by_id()
         if id in apps:
