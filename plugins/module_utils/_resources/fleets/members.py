@@ -130,50 +130,51 @@ def check_update(options: FleetOptions) -> None:
 # --- What is remembered -------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Begun:
+    """When a service was begun, whether it ran then, and whether it is done and healthy."""
+
+    at: datetime
+    ran: bool
+    done: bool = False
+
+
 @dataclass
 class FleetRecord:
     """What is remembered of a fleet. Services are known by their ids."""
 
-    ran: dict[str, bool] = field(default_factory=dict)
-    """Whether each service ran before the fleet stopped it."""
-    back: set[str] = field(default_factory=set)
-    """The services that were started again since, or that the fleet did not stop after all."""
+    ran: dict[str, bool | None] = field(default_factory=dict)
+    """Whether each service ran before the fleet stopped it; ``None`` once it was started again, or if it was
+    not stopped after all."""
     what: str | None = None
     """What the last run was to do; ``None`` if it came to its end."""
     since: datetime | None = None
     """When that was begun."""
-    begun: dict[str, datetime] = field(default_factory=dict)
-    """The services that were begun, and when."""
-    up: set[str] = field(default_factory=set)
-    """Those that ran when they were begun."""
-    done: set[str] = field(default_factory=set)
-    """Those that are done and healthy."""
+    begun: dict[str, Begun] = field(default_factory=dict)
     holder: Run | None = None
     """The run that stopped the fleet and has not started it again; ``None`` if that is not known or over."""
 
-    def ran_before(self, id: str) -> bool | None:
-        """Tell whether a service ran before it was stopped; ``None`` if that is not known or over."""
-        return None if id in self.back else self.ran.get(id)
-
     def note_stop(self, id: str, runs: bool) -> None:
         """Note whether a service runs, before it is stopped. What stands still already keeps its note."""
-        if runs or id in self.back or id not in self.ran:
+        if runs or self.ran.get(id) is None:
             self.ran[id] = runs
-        self.back.discard(id)
+
+    def note_back(self, id: str) -> None:
+        """Note that a service runs again, or still. Of what was never stopped, nothing is remembered."""
+        if id in self.ran:
+            self.ran[id] = None
 
     def begin(self, what: str, start_over: bool) -> None:
         """Go on with what an earlier run was at, or begin anew if that was something else."""
         if self.what == what and not start_over:
             return
-        self.what, self.since, self.begun, self.up, self.done = what, current_time(), {}, set(), set()
+        self.what, self.since, self.begun = what, current_time(), {}
 
     def end(self, left_down: Collection[str] = ()) -> None:
         """Note that the run is over, but for services that it left down: the next one starts those."""
         if not left_down:
             self.what = self.since = None
-        self.begun = {id: at for id, at in self.begun.items() if id in left_down}
-        self.up &= set(left_down)
-        self.done = set()
+        self.begun = {id: replace(each, done=False) for id, each in self.begun.items() if id in left_down}
 
 
 FLEETS = Kind("fleets", FleetRecord, "what the fleet remembers")
@@ -200,20 +201,17 @@ class Memory:
     def note_begun(self, id: str, *, runs: bool) -> None:
         """Remember that a service is about to be changed, unless an earlier run began it and is not done."""
         with self.lock:
-            record = self.record
-            if id not in record.begun or id in record.done:
-                record.begun[id] = current_time()
-                record.done.discard(id)
-                record.up.discard(id)
-                record.up |= {id} if runs else set()
+            before = self.record.begun.get(id)
+            if before is None or before.done:
+                self.record.begun[id] = Begun(current_time(), runs)
                 self.write()
 
     def note_done(self, id: str, *, back: bool) -> None:
         """Remember that a service is done; ``back`` tells whether it was started after a stop."""
         with self.lock:
-            self.record.done.add(id)
+            self.record.begun[id] = replace(self.record.begun[id], done=True)
             if back:
-                self.record.back.add(id)
+                self.record.note_back(id)
             self.write()
 
 
@@ -265,10 +263,15 @@ class Member:
         return self.verdict == ACT and plan is not None and (bool(plan.steps) or self.unfinished)
 
     @property
+    def begun(self) -> Begun | None:
+        """What an earlier run that this one goes on with noted of it."""
+        goes_on = self.memory.goes_on(self.job.task.options)
+        return self.memory.record.begun.get(self.id) if goes_on else None
+
+    @property
     def cut_off(self) -> bool:
         """Whether an earlier run began it and did not come to its end."""
-        record, goes_on = self.memory.record, self.memory.goes_on(self.job.task.options)
-        return goes_on and self.id in record.begun and self.id not in record.done
+        return self.begun is not None and not self.begun.done
 
     @property
     def unfinished(self) -> bool:
@@ -276,7 +279,7 @@ class Member:
         options = self.job.task.options
         if options.state == "stopped":
             return False
-        return self.cut_off or (options.state == "started" and bool(self.memory.record.ran_before(self.id)))
+        return self.cut_off or (options.state == "started" and bool(self.memory.record.ran.get(self.id)))
 
     def look_again(self) -> None:
         """Read the service and its container again, because time has passed since the plan was made."""
@@ -324,8 +327,7 @@ class Member:
             return self.judge_start()
         if options.state == "stopped":
             return NOTHING if self.state == ContainerState.STOPPED else ACT
-        is_done = self.memory.goes_on(options) and self.id in self.memory.record.done
-        if options.state == "restarted" and is_done:
+        if options.state == "restarted" and self.begun is not None and self.begun.done:
             return NOTHING  # its plan would restart it again; that of an update knows what is in effect
         may_run = self.runs or self.state == ContainerState.STOPPING  # a restart begins with a stop
         if not may_run and not self.cut_off and (options.state == "restarted" or options.tag is not None):
@@ -334,14 +336,14 @@ class Member:
 
     def judge_start(self) -> Verdict:
         record = self.memory.record
-        ran = record.ran_before(self.id)
+        ran = record.ran.get(self.id)
         if not self.job.task.options.only_what_ran:
             return NOTHING if self.runs and not self.cut_off else ACT
         if ran or self.runs:
             return ACT if ran else NOTHING
         if ran is False:
             return False, "it did not run before the fleet was stopped"
-        if self.id in record.back:
+        if self.id in record.ran:
             return False, "it ran since then, and it was not the fleet that stopped it"
         return False, "it is not known to have run before the fleet was stopped"
 
@@ -367,7 +369,7 @@ class Member:
         if begun is None or self.metrics is None or self.state != ContainerState.RUNNING:
             return begun is not None
         uptime = self.metrics.uptime_seconds  # in whole seconds
-        return uptime is not None and uptime <= (current_time() - begun).total_seconds() + 1
+        return uptime is not None and uptime <= (current_time() - begun.at).total_seconds() + 1
 
     def plan_update(self, task: Task[FleetOptions]) -> Plan:
         """Return the plan for a new release, or for another command and size."""
@@ -387,7 +389,7 @@ class Member:
             changes = command_of(trial.before) != command_of(trial.after)
             if changes or COMMAND in Pending.of(task, self.id).until_start():
                 return self.plan_service(task, state="restarted", **settings)
-        ran = self.unfinished and self.id in self.memory.record.up
+        ran = self.begun is not None and not self.begun.done and self.begun.ran
         return self.plan_service(task, state="started" if ran else "present", **settings)
 
     def plan_service(self, task: Task[FleetOptions], **given: Any) -> Plan:
@@ -404,7 +406,7 @@ class Member:
         return {
             "status": status_of(told) or self.service.status,
             "state": told.get("state") or self.state,
-            "ran": self.memory.record.ran_before(self.id),
+            "ran": self.memory.record.ran.get(self.id),
             "cost": whole and whole.brief(currency_of(self.job.task), moves),
         }
 

@@ -64,7 +64,7 @@ class FleetRun:
         self.memory = Memory(FLEETS.of(options.base_url, options.name, options.state_dir))
         record, goes_on = self.memory.record, self.memory.goes_on(options)
         self.since = record.since if goes_on else None
-        self.done_before = set(record.done) if goes_on else set()
+        self.done_before = {id for id, each in record.begun.items() if each.done and goes_on}
         self.actions_of = ServiceJob.planned if self.task.check_mode else ServiceJob.done
 
     def check_free(self) -> None:
@@ -241,8 +241,8 @@ class FleetRun:
         def finish() -> None:
             plan.result = self.entries(ServiceJob.done)
             if state == "stopped":  # whoever stops what still runs and was never begun is another
-                up = {id for id, each in self.members.items() if each.runs}
-                record.back |= up - record.begun.keys()
+                for id in [id for id, each in self.members.items() if each.runs and id not in record.begun]:
+                    record.note_back(id)
             # A restart is over once the task succeeds: the next one restarts all services, also those that
             # failed within the bound, and starts those that were left down. Of what else was done, their
             # health is looked at again.
@@ -265,7 +265,7 @@ class FleetRun:
             return True
         if options.state != "stopped":
             return options.state == "started" and record.holder is not None
-        unknown = any(id in record.back or id not in record.ran for id in self.stoppable())
+        unknown = any(record.ran.get(id) is None for id in self.stoppable())
         return unknown or record.holder != Run.of_task()
 
     def stoppable(self) -> list[str]:
@@ -327,7 +327,8 @@ class FleetRun:
         steps += [*plan.steps]
         health = Health(replace(job.task), member.service, self.checks.get(member.id, ()))
         # An update leaves a service stopped that was.
-        up = state != "updated" or member.runs or member.id in self.memory.record.up
+        begun = self.memory.record.begun.get(member.id)
+        up = state != "updated" or member.runs or (begun is not None and begun.ran)
         if state != "stopped" and (plan.changed or member.unfinished) and up:
             steps.append(Step(f"wait for the health of {job.label}", health.wait, changes=False))
         done = partial(self.memory.note_done, member.id, back=state == "started")

@@ -12,11 +12,12 @@ from functools import partial
 from typing import Any
 
 from ..._api import routes as r
+from ..._api.models import Metrics
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.account import Account
 from ..shared.change import Change, Gone, apply
 from ..shared.identify import check_service_offers
-from ..shared.money import Commitment, Cost, format_price
+from ..shared.money import Cost, format_price
 from ..shared.options import WaitOptions
 from ..shared.pending import Pending, until_start
 from ..shared.plan import NOTHING_DONE, Expansion, Step, Task
@@ -31,7 +32,6 @@ from .settings import (
     commitment_of,
     differing_fact,
     immutable,
-    observe,
 )
 from .view import (
     FRESH_SECONDS,
@@ -108,22 +108,58 @@ def plan_waking(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
             "cannot be reached. Nothing was done. state: resumed resumes it anyway, and "
             f"{describe_resume_price(task, view)}"
         )
-    full = rates_of(view.service).full
-    check_max_monthly(task, full, f"{view.label}, resumed,")
-    changes.rates, changes.resumes = rates_of(view.service), True
-    changes.result["status"] = ServiceStatus.ACTIVE
-    commitment = commitment_of(view, "resumption", full, billed_rate(view.service))
-    run = partial(resume, task, view, commitment)
-    changes.add(f"resume {view.label}", run, commitment, status=ServiceStatus.ACTIVE)
+    plan_resumption(task, view, changes)
     return True
 
 
-def resume(task: Task[WaitOptions], view: View, commitment: Commitment) -> None:
-    """Resume a service and wait until it is active, because the steps that follow need it to be."""
-    id, what = view.service.id, f"resume of {view.label}"
-    shown, done = Gone(InStatus(id, ServiceStatus.SUSPENDED)), InStatus(id, ServiceStatus.ACTIVE)
-    change = Change(what=what, route=r.RESUME, ids={"id": id}, shown=shown, done=done, commitment=commitment)
-    apply(task, change)
+def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges) -> None:
+    """Plan the resumption of a service, and the wait for it: the steps that follow need it to be active."""
+    rates, id = rates_of(view.service), view.service.id
+    check_max_monthly(task, rates.full, f"{view.label}, resumed,")
+    changes.rates, changes.resumes = rates, True
+    changes.result["status"] = ServiceStatus.ACTIVE
+    change = Change(
+        what=f"resume of {view.label}",
+        route=r.RESUME,
+        ids={"id": id},
+        shown=Gone(InStatus(id, ServiceStatus.SUSPENDED)),
+        done=InStatus(id, ServiceStatus.ACTIVE),
+        commitment=commitment_of(view, "resumption", rates.full, billed_rate(view.service)),
+    )
+    resume = partial(apply, task, change)
+    changes.add(f"resume {view.label}", resume, change.commitment, status=ServiceStatus.ACTIVE)
+
+
+# --- Stopped for a while, and brought back ------------------------------------------------------------
+
+
+def ran_before(metrics: Metrics | None) -> bool | None:
+    """Tell whether a container runs, to be noted before it is stopped for a while; ``None`` if unknown.
+
+    One that stops may be restarting.
+    """
+    if metrics is None or metrics.state not in (*UP, STOPPED):
+        return None
+    return metrics.state != STOPPED
+
+
+def plan_return(task: Task[Any], view: View, changes: ServiceChanges, ran: bool | None) -> None:
+    """Plan what brings back a service that was stopped for a while: it is resumed if it is suspended.
+
+    It is started unless it is noted that it did not run before, or it takes no signals.
+    """
+    if view.service.status == ServiceStatus.SUSPENDED:
+        plan_resumption(task, view, changes)
+    if ran is False:
+        return
+
+    def start() -> Any:
+        offered = task.account.existing_service(view.service.id).capabilities
+        if offered is None or "powerSignals" in offered:
+            start_if_needed(task, view, changes)
+        return NOTHING_DONE  # a part of the return
+
+    changes.steps.append(Step(f"start {view.label} unless it runs by then", start, changes=False))
 
 
 def warn_of_resume_cost(task: Task[ServiceOptions], view: View, cost: Cost) -> None:
@@ -338,21 +374,21 @@ def restart(task: Task[WaitOptions], view: View) -> None:
     apply(task, change, wait=wait)
 
 
-def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
+def start_if_needed(task: Task[WaitOptions], view: View, changes: ServiceChanges) -> None:
     """Start a service that was just resumed, unless the platform started it with the current command."""
     id = view.service.id
     try:
         wait_for_known_state(task, view)
     except WaitEnded as error:
-        price = price_change(task, changes.cost) if changes.cost else describe_resume_price(task, view)
+        price = price_change(task, changes.cost or cost_of(view.service, rates_of(view.service).full))
         raise WaitEnded(
             f"{view.label} is resumed, and {price}, but whether it runs is not known: the platform reported "
             f"no state within {task.options.wait_timeout:g} seconds. No start was sent. Try state: started "
             "again later, or end the cost with state: suspended",
             **error.details,
         ) from None
-    now = observe(task, id)
-    if now.state not in UP or Pending.of(task, id).until_start():
+    now, metrics = View(task.account.existing_service(id)), task.account.metrics_of(id)
+    if metrics is None or metrics.state not in UP or Pending.of(task, id).until_start():
         check_service_offers(now.service, "powerSignals", "cannot be told to start")
     send_signal(task, now, "start", RUNNING)
 

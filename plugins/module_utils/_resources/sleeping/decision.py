@@ -13,15 +13,13 @@ from itertools import pairwise
 from typing import Any, Literal, cast
 
 from ..._api.models import Metrics, Service
-from ..._api.values import ContainerState, ServiceStatus
+from ..._api.values import ServiceStatus
 from ..services.many_services import Order, ServiceJob
-from ..services.options import ServiceOptions
-from ..services.power import plan_suspension, resume, start_if_needed
-from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
-from ..services.view import View, billed_rate, cost_of, rates_of
+from ..services.power import plan_return, plan_suspension, ran_before
+from ..services.settings import ServiceChanges
+from ..services.view import View, cost_of, rates_of
 from ..shared.money import Commitment
-from ..shared.options import shared_arguments
-from ..shared.plan import NOTHING_DONE, Expansion, Plan, Step, Task
+from ..shared.plan import Expansion, Plan, Step
 from ..shared.retention import read_span
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import utc_text
@@ -257,7 +255,7 @@ def plan_sleeper(sleeper: Sleeper, currency: str | None, keep_by_now: Callable[[
         proof = f"check that the plan can remember {job.label}"  # before there is something to remember
         steps.append(Step(proof, lambda: memory.update(lambda found: found), changes=False))
     elif sleeper.verdict.act == "resume":
-        plan_resumption(job.task, view, changes, sleeper.before)
+        plan_return(job.task, view, changes, sleeper.before.ran)
     steps += [*changes.steps, *memory_steps(sleeper)]
     status = changes.result.get("status", service.status)
     rate = rates_of(service).of(status)
@@ -293,27 +291,6 @@ def unless_kept(sleeper: Sleeper, step: Step, keep_by_now: Callable[[], Keep | N
     return Expansion(step.summary, go_on, expects=step.commits)
 
 
-def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record: SleepRecord) -> None:
-    """Plan the resumption, and a start unless the container did not run before it was suspended."""
-    rates = rates_of(view.service)
-    check_max_monthly(task, rates.full, f"{view.label}, resumed,")
-    changes.result["status"] = ServiceStatus.ACTIVE
-    commitment = commitment_of(view, "resumption", rates.full, billed_rate(view.service))
-    changes.add(f"resume {view.label}", lambda: resume(task, view, commitment), commitment)
-    if record.ran is False:
-        return
-
-    def start() -> Any:
-        offered = task.account.existing_service(view.service.id).capabilities
-        if offered is not None and "powerSignals" not in offered:
-            return NOTHING_DONE
-        given = {**shared_arguments(task.options), "id": view.service.id, "state": "started"}
-        start_if_needed(replace(task, options=ServiceOptions.from_ansible(given)), view, changes)
-        return NOTHING_DONE  # a part of the resumption
-
-    changes.steps.append(Step(f"start {view.label} unless it runs by then", start, changes=False))
-
-
 def memory_steps(sleeper: Sleeper) -> list[Step]:
     """Return the step that remembers what was seen and done, if that is new."""
     known = sleeper.before if sleeper.wish is None else sleeper.before.with_keep(sleeper.record.keep)
@@ -340,7 +317,7 @@ def record_after(sleeper: Sleeper) -> SleepRecord:
     waited = not sleeper.acts or sleeper.job.task.options.wait
     record = verdict.after if waited else verdict.record
     if verdict.act == "suspend":
-        return replace(record, ran=ran(sleeper.metrics))
+        return replace(record, ran=ran_before(sleeper.metrics))
     return record if sleeper.suspended and not sleeper.acts else replace(record, ran=None)
 
 
@@ -357,13 +334,6 @@ def is_as_it_was(sleeper: Sleeper) -> bool:
         "plan brings it to where it should be"
     )
     return False
-
-
-def ran(metrics: Metrics | None) -> bool | None:
-    """Tell whether a container runs; ``None`` if that is unknown. One that stops may be restarting."""
-    if metrics is None or metrics.state not in (*ContainerState.UP, ContainerState.STOPPED):
-        return None
-    return metrics.state != ContainerState.STOPPED
 
 
 def ordered_steps(sleepers: Mapping[str, Sleeper], order: Order) -> list[Step]:

@@ -19,6 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.fleets 
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.health import Health
 from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.members import (
     FLEETS,
+    Begun,
     FleetOptions,
     Memory,
     Modules,
@@ -180,7 +181,7 @@ def test_a_stop_is_remembered_before_anything_is_sent(tmp_path: Path) -> None:
     client.before["power"] = lambda: seen.append(memory_in(tmp_path).record)
     plan = go(new_run(tmp_path, client, "stopped"))
     assert client.signals == [("a", "stop")] and outcomes(plan) == {"a": "changed", "b": "unchanged"}
-    assert seen[0].ran == {"a": True, "b": False} and list(seen[0].begun) == ["a"] and seen[0].up == {"a"}
+    assert seen[0].ran == {"a": True, "b": False} and [each.ran for each in seen[0].begun.values()] == [True]
     after = memory_in(tmp_path).record
     assert after.ran == {"a": True, "b": False} and after.what is None and not after.begun
     again = new_run(tmp_path, client, "stopped")
@@ -193,8 +194,7 @@ def test_a_stop_that_fails_forgets_what_it_did_not_begin(tmp_path: Path) -> None
     with pytest.raises(SomeFailed, match="Not begun: service 'b'"):
         go(new_run(tmp_path, client, "stopped", "a"))
     record = memory_in(tmp_path).record
-    assert record.ran_before("a") is True and record.begun.keys() == {"a"}
-    assert (record.ran_before("b"), record.ran_before("c")) == (None, None)
+    assert record.ran == {"a": True, "b": None, "c": None} and record.begun.keys() == {"a"}
     client.states["c"] = "stopped"
     go(new_run(tmp_path, client, "stopped"))
     go(new_run(tmp_path, client, "started"))
@@ -208,7 +208,7 @@ def test_what_ran_is_brought_back(tmp_path: Path) -> None:
     go(new_run(tmp_path, client, "stopped"))
     go(new_run(tmp_path, client, "started"))
     assert client.signals == [("a", "stop"), ("b", "stop"), ("b", "start"), ("a", "start")]
-    assert memory_in(tmp_path).record.back == {"a", "b"}
+    assert memory_in(tmp_path).record.ran == {"a": None, "b": None}
 
 
 def test_a_restart_within_the_bound_is_over(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def cut_off(client: Account, folder: Path, state: str, **given: Any) -> FleetRun
     record = run.memory.record
     record.note_stop("a", True)
     record.begin(run.task.options.what, False)
-    record.begun["a"], record.up = current_time() - timedelta(seconds=60), {"a"}
+    record.begun["a"] = Begun(current_time() - timedelta(seconds=60), ran=True)
     run.memory.write()
     planned(run)
     return run
@@ -312,5 +312,5 @@ def test_what_is_suspended_in_its_turn_is_not_resumed(
     member = run.members["a"]
     for step in run.begin(member):
         step.run()
-    assert client.calls == [] and memory_in(tmp_path).record.back == set()
+    assert client.calls == [] and memory_in(tmp_path).record.ran == {"a": True}
     assert member.verdict == (False, "it is suspended") and member.job.result["status"] == "SUSPENDED"

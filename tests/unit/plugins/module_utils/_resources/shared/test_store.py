@@ -89,7 +89,7 @@ KINDS: list[tuple[Kind[Any], Any]] = [
     (RecoveryRecord.kind(), RecoveryRecord(drill=True, touched={"web": datetime(2026, 1, 31, tzinfo=UTC)})),
     (relocation_record.RELOCATIONS, relocation_record.Relocation("svc_1", running=["svc_2"])),
     (OFFERS, Offers(["backups"])),
-    (FLEETS, FleetRecord({"svc_1": True}, {"svc_2"}, since=datetime(2026, 1, 31, tzinfo=UTC))),
+    (FLEETS, FleetRecord({"svc_1": True, "svc_2": None}, since=datetime(2026, 1, 31, tzinfo=UTC))),
     (SLEEP, SleepRecord(settled=Due(True, "2026-01-31"), plan="nights", service="svc_1")),
     (ASLEEP, Asleep("svc_1", "nights", True, {"awake": False})),
     (ACCESSES, {"svc_1": Access("ACTIVE", {"host": "a"}, 1.5)}),
