@@ -26,7 +26,7 @@ from .blueprints.contents import ENVIRONMENTS, VARIABLES, Contents, read_content
 from .blueprints.document import Entry, OnBlueprint, SourceOptions
 from .blueprints.members import check_neighbors, check_no_id, find_home, remember, warn_of_dropped
 from .blueprints.parts import Arguments, Part, Parts, levels, new_part
-from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
+from .blueprints.removal import DeletingOptions, absence_parts, check_removal_options, prune_parts
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
 from .project import PROJECT
@@ -59,7 +59,7 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
         check_removal_options(task.options)
         if task.options.state == "absent":
             contents = read_contents(task.options.read())
-            parts = planned(task, absence_parts(task, contents, DELETERS))
+            parts = planned(task, absence_parts(task, contents, SERVICE, PROJECT))
             return whole_plan(task, Contents(contents.project), parts, "blueprint")
         contents = read_checked(task)
         task.guard.tighten(contents.budget)
@@ -72,13 +72,12 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
         if not task.options.prune:
             warn_of_dropped(task, contents, parts.found)
         elif not parts.failed:
-            parts.found = [*parts.found, *prune_parts(task, contents, parts.found, DELETERS)]
+            parts.found = [*parts.found, *prune_parts(task, contents, parts.found, SERVICE)]
             parts.make_plans()
         return whole_plan(task, contents, parts, "blueprint")
 
 
 BLUEPRINT = BlueprintResource()
-DELETERS = Deleters(SERVICE, PROJECT)
 
 
 def check_distinct(parts: Parts) -> None:

@@ -21,7 +21,6 @@ from .blueprints.members import (
     ENTRY,
     NAMES,
     as_text,
-    described_entries,
     find_home,
     last_applied,
     needed_by_relocations,
@@ -274,7 +273,7 @@ class Comparison:
         listing = read_project(task.account, home, ServiceQuery())
         export = export_project(Found(home.name, listing.services, task.account.apps_by_id()))
         described = service_ids(self.parts)
-        names = {each.name for each in described_entries(contents) if "id" not in each.values}
+        names = {each.name for each in contents.described if "id" not in each.values}
         found = [
             (entry, how)
             for entries, how in ((export.entries, ""), (export.failed, ", and its creation failed"))

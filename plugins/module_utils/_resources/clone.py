@@ -17,7 +17,6 @@ from .applications.repository import ImageCopy, open_repository
 from .blueprint import Assembly, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import HIDDEN_SECTION, PLAIN_SECTION, Document, Entry, OnBlueprint
-from .blueprints.members import described_entries
 from .blueprints.parts import Part
 from .clones.content import DATABASE, FilesResource, address_of, await_database
 from .clones.rules import blueprint_of, names_of, own_values, read_environments
@@ -118,7 +117,7 @@ class FilledAssembly(Assembly):
     ) -> None:
         super().__init__(task, contents)
         self.states, self.record = states, record
-        self.made_for = {each.key: each.key for each in described_entries(contents)}
+        self.made_for = {each.key: each.key for each in contents.described}
         """By what the record knows an entry."""
 
     def plan(self, subject: str) -> Plan:
@@ -264,7 +263,7 @@ class CloneAssembly(FilledAssembly):
     def remember(self) -> None:
         record = self.record
         record.source = self.source.project.id
-        for entry in described_entries(self.contents):
+        for entry in self.contents.described:
             original = self.made_for[entry.key]
             record.names[original] = entry.name
             if id := self.made[entry.key].id:

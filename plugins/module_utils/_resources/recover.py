@@ -20,15 +20,16 @@ from typing import Any, ClassVar
 from .._api.errors import HostedError
 from .._api.models import ServiceSummary
 from .applications.repository import open_repository
-from .blueprint import DELETERS, planned, whole_plan
+from .blueprint import planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import Entry, OnBlueprint
-from .blueprints.members import Member, Members, check_neighbors, described_entries, read_members
+from .blueprints.members import Member, Members, check_neighbors, read_members
 from .blueprints.parts import Part
 from .blueprints.removal import deletion_parts, list_members, project_deletion
 from .clone import FilledAssembly, tighten
 from .clones.rules import names_of, own_values
 from .clones.target import found_elsewhere, locations, members_named, recognize
+from .project import PROJECT
 from .recoveries.content import RecoveredDatabase, RecoveredFiles, own_address
 from .recoveries.copies import DESCRIPTION, Choice, Copy, check_content, read_shelves
 from .recoveries.target import (
@@ -105,7 +106,7 @@ def plan_recovery(task: Task[RecoverOptions]) -> Plan:
 
 def choose_copies(task: Task[RecoverOptions], file: Contents, target: Target) -> dict[str, Copy]:
     options, described = task.options, wanted_of(file)
-    entries = {each.key: each for each in described_entries(file)}
+    entries = {each.key: each for each in file.described}
     without = [key_of(file, each, "without_data") for each in options.without_data]
     given = {key_of(file, key, "copies_of"): str(value) for key, value in (options.copies_of or {}).items()}
     lacking = [each for each in described if each.key not in without and target.lacks_content(each.key)]
@@ -220,7 +221,7 @@ class RecoveryAssembly(FilledAssembly):
         """Add nothing: the keys are there already."""
 
     def remember(self) -> None:
-        record, entries = self.record, described_entries(self.contents)
+        record, entries = self.record, self.contents.described
         record.drill = self.task.options.drill
         if record.drill:
             record.claim(self.task.client)
@@ -354,14 +355,14 @@ def removal_parts(task: Task[RecoverOptions], project: str, record: RecoveryReco
     going = [each for each in found if record.made(each)]
     staying = [each for each in found if not record.made(each)]
     deleting, given = [(each.name, each) for each in going], {"delete_backups": True}  # of other plans, too
-    parts = deletion_parts(task, members, deleting, lambda member: given, DELETERS)
+    parts = deletion_parts(task, members, deleting, given, SERVICE)
     if staying:
         task.warn(
             f"project {members.project.name!r} stays: it has {list_members(staying)}, which the drill did "
             "not make"
         )
         return parts
-    deletion = project_deletion(task, members.project, parts, DELETERS)
+    deletion = project_deletion(task, members.project, parts, PROJECT)
     deletion.prepare = lambda part: await_lost_orders(part.task, members, record)
     return [*parts, deletion]
 

@@ -66,8 +66,13 @@ class Contents:
     """Returns the file, line and column of a value; empty if there is none."""
 
     @property
+    def described(self) -> list[Entry]:
+        """The entries of what is in the project. SSH keys are those of the account."""
+        return [*self.services, *self.applications]
+
+    @property
     def entries(self) -> list[Entry]:
-        return [*self.services, *self.applications, *self.ssh_keys]
+        return [*self.described, *self.ssh_keys]
 
     def path(self, written: str) -> str:
         return os.path.join(self.folder, os.path.expanduser(written))

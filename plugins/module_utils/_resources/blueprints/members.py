@@ -109,7 +109,7 @@ def find_home(projects: Sequence[Project], contents: Contents) -> Project | None
 
 def check_neighbors(account: Account, document: Document, contents: Contents) -> None:
     """Check the references to neighbors in the project that the blueprint does not describe."""
-    keys = {entry.key for entry in described_entries(contents)}
+    keys = {entry.key for entry in contents.described}
     outside = [
         each for entry in contents.applications for each in references_in(entry) if each[1] not in keys
     ]
@@ -151,11 +151,6 @@ def members_among(account: Account, services: Sequence[ServiceSummary]) -> list[
     return [Member(each, slugs.get(each.id)) for each in existing(services)]
 
 
-def described_entries(contents: Contents) -> list[Entry]:
-    """Return the entries that describe things in the project. SSH keys are those of the account."""
-    return [*contents.services, *contents.applications]
-
-
 # --- What relocations need ----------------------------------------------------------------------------
 
 
@@ -168,7 +163,7 @@ def needed_by_relocations(
     known = known_relocations(options)
     if known.damaged:
         raise Invalid(f"which services a relocation needs is not known: {known.damaged[0]}")
-    names, found = [entry.name for entry in described_entries(contents)], dict[str, str]()
+    names, found = [entry.name for entry in contents.described], dict[str, str]()
     for service in services:
         # What was relocated once more is told by its own relocation.
         latest = sorted(reversed(known.relocations), key=lambda each: each.old_id != service.id)

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 from ..._api.models import Edge, Project
@@ -24,7 +23,6 @@ from .contents import ENVIRONMENTS, Contents, references_in
 from .members import (
     Member,
     Members,
-    described_entries,
     members_among,
     needed_by_relocations,
     read_members,
@@ -46,12 +44,6 @@ class DeletingOptions(StateDirOptions, WaitOptions):
     known_hosts: FilePath | None = None
 
 
-@dataclass(frozen=True)
-class Deleters:
-    service: Resource[Any]
-    project: Resource[Any]
-
-
 def check_removal_options(options: DeletingOptions) -> None:
     absent = options.state == "absent"
     if options.prune and absent:
@@ -68,9 +60,9 @@ def check_removal_options(options: DeletingOptions) -> None:
 
 
 def prune_parts(
-    task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], deleters: Deleters
+    task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], service: Resource[Any]
 ) -> list[Part]:
-    entries, home = described_entries(contents), parts[0].id
+    entries, home = contents.described, parts[0].id
     if not entries:
         raise Invalid(
             f"the blueprint describes no service and no application, so prune would empty project "
@@ -102,12 +94,11 @@ def prune_parts(
         for id, why in needed.items():
             raise Invalid(f"{labels[id]} is needed by now and was not pruned: {why}")
 
-    folder: str | None = task.options.keep_copy
-    if folder is None and not task.options.delete_without_copy:
-        folder = own_copies_folder(task.options.state_dir)
-    given = partial(deleting_arguments, task.options, folder)
-    keyed = [(each.id, each) for each in going]
-    return deletion_parts(task, members, keyed, given, deleters, after=parts, check_again=check_again)
+    keyed, given = [(each.id, each) for each in going], deleting_arguments(task.options)
+    deletions = deletion_parts(task, members, keyed, given, service, after=parts)
+    for part in deletions:
+        part.prepare = check_again
+    return deletions
 
 
 def check_prune(
@@ -139,7 +130,7 @@ def check_prune(
 def check_references(members: Members, contents: Contents, going: Sequence[Member]) -> None:
     """Refuse to delete what something that stays refers to, unless the blueprint deploys that anew before."""
     labels = {each.id: each.label for each in [*members.found, *going]}
-    ids, keys = {each.id for each in going}, {entry.key for entry in described_entries(contents)}
+    ids, keys = {each.id for each in going}, {entry.key for entry in contents.described}
     by_alias = {alias: id for id, alias in members.aliases.items() if id in ids and alias not in keys}
     rewritten, written = set[str](), list[tuple[str, str, str]]()
     for entry in contents.applications:
@@ -172,7 +163,9 @@ def list_members(found: Iterable[Member]) -> str:
 # --- Absent -------------------------------------------------------------------------------------------
 
 
-def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Deleters) -> list[Part]:
+def absence_parts(
+    task: Task[DeletingOptions], contents: Contents, service: Resource[Any], project: Resource[Any]
+) -> list[Part]:
     projects = task.account.projects()
     home = project_with_name(projects, contents.project)
     members = read_members(task.account, home.id) if home else None
@@ -182,20 +175,19 @@ def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Del
         look_elsewhere(task, contents, projects)
         return []
     going = dict[str, tuple[str, Member]]()
-    for entry in described_entries(contents):
+    for entry in contents.described:
         if (member := members.of(entry)) is not None:
             check_not_left_over(task, member.id, entry.values.get("id"))
             going[member.id] = entry.key, member
     labels = {each.id: each.label for each in members.found}
     if users := dict.fromkeys(labels[str(each.from_)] for each in members.users_of(going)):
         task.warn(f"{', '.join(users)} stays, and refers to what is deleted")
-    given = partial(deleting_arguments, task.options, task.options.keep_copy)
-    parts = deletion_parts(task, members, [*going.values()], given, deleters)
+    parts = deletion_parts(task, members, [*going.values()], deleting_arguments(task.options), service)
     reason = why_project_stays(task, members, [each for each in members.found if each.id not in going])
     if reason is not None:
         task.warn(f"project {members.project.name!r} stays: {reason}")
         return parts
-    return [*parts, project_deletion(task, members.project, parts, deleters)]
+    return [*parts, project_deletion(task, members.project, parts, project)]
 
 
 def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Sequence[Member]) -> str | None:
@@ -210,7 +202,7 @@ def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Se
 
 def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Sequence[Project]) -> None:
     """Refuse to take for deleted what may be left of a project: its services join the default project."""
-    entries, there = described_entries(contents), members_among(task.account, task.account.services())
+    entries, there = contents.described, members_among(task.account, task.account.services())
     found = [each for each in there if any(each.is_described_by(one) for one in entries)]
     homes = {each.id: each.project_id for each in task.account.read_staying(found)}
     former = project_with_name(projects, contents.was) if contents.was else None
@@ -233,16 +225,20 @@ def look_elsewhere(task: Task[DeletingOptions], contents: Contents, projects: Se
 # --- Both -------------------------------------------------------------------------------------------
 
 
-def project_deletion(task: Task[Any], project: Project, parts: Sequence[Part], deleters: Deleters) -> Part:
+def project_deletion(
+    task: Task[Any], project: Project, parts: Sequence[Part], resource: Resource[Any]
+) -> Part:
     place, own = ("project", project.name, project.name), {"id": project.id, "state": "absent"}
-    return new_part(task, place, deleters.project, own, needs=parts, late=True)
+    return new_part(task, place, resource, own, needs=parts, late=True)
 
 
-def deleting_arguments(options: DeletingOptions, folder: str | None, member: Member) -> Mapping[str, Any]:
-    """Return the options of a deletion that depend on the task. A copy goes to ``folder`` before, if any."""
+def deleting_arguments(options: DeletingOptions) -> Mapping[str, Any]:
+    folder: str | None = options.keep_copy
+    if folder is None and options.prune and not options.delete_without_copy:
+        folder = own_copies_folder(options.state_dir)
     return {
         "delete_backups": options.delete_backups,
-        "keep_copy": None if member.service.status == ServiceStatus.FAILED else folder,
+        "keep_copy": folder,
         "private_key_file": options.private_key_file,
         "known_hosts": options.known_hosts,
     }
@@ -252,11 +248,10 @@ def deletion_parts(
     task: Task[Any],
     members: Members,
     going: Sequence[tuple[str, Member]],
-    given: Callable[[Member], Mapping[str, Any]],
-    deleters: Deleters,
+    given: Mapping[str, Any],
+    resource: Resource[Any],
     *,
     after: Sequence[Part] = (),
-    check_again: Callable[[Part], None] = lambda part: None,
 ) -> list[Part]:
     """Return the parts that delete services, by their keys, each after those that refer to it."""
     by_id = {member.id: (key, member) for key, member in going}
@@ -264,9 +259,10 @@ def deletion_parts(
     for id, users in by_references(by_id, members.edges).items():
         key, member = by_id[id]
         own = {"id": id, "name": member.service.name, "project": members.project.id, "state": "absent"}
+        # One whose creation failed has nothing to copy.
+        copied = {} if member.service.status != ServiceStatus.FAILED else {"keep_copy": None}
         place, needs = (member.section, key, member.name), [*after, *(made[user] for user in users)]
-        made[id] = new_part(task, place, deleters.service, {**own, **given(member)}, needs=needs, late=True)
-        made[id].prepare = check_again
+        made[id] = new_part(task, place, resource, {**given, **own, **copied}, needs=needs, late=True)
     return list(made.values())
 
 

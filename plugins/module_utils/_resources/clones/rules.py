@@ -14,7 +14,7 @@ from ..._api.text import composed, counted
 from ..applications.lookup import check_slug, redirected, references
 from ..blueprints.contents import Contents
 from ..blueprints.document import HIDDEN_SECTION, PLAIN_SECTION
-from ..blueprints.members import Member, described_entries
+from ..blueprints.members import Member
 from ..shared.names import same_name
 from ..shared.options import StateDirOptions
 from ..shared.pending import Fingerprints, record_of
@@ -174,7 +174,7 @@ def from_file(source: SourceProject, file: Contents, secrets: bool) -> dict[str,
     """Return the environments that a blueprint of the source describes. Its secrets only if that is said."""
     by_key = {
         entry.key: original.key
-        for entry in described_entries(file)
+        for entry in file.described
         for original in (*source.originals, *source.others)
         if same_name(entry.name, original.was)
     }

@@ -22,7 +22,7 @@ from ..._api.platform_clock import PlatformClock
 from ..._api.values import ServiceStatus
 from ..blueprints.contents import Contents
 from ..blueprints.document import Entry
-from ..blueprints.members import Member, Members, check_no_id, described_entries
+from ..blueprints.members import Member, Members, check_no_id
 from ..blueprints.removal import list_members
 from ..clones.source import FilledOptions, Wanted, check_filled
 from ..clones.target import (
@@ -80,7 +80,7 @@ def latest_of(options: RecoverOptions) -> datetime | None:
 
 def key_of(contents: Contents, wanted: str, option: str) -> str:
     """Return the key of what an option names by its key, name or slug."""
-    entries = described_entries(contents)
+    entries = contents.described
     alike = [each.key for each in entries if wanted == each.name]
     found = [wanted] if wanted in {each.key for each in entries} else alike
     if len(found) != 1:
@@ -90,7 +90,7 @@ def key_of(contents: Contents, wanted: str, option: str) -> str:
 
 
 def wanted_of(contents: Contents) -> list[Wanted]:
-    entries = described_entries(contents)
+    entries = contents.described
     return [Wanted(each.key, each.key, each.name, each.section == "applications") for each in entries]
 
 
