@@ -17,11 +17,11 @@ import math
 import re
 import socket
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from . import errors
@@ -32,7 +32,6 @@ from .libraries import requests, urllib3
 from .models import DIGEST, RegistryCredentials
 from .responses import describe_pause, parse, pause_before_retry, retry_after_seconds, wait_for_retry
 from .text import Redactor, clean
-from .uploads import BlobStream, Chunk, Content, Upload
 
 RETRIES = 2
 UNABLE = (400, 403, 404, 405, 501)
@@ -46,6 +45,31 @@ ELSEWHERE = (301, 302, 303, 307, 308)
 """Redirects to an object store: a registry may keep blobs there."""
 USER_AGENT = "hosted.services (Ansible collection)"
 PARAMETER = re.compile(r'\b([A-Za-z]+)="([^"]*)"')
+BLOCK = 1024 * 1024
+"""How many bytes of a blob are in memory at a time."""
+Content = Callable[[], AbstractContextManager[IO[bytes]]]
+"""Opens the content of a blob."""
+
+
+class Blob:
+    """A blob, read while it is sent: as often as it is, because a login may be asked for first."""
+
+    def __init__(self, content: Content, size: int, sent: Callable[[int], None]) -> None:
+        self._content, self._size, self._sent = content, size, sent
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = self._size
+        with self._content() as file:
+            while left:
+                block = file.read(min(left, BLOCK))
+                if not block:
+                    raise errors.Interrupted(f"the content ended {left} bytes before its announced end")
+                left -= len(block)
+                yield block
+                self._sent(len(block))
 
 
 @dataclass(eq=False, repr=False)
@@ -61,7 +85,7 @@ class Repository:
     """The seconds that the registry may be silent, or take in all where no blob is sent, or ask to wait."""
     verify: bool | str = True
     sent: Callable[[int], None] = lambda count: None
-    """Called after each uploaded chunk with its size in bytes."""
+    """Called with the size of each block that was sent, in bytes."""
     retries: int = field(default=RETRIES, kw_only=True)
     log: Callable[[str], None] = field(default=lambda line: None, kw_only=True)
     """Called with one line per request, without secrets."""
@@ -105,16 +129,11 @@ class Repository:
         response = self._ask("HEAD", f"{self._root}/blobs/{digest}", expected=expected)
         return bool(response.status_code != HTTPStatus.NOT_FOUND)
 
-    def open_blob(self, digest: str) -> BlobStream:
-        """Open a blob to read it in pieces, from the registry or from the store that it names."""
-
-        def download(offset: int) -> Any:
-            headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
-            response = self.download(f"{self._root}/blobs/{digest}", headers)
-            check_response(response)
-            return response
-
-        return BlobStream(download)
+    def open_blob(self, digest: str) -> AbstractContextManager[IO[bytes]]:
+        """Open a blob to read it as it arrives, from the registry or from the store that it names."""
+        response = self.download(f"{self._root}/blobs/{digest}", {"Accept-Encoding": "identity"})
+        check_response(response)
+        return closing(response.raw)
 
     # --- Sending --------------------------------------------------------------------------------------
 
@@ -134,20 +153,20 @@ class Repository:
         return bool(response.status_code == HTTPStatus.CREATED)
 
     def send_blob(self, content: Content, digest: str, size: int) -> None:
-        """Upload a blob of ``size`` bytes. A retry resumes where the upload was interrupted.
+        """Upload a blob, whose digest the registry verifies before it takes it. A retry begins anew."""
+        blob = Blob(content, size, self.sent) if size else None
 
-        The registry verifies the digest before it takes the blob.
-        """
+        def send() -> None:
+            begun = self.request("POST", f"{self._root}/blobs/uploads/", {"Content-Length": "0"})
+            check_response(begun)
+            location = begun.headers.get("Location")
+            if not location:
+                raise errors.UnexpectedAnswer("the registry does not say where to upload to (no Location)")
+            url = urljoin(begun.url, location)
+            url += f"{'&' if urlsplit(url).query else '?'}{urlencode({'digest': digest})}"
+            check_response(self.request("PUT", url, {"Content-Type": "application/octet-stream"}, blob))
 
-        def request(url: str, method: str, **options: Any) -> Any:
-            response = self.request(method, url, **options)
-            if method == "PATCH" and response.ok:
-                self.sent(len(options.get("data") or b""))
-            check_response(response)
-            return response
-
-        upload = Upload(request, f"{self._root}/blobs/uploads/", content, digest, size)
-        self._with_retries(upload.run)
+        self._with_retries(send)
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> None:
         try:
@@ -208,7 +227,7 @@ class Repository:
         method: str,
         url: str,
         headers: Mapping[str, str] | None = None,
-        data: bytes | Chunk | None = None,
+        data: bytes | Blob | None = None,
         *,
         stream: bool = False,
     ) -> Any:
@@ -267,7 +286,7 @@ class Repository:
         method: str,
         url: str,
         headers: Mapping[str, str],
-        data: bytes | Chunk | None = None,
+        data: bytes | Blob | None = None,
         authorization: str | None = None,
         *,
         stream: bool = False,
@@ -287,7 +306,7 @@ class Repository:
             return response
 
         try:
-            lasts = stream or isinstance(data, Chunk)
+            lasts = stream or isinstance(data, Blob)
             response = call() if lasts else run_bounded(self.timeout, call)
             outcome = str(response.status_code)
             return response

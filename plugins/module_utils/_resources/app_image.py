@@ -17,7 +17,7 @@ import re
 import tarfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from tarfile import ReadError
@@ -135,12 +135,15 @@ class Layout:
         except (tarfile.TarError, EOFError) as error:
             raise self.damaged(str(error)) from None
 
+    def check_size(self, part: Part) -> None:
+        with self.open_part(part) as file:
+            size = file.seek(0, os.SEEK_END)
+        if size != part.size:
+            raise self.damaged(f"{part.digest} should have {part.size} bytes, but has {size}")
+
     def verify(self, part: Part) -> None:
         algorithm, _, digits = part.digest.partition(":")
         with self.open_part(part) as file:
-            if (size := file.seek(0, os.SEEK_END)) != part.size:
-                raise self.damaged(f"{part.digest} should have {part.size} bytes, but has {size}")
-            file.seek(0)
             # Files of folders and archives have readinto; their common type does not say so.
             found = hashlib.file_digest(file, algorithm).hexdigest()  # type: ignore[arg-type]
         if found != digits:
@@ -352,6 +355,9 @@ class Push:
         after = {**({"tag": self.tag} if self.tag else {}), "digest": digest}
         if present and tagged == digest:
             return Plan(result=self.view(), before=after, after=after)
+        for part in () if present else self.image.parts:
+            with suppress(NoSuchItem):  # what the registry has need not be on disk
+                self.layout.check_size(part)  # nor does each registry compare its size
         missing = [] if present else self.missing()
         each_part(self.task, self.verify, missing)
         name = f"{self.repository.name}{f':{self.tag}' if self.tag else ''}"

@@ -179,3 +179,24 @@ def test_a_store_that_a_blob_is_in_is_not_told_the_secret(monkeypatch: pytest.Mo
     stored = "http://store.example/blob"
     with pytest.raises(ConfigurationError, match="not https"):
         asked.download(f"{ROOT}anna/shop/blobs/sha256:0", {})
+
+
+def test_an_upload_that_was_cut_off_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrived: list[bytes] = []
+
+    def taking(request: Request, _seconds: float, data: Any = None, _most: int | None = None) -> Any:
+        told = answer(201, "", {"Location": "/u/1?_state=x"})
+        told.url = request.url
+        if request.method == "PUT":
+            assert (
+                request.url == "https://registry.example/u/1?_state=x&digest=sha256%3A0" and len(data) == 10
+            )
+            arrived.append(b"".join(data))
+            if len(arrived) == 1:
+                raise requests.ConnectionError("cut")
+        return told
+
+    opened = session(monkeypatch, Registry(""))
+    monkeypatch.setattr(HttpTransport, "open", staticmethod(taking))
+    opened.send_blob(lambda: io.BytesIO(b"0123456789"), "sha256:0", 10)
+    assert arrived == [b"0123456789"] * 2

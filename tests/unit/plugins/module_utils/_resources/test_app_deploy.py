@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import threading
 from collections.abc import Iterator
@@ -440,6 +442,25 @@ def test_a_layer_that_was_changed_is_refused(plain: Platform, tmp_path: Path) ->
     largest.unlink()
     assert "lacks blobs/" in plain.run(APP_IMAGE, path=str(tmp_path / "layout"))["msg"]
     assert not registry_holds(plain, digest)
+
+
+def test_a_manifest_with_a_wrong_size_is_refused(plain: Platform, tmp_path: Path) -> None:
+    """Also where the registry has the part: it may not compare the size, and no node could pull the image."""
+    layout = tmp_path / "layout"
+    build(layout)
+    assert plain.run(APP_IMAGE, path=str(layout))["changed"]
+    index = json.loads((layout / "index.json").read_text())
+    [entry] = index["manifests"]
+    manifest = json.loads((layout / "blobs" / entry["digest"].replace(":", "/")).read_text())
+    manifest["layers"][0]["size"] += 1
+    content = json.dumps(manifest).encode()
+    digits = hashlib.sha256(content).hexdigest()
+    (layout / "blobs" / "sha256" / digits).write_bytes(content)
+    entry.update(digest=f"sha256:{digits}", size=len(content))
+    (layout / "index.json").write_text(json.dumps(index))
+    result = plain.run(APP_IMAGE, path=str(layout))
+    assert result["failed"] and "should have" in result["msg"]
+    assert not registry_holds(plain, entry["digest"])
 
 
 def test_an_application_that_is_missing_may_still_come(plain: Platform, tmp_path: Path) -> None:
