@@ -34,9 +34,9 @@ def without_null(schema: Any) -> Any:
 
 def of_events() -> dict[str, Any]:
     """Return the schema of all events, without what ansible-rulebook adds to them."""
-    schemas = [kind.model_json_schema(mode="serialization") for kind in KINDS]
+    schemas = [kind.model_json_schema(mode="serialization") for kind in KINDS.values()]
     definitions: dict[str, Any] = {}
-    for kind, schema in zip(KINDS, schemas, strict=True):
+    for kind, schema in zip(KINDS.values(), schemas, strict=True):
         definitions.update(schema.pop("$defs", {}))
         # ansible-rulebook adds `meta`, with the source and the time at which it received the event.
         schema["properties"]["meta"] = {"type": "object", "description": "Added by ansible-rulebook."}
@@ -44,7 +44,7 @@ def of_events() -> dict[str, Any]:
     return {
         "$schema": DIALECT,
         "title": "Events of hosted.services.account",
-        "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in KINDS],
+        "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in KINDS.values()],
         "$defs": dict(sorted(definitions.items())),
     }
 

@@ -20,7 +20,7 @@ from ..shared.money import format_amount, from_cents
 from ..shared.names import fits
 from ..shared.restore_points import as_restore_points, newest_complete, parse_moment
 from ..shared.time_zones import utc_text
-from . import events as e
+from .events import KINDS, AccountEvent, ApplicationFacts, BackupFacts, DifferenceFacts, ServiceFacts
 from .observer import Observation, has_container, is_replaced
 from .state import (
     DEPLOY,
@@ -70,20 +70,12 @@ class Poll:
     account: str
     """The address of the platform."""
     after: State = field(init=False)
-    events: list[e.AccountEvent] = field(default_factory=list)
+    events: list[AccountEvent] = field(default_factory=list)
     failed: set[str] = field(default_factory=set)
     """The applications whose deploy was told to have failed in this poll."""
 
     def __post_init__(self) -> None:
-        """Copy what is changed in its place."""
-        services, apps = self.before.services, self.before.apps
-        self.after = self.before.model_copy(
-            update={
-                "services": services and {id: memory.model_copy() for id, memory in services.items()},
-                "apps": apps and {id: memory.model_copy() for id, memory in apps.items()},
-                "drift": dict(self.before.drift),
-            }
-        )
+        self.after = self.before.model_copy(deep=True)
 
     @property
     def at(self) -> str:
@@ -94,18 +86,16 @@ class Poll:
         """Whether trouble is told: always, unless it was there before the source and nobody asked for it."""
         return self.before.services is not None or self.rules.report_existing
 
-    def tell_of(
-        self, kind: type[e.AccountEvent], message: str, id: str, service: ServiceMemory, **facts: Any
-    ) -> None:
-        names = (name for name in e.ServiceFacts.model_fields if name != "id")
-        told = e.ServiceFacts(id=id, **{name: getattr(service, name) for name in names})
+    def tell_of(self, kind: str, message: str, id: str, service: ServiceMemory, **facts: Any) -> None:
+        names = (name for name in ServiceFacts.model_fields if name != "id")
+        told = ServiceFacts(id=id, **{name: getattr(service, name) for name in names})
         self.tell(kind, message, service=told, **facts)
 
-    def tell(self, kind: type[e.AccountEvent], message: str, **facts: Any) -> None:
+    def tell(self, kind: str, message: str, **facts: Any) -> None:
         """Add an event. Its id follows from its number alone, so that it is the same if it is told again."""
         number = self.after.sequence = self.after.sequence + 1
         facts |= {"account": self.account, "message": message, "sequence": number, "at": self.at}
-        self.events.append(kind(id=str(uuid.uuid5(uuid.UUID(self.before.salt), str(number))), **facts))
+        self.events.append(KINDS[kind](id=str(uuid.uuid5(uuid.UUID(self.before.salt), str(number))), **facts))
 
 
 # --- The activity journal -----------------------------------------------------------------------------
@@ -160,7 +150,7 @@ def compare_service(poll: Poll, id: str, summary: ServiceSummary, found: dict[st
         memory.product = summary.product.slug if summary.product else None
         memory.created_at, memory.there_before = summary.created_at, poll.before.services is None
         if not memory.there_before and not is_deleting:
-            poll.tell_of(e.ServiceOrdered, f"service {memory.name!r} was ordered", id, memory)
+            poll.tell_of("service_ordered", f"service {memory.name!r} was ordered", id, memory)
     note_entries(memory, poll.seen.entries.get(id) or ())
     if not is_deleting:
         note_health(poll, id, memory)
@@ -171,7 +161,7 @@ def compare_service(poll: Poll, id: str, summary: ServiceSummary, found: dict[st
 
 
 def tell_deleted(poll: Poll, id: str, memory: ServiceMemory) -> None:
-    poll.tell_of(e.ServiceDeleted, f"service {memory.name!r} was deleted", id, memory)
+    poll.tell_of("service_deleted", f"service {memory.name!r} was deleted", id, memory)
 
 
 def note_entries(memory: ServiceMemory, entries: Sequence[Event]) -> None:
@@ -214,17 +204,17 @@ def note_trouble(poll: Poll, id: str, memory: ServiceMemory) -> None:
         reason = poll.seen.reasons.get(id)
         because = f": {reason}" if reason else ""
         message = f"the creation of service {memory.name!r} failed{because}"
-        poll.tell_of(e.ServiceFailed, message, id, memory, reason=reason)
+        poll.tell_of("service_failed", message, id, memory, reason=reason)
     elif poll.trouble_is_news:
         message = f"service {memory.name!r} waits for the operator team of the platform"
-        poll.tell_of(e.ServiceAwaitingAdmin, message, id, memory)
+        poll.tell_of("service_awaiting_admin", message, id, memory)
     memory.trouble, memory.since = trouble, poll.at
 
 
 def note_back(poll: Poll, id: str, memory: ServiceMemory) -> None:
     if memory.trouble is not None:
         message = f"service {memory.name!r} is back"
-        poll.tell_of(e.ServiceBack, message, id, memory, after=memory.trouble, since=memory.since)
+        poll.tell_of("service_back", message, id, memory, after=memory.trouble, since=memory.since)
         memory.trouble = memory.since = None
 
 
@@ -255,7 +245,7 @@ def tell_stopped(poll: Poll, id: str, memory: ServiceMemory, entries: Sequence[E
     times = "" if stops == 1 else f", {stops} times within {minutes}"
     types = [entry.type or "" for entry in entries[-MAX_TYPES:]]
     message = f"service {memory.name!r} stopped by itself{times}"
-    poll.tell_of(e.ServiceStopped, message, id, memory, stops=stops, journal=types)
+    poll.tell_of("service_stopped", message, id, memory, stops=stops, journal=types)
 
 
 def compare_apps(poll: Poll) -> None:
@@ -308,29 +298,29 @@ def tell_deploy(poll: Poll, app: App, memory: AppMemory, verified: bool | None) 
     facts = {"application": facts_of(app), "image": memory.image, "previous_image": memory.previous}
     if verified is None:
         poll.failed.add(app.id)
-        poll.tell(e.DeployFailed, f"a deploy of application {app.slug!r} failed", **facts)
+        poll.tell("deploy_failed", f"a deploy of application {app.slug!r} failed", **facts)
     else:
         doubt = "" if verified else "; it was not seen running"
         message = f"application {app.slug!r} was deployed{doubt}"
-        poll.tell(e.DeployDone, message, verified=verified, **facts)
+        poll.tell("deploy_done", message, verified=verified, **facts)
     memory.deploying_since = memory.previous = None
 
 
-def facts_of(app: App) -> e.ApplicationFacts:
-    return e.ApplicationFacts(id=app.id, slug=app.slug, name=app.name)
+def facts_of(app: App) -> ApplicationFacts:
+    return ApplicationFacts(id=app.id, slug=app.slug, name=app.name)
 
 
 def note_verdict(poll: Poll, app: App, memory: AppMemory, blocked: bool) -> None:
     """Tell if the verdict on the image in service blocks, or is lifted. ``blocked``: whether it did."""
-    kind: type[e.AccountEvent] | None = None
+    kind: str | None = None
     facts = {"application": facts_of(app), "image": memory.image}
     if app.scan_status == ScanStatus.BLOCKED and not blocked:
-        blocked, kind = True, e.ReleaseBlocked
+        blocked, kind = True, "release_blocked"
         message = (
             f"the image of application {app.slug!r} in service is blocked; the next deploy needs another"
         )
     elif app.scan_status in LIFTING and blocked:
-        blocked, kind = False, e.VerdictLifted
+        blocked, kind = False, "verdict_lifted"
         facts["verdict"] = app.scan_status
         message = f"the verdict on the image of application {app.slug!r} is lifted"
     memory.blocked = blocked
@@ -348,9 +338,9 @@ def compare_backups(poll: Poll) -> None:
         failed = [backup for backup in backups if backup.status == BackupStatus.FAILED]
         for backup in failed if before is not None or not memory.there_before else ():
             if before is None or backup.id not in before.failed:
-                facts = e.BackupFacts(id=backup.id, name=backup.name, created_at=backup.created_at)
+                facts = BackupFacts(id=backup.id, name=backup.name, created_at=backup.created_at)
                 message = f"backup {backup.name!r} of service {memory.name!r} failed"
-                poll.tell_of(e.BackupFailed, message, id, memory, backup=facts)
+                poll.tell_of("backup_failed", message, id, memory, backup=facts)
         whole = newest_complete(as_restore_points(backups))
         newest = whole.created_at if whole else None
         stale = is_stale(poll, memory, newest)
@@ -382,9 +372,9 @@ def tell_age(poll: Poll, id: str, memory: ServiceMemory, newest: datetime | None
     if stale and (memory.backups is not None or not memory.there_before or poll.rules.report_existing):
         last = f"its newest completed backup is of {made}" if made else "it has no completed backup"
         message = f"the backups of service {memory.name!r} are older than {hours:g} hours: {last}"
-        poll.tell_of(e.BackupsStale, message, id, memory, newest=made, max_age_hours=hours)
+        poll.tell_of("backups_stale", message, id, memory, newest=made, max_age_hours=hours)
     elif made and not stale:
-        poll.tell_of(e.BackupsFresh, f"service {memory.name!r} has a new backup", id, memory, newest=made)
+        poll.tell_of("backups_fresh", f"service {memory.name!r} has a new backup", id, memory, newest=made)
 
 
 def compare_money(poll: Poll) -> None:
@@ -403,11 +393,11 @@ def compare_balance(poll: Poll, overview: BillingOverview, days: int) -> None:
     burns = overview.current_daily_burn_cents != 0 or (cents or 0) < 0
     reached = min((limit for limit in poll.rules.balance_days if days <= limit and burns), default=None)
     if reached is not None and (before is None or reached < before):
-        poll.tell(e.BalanceLow, f"the balance runs out in {days} days", threshold_days=reached, **facts)
+        poll.tell("balance_low", f"the balance runs out in {days} days", threshold_days=reached, **facts)
     elif before is not None and burns and days <= before + 1:
         reached = before  # an estimate that wavers by a day must not tell the same again and again
     elif before is not None and reached is None:
-        poll.tell(e.BalanceRecovered, f"the balance lasts for {days} days", **facts)
+        poll.tell("balance_recovered", f"the balance lasts for {days} days", **facts)
     poll.after.threshold = reached
 
 
@@ -418,7 +408,7 @@ def compare_spend(poll: Poll, measure: str, cents: int | Decimal | None, limit: 
         facts = {"amount": format_amount(from_cents(cents)), "limit": format_amount(limit)}
         verb = "is above" if measure in high else "is no longer above"
         message = f"the {measure} spend of {facts['amount']} {verb} the limit of {facts['limit']}"
-        poll.tell(e.SpendHigh if measure in high else e.SpendRecovered, message, measure=measure, **facts)
+        poll.tell("spend_high" if measure in high else "spend_recovered", message, measure=measure, **facts)
     poll.after.high = tuple(sorted(high if limit is not None else high - {measure}))
 
 
@@ -429,14 +419,14 @@ def compare_blueprints(poll: Poll) -> None:
             signature = json.dumps(sorted((each["kind"], each["path"]) for each in drift.differences))
         told, facts = f"project {drift.project!r}", {"blueprint": path, "project": drift.project}
         differences = [
-            e.DifferenceFacts(kind=each["kind"], path=each["path"], changed_by=each.get("changed_by"))
+            DifferenceFacts(kind=each["kind"], path=each["path"], changed_by=each.get("changed_by"))
             for each in drift.differences[:MAX_DIFFERENCES]
         ]
         if signature and signature != (before and before.signature):
             message = f"{told} differs from its blueprint in {counted(len(drift.differences), 'place')}"
-            poll.tell(e.BlueprintDrifted, message, differences=differences, **facts)
+            poll.tell("blueprint_drifted", message, differences=differences, **facts)
         elif not signature and before and before.signature:
-            poll.tell(e.BlueprintInSync, f"{told} agrees with its blueprint again", **facts)
+            poll.tell("blueprint_in_sync", f"{told} agrees with its blueprint again", **facts)
         poll.after.drift[path] = DriftMemory(looked=poll.at, signature=signature)
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from ..._api.libraries import BaseModel, ConfigDict, Field
 
@@ -68,179 +68,94 @@ class AccountEvent(Part):
     )
 
 
-class ServiceEvent(AccountEvent):
-    """An event about a service."""
-
-    service: ServiceFacts
-
-
-class ServiceFailed(ServiceEvent):
-    """The creation of a service failed."""
-
-    type: Literal["service_failed"] = "service_failed"
-    reason: str | None = Field(None, description="Why, in the words of the platform.")
-
-
-class ServiceAwaitingAdmin(ServiceEvent):
-    """A service waits for an intervention of the operator team."""
-
-    type: Literal["service_awaiting_admin"] = "service_awaiting_admin"
-
-
-class ServiceStopped(ServiceEvent):
-    """The container of a service in service stopped, and nobody had ordered that."""
-
-    type: Literal["service_stopped"] = "service_stopped"
-    stops: int = Field(description="How often it stopped by itself within stop_window, this time included.")
-    journal: list[str] = Field(description="The types of the activity journal's entries since the last look.")
-
-
-class ServiceBack(ServiceEvent):
-    """A service that was in trouble is in service again, and its container runs."""
-
-    type: Literal["service_back"] = "service_back"
-    after: str = Field(description="The type of the event that told of the trouble.")
-    since: str | None = Field(None, description="When the source saw the trouble first.")
-
-
-class ServiceOrdered(ServiceEvent):
-    """A service appeared: somebody ordered it, by hand or with a playbook."""
-
-    type: Literal["service_ordered"] = "service_ordered"
-
-
-class ServiceDeleted(ServiceEvent):
-    """A service is being deleted, or is gone."""
-
-    type: Literal["service_deleted"] = "service_deleted"
-
-
-class ApplicationEvent(AccountEvent):
-    """An event about an application."""
-
-    application: ApplicationFacts
-    image: str | None = Field(
-        None, description="The image in service; of a failed deploy, the one that does not run."
-    )
-
-
-class DeployEvent(ApplicationEvent):
-    """An event about a deploy."""
-
-    previous_image: str | None = Field(None, description="The image before; null for the first deploy.")
-
-
-class DeployDone(DeployEvent):
-    """An application runs another release, or the same one anew."""
-
-    type: Literal["deploy_done"] = "deploy_done"
-    verified: bool = Field(description="Whether its container was seen running.")
-
-
-class DeployFailed(DeployEvent):
-    """A release was put into service, and its container does not run."""
-
-    type: Literal["deploy_failed"] = "deploy_failed"
-
-
-class ReleaseBlocked(ApplicationEvent):
-    """The verdict on the image in service is blocking: it runs on, and cannot be deployed again."""
-
-    type: Literal["release_blocked"] = "release_blocked"
-
-
-class VerdictLifted(ApplicationEvent):
-    """The verdict on the image in service is no longer blocking."""
-
-    type: Literal["verdict_lifted"] = "verdict_lifted"
-    verdict: str = Field(description="The verdict now.")
-
-
-class BackupFailed(ServiceEvent):
-    """A backup failed."""
-
-    type: Literal["backup_failed"] = "backup_failed"
-    backup: BackupFacts
-
-
-class BackupsStale(ServiceEvent):
-    """The newest completed backup of a service is older than backup_max_age."""
-
-    type: Literal["backups_stale"] = "backups_stale"
-    newest: str | None = Field(None, description="When the newest was begun; null if there is none.")
-    max_age_hours: float = Field(description="The age that is allowed.")
-
-
-class BackupsFresh(ServiceEvent):
-    """A service whose backups were stale has a new one."""
-
-    type: Literal["backups_fresh"] = "backups_fresh"
-    newest: str | None = Field(None, description="When the newest was begun.")
-
-
-class BalanceEvent(AccountEvent):
-    """An event about how long the balance lasts."""
-
-    days_left: int = Field(description="For how many days the balance lasts, as the platform estimates it.")
-    balance: str | None = Field(None, description="The balance in currency units.")
-
-
-class BalanceLow(BalanceEvent):
-    """The balance runs out within a number of days that balance_days lists."""
-
-    type: Literal["balance_low"] = "balance_low"
-    threshold_days: int = Field(description="The entry of balance_days that was reached.")
-
-
-class BalanceRecovered(BalanceEvent):
-    """The balance lasts longer than each number of days that balance_days lists."""
-
-    type: Literal["balance_recovered"] = "balance_recovered"
-
-
-class SpendEvent(AccountEvent):
-    """An event about a limit on the spend."""
-
-    measure: str = Field(description="daily for max_daily_spend, monthly for max_monthly_spend.")
-    amount: str = Field(description="The spend in currency units.")
-    limit: str = Field(description="The limit in currency units.")
-
-
-class SpendHigh(SpendEvent):
-    """The account spends more than a limit."""
-
-    type: Literal["spend_high"] = "spend_high"
-
-
-class SpendRecovered(SpendEvent):
-    """The account spends no more than a limit again."""
-
-    type: Literal["spend_recovered"] = "spend_recovered"
-
-
-class BlueprintEvent(AccountEvent):
-    """An event about a project and its blueprint."""
-
-    blueprint: str = Field(description="The path of the blueprint.")
-    project: str = Field(description="The name of the project.")
-
-
-class BlueprintDrifted(BlueprintEvent):
-    """A project differs from its blueprint, or differs otherwise than before."""
-
-    type: Literal["blueprint_drifted"] = "blueprint_drifted"
-    differences: list[DifferenceFacts]
-
-
-class BlueprintInSync(BlueprintEvent):
-    """A project agrees with its blueprint again."""
-
-    type: Literal["blueprint_in_sync"] = "blueprint_in_sync"
-
-
-KINDS = tuple(
-    kind
-    for kind in list(globals().values())
-    if isinstance(kind, type) and issubclass(kind, AccountEvent) and not kind.__subclasses__()
-)
-"""All of them, in this order."""
+def described(hint: Any, text: str) -> tuple[Any, Any]:
+    return hint, Field(description=text)
+
+
+def or_null(text: str) -> tuple[Any, Any]:
+    return str | None, Field(None, description=text)
+
+
+FIELDS: dict[str, tuple[Any, Any]] = {
+    "service": (ServiceFacts, ...),
+    "reason": or_null("Why, in the words of the platform."),
+    "stops": described(int, "How often it stopped by itself within stop_window, this time included."),
+    "journal": described(list[str], "The types of the activity journal's entries since the last look."),
+    "after": described(str, "The type of the event that told of the trouble."),
+    "since": or_null("When the source saw the trouble first."),
+    "application": (ApplicationFacts, ...),
+    "image": or_null("The image in service; of a failed deploy, the one that does not run."),
+    "previous_image": or_null("The image before; null for the first deploy."),
+    "verified": described(bool, "Whether its container was seen running."),
+    "verdict": described(str, "The verdict now."),
+    "backup": (BackupFacts, ...),
+    "newest": or_null("When the newest was begun; null if there is none."),
+    "max_age_hours": described(float, "The age that is allowed."),
+    "days_left": described(int, "For how many days the balance lasts, as the platform estimates it."),
+    "balance": or_null("The balance in currency units."),
+    "threshold_days": described(int, "The entry of balance_days that was reached."),
+    "measure": described(str, "daily for max_daily_spend, monthly for max_monthly_spend."),
+    "amount": described(str, "The spend in currency units."),
+    "limit": described(str, "The limit in currency units."),
+    "blueprint": described(str, "The path of the blueprint."),
+    "project": described(str, "The name of the project."),
+    "differences": (list[DifferenceFacts], ...),
+}
+"""What some events have besides: the type, and what pydantic is told of it."""
+
+
+FIELDS_OF = {
+    "service_failed": "service reason",
+    "service_awaiting_admin": "service",
+    "service_stopped": "service stops journal",
+    "service_back": "service after since",
+    "service_ordered": "service",
+    "service_deleted": "service",
+    "deploy_done": "application image previous_image verified",
+    "deploy_failed": "application image previous_image",
+    "release_blocked": "application image",
+    "verdict_lifted": "application image verdict",
+    "backup_failed": "service backup",
+    "backups_stale": "service newest max_age_hours",
+    "backups_fresh": "service newest",
+    "balance_low": "days_left balance threshold_days",
+    "balance_recovered": "days_left balance",
+    "spend_high": "measure amount limit",
+    "spend_recovered": "measure amount limit",
+    "blueprint_drifted": "blueprint project differences",
+    "blueprint_in_sync": "blueprint project",
+}
+ABOUT = {
+    "service_failed": "The creation of a service failed.",
+    "service_awaiting_admin": "A service waits for an intervention of the operator team.",
+    "service_stopped": "The container of a service in service stopped, and nobody had ordered that.",
+    "service_back": "A service that was in trouble is in service again, and its container runs.",
+    "service_ordered": "A service appeared: somebody ordered it, by hand or with a playbook.",
+    "service_deleted": "A service is being deleted, or is gone.",
+    "deploy_done": "An application runs another release, or the same one anew.",
+    "deploy_failed": "A release was put into service, and its container does not run.",
+    "release_blocked": "The verdict on the image in service blocks: it runs on, and cannot be deployed anew.",
+    "verdict_lifted": "The verdict on the image in service is no longer blocking.",
+    "backup_failed": "A backup failed.",
+    "backups_stale": "The newest completed backup of a service is older than backup_max_age.",
+    "backups_fresh": "A service whose backups were stale has a new one.",
+    "balance_low": "The balance runs out within a number of days that balance_days lists.",
+    "balance_recovered": "The balance lasts longer than each number of days that balance_days lists.",
+    "spend_high": "The account spends more than a limit.",
+    "spend_recovered": "The account spends no more than a limit again.",
+    "blueprint_drifted": "A project differs from its blueprint, or differs otherwise than before.",
+    "blueprint_in_sync": "A project agrees with its blueprint again.",
+}
+
+
+def kind(name: str) -> type[AccountEvent]:
+    """Return the model of the events of a type."""
+    own = {field: FIELDS[field] for field in FIELDS_OF[name].split()}
+    hints = {"type": Literal[name], **{field: hint for field, (hint, _told) in own.items()}}
+    values = {"type": name, **{field: told for field, (_hint, told) in own.items()}}
+    body = {"__module__": __name__, "__doc__": ABOUT[name], "__annotations__": hints, **values}
+    return type(name.title().replace("_", ""), (AccountEvent,), body)
+
+
+KINDS = {name: kind(name) for name in FIELDS_OF}
+"""All of them by their types, in this order."""
