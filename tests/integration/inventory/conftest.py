@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,19 +85,19 @@ class Inventory:
         groups = {name: group["hosts"] for name, group in content.items() if group.get("hosts")}
         return Listed(run.rc, run.stdout, run.stderr, hosts, groups)
 
-    def refusals(self, cases: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    def refusals(self, cases: Sequence[Mapping[str, Any]]) -> Sequence[str]:
         """Write a file for each of some cases, of which one run reads none; return why, without a secret."""
-        paths = {name: self.path.with_name(f"{turn}.hosted.yml") for turn, name in enumerate(cases)}
-        for name, path in paths.items():
-            given = {"plugin": "hosted.services.inventory", "base_url": self.base_url, **cases[name]}
+        paths = [self.path.with_name(f"{turn}.hosted.yml") for turn in range(len(cases))]
+        for path, options in zip(paths, cases, strict=True):
+            given = {"plugin": "hosted.services.inventory", "base_url": self.base_url, **options}
             path.write_text(json.dumps(given))
-        sources = [part for path in paths.values() for part in ("-i", path)]
+        sources = [part for path in paths for part in ("-i", path)]
         run = self.ansible.program(programs().inventory, *sources, "--list", "-vvvv")
         assert '"hostvars": {}' in run.stdout and "Traceback" not in run.stdout + run.stderr
         assert self.ansible.environment["HOSTED_SERVICES_TOKEN"] not in run.stdout + run.stderr
         told = re.split(r"Unable to parse (\S+) as an inventory source", run.stderr)
         found = dict(zip(told[1::2], told[::2], strict=False))
-        return {name: found[str(path)] for name, path in paths.items()}
+        return [found[str(path)] for path in paths]
 
     def refused(self, env: Mapping[str, str | None] | None = None, **options: Any) -> str:
         """Write the file and return why it is refused, in one clear way and without a secret."""
