@@ -179,10 +179,7 @@ def test_what_else_a_busy_service_refuses(sandbox: Sandbox, order: Order, value:
             assert sandbox.api(method, base + path, body).status_code == 200, path
 
 
-@pytest.mark.parametrize(
-    ("value", "end"),
-    [("it goes on", "COMPLETED"), ("it fails", "FAILED")],
-)
+@pytest.mark.parametrize(("value", "end"), [("it goes on", "COMPLETED"), ("it fails", "FAILED")])
 def test_a_suspension_while_a_backup_is_in_progress(
     sandbox: Sandbox, order: Order, value: str, end: str
 ) -> None:
