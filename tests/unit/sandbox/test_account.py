@@ -16,36 +16,25 @@ Order = Callable[..., str]
 BODY = {"productSlug": "minecraft", "hostId": "node-paris-1", "presetId": "preset-small"}
 
 
-@pytest.mark.rule("order-quote", "conventions")
-def test_a_quote_commits_nothing(sandbox: Sandbox) -> None:
-    quote = sandbox.api("POST", "/api/order/quote", BODY).json()
-    assert quote["monthlyMillicents"] == 2 * 2400 + 4 * 1060 + 20 * 85
-    assert quote["monthlyCents"] == sum(line["monthlyCents"] for line in quote["lines"])
-    assert quote["coversFirstDay"] is True
-    assert sandbox.api("GET", "/api/resources").json() == {"items": []}
-    assert sandbox.ledger()["orders"] == []
-
-
-@pytest.mark.rule("order-cover")
+@pytest.mark.rule("order-cover", "order-quote", "conventions")
 def test_an_order_needs_the_first_day(sandbox: Sandbox) -> None:
+    """And a quote commits nothing."""
     quote = sandbox.api("POST", "/api/order/quote", BODY).json()
+    assert (quote["monthlyMillicents"], quote["coversFirstDay"]) == (2 * 2400 + 4 * 1060 + 20 * 85, True)
+    assert quote["monthlyCents"] == sum(line["monthlyCents"] for line in quote["lines"])
     sandbox.operator("accounts/main", balance_cents=quote["minBalanceCents"] - 1)
     assert sandbox.api("POST", "/api/order/quote", BODY).json()["coversFirstDay"] is False
     assert sandbox.api("POST", "/api/order", {**BODY, "name": "mc"}).status_code == 400
-    assert sandbox.ledger()["orders"] == []
+    assert (sandbox.ledger()["orders"], sandbox.api("GET", "/api/resources").json()) == ([], {"items": []})
     sandbox.operator("accounts/main", balance_cents=quote["minBalanceCents"])
     assert sandbox.api("POST", "/api/order", {**BODY, "name": "mc"}).status_code == 201
 
 
 @pytest.mark.rule("limit-order-name")
-@pytest.mark.parametrize(("name", "status"), [("n" * 80, 201), ("n" * 81, 400), ("", 400)])
-def test_names_of_services(sandbox: Sandbox, name: str, status: int) -> None:
-    assert sandbox.api("POST", "/api/order", {**BODY, "name": name}).status_code == status
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_what_cannot_be_ordered(sandbox: Sandbox, order: Order) -> None:
+    for change in (
+        {"name": "n" * 81},
+        {"name": ""},
         {"productSlug": "nothing"},
         {"hostId": "nowhere"},
         {"hostId": "node-metal-1"},
@@ -55,11 +44,10 @@ def test_names_of_services(sandbox: Sandbox, name: str, status: int) -> None:
         {"runtimeId": "runtime-none"},
         {"options": [{"optionId": "option-slots", "choiceId": "none"}]},
         {"variables": {"A": "${nobody.URL}"}},
-    ],
-)
-def test_what_cannot_be_ordered(sandbox: Sandbox, change: dict[str, Any]) -> None:
-    assert sandbox.api("POST", "/api/order", {**BODY, "name": "mc", **change}).status_code == 400
+    ):
+        assert sandbox.api("POST", "/api/order", {**BODY, "name": "mc", **change}).status_code == 400, change
     assert sandbox.ledger()["orders"] == []
+    assert order(name="n" * 80)
 
 
 @pytest.mark.rule("secrets-once")
@@ -73,72 +61,41 @@ def test_secrets_are_given_once(sandbox: Sandbox) -> None:
     assert connection["password"] not in sandbox.api("GET", f"/api/resources/{key}").text
 
 
-def test_options_and_runtime_count(sandbox: Sandbox, order: Order) -> None:
-    key = order(runtimeId="runtime-vanilla", options=[{"optionId": "option-slots", "choiceId": "slots-100"}])
-    service = sandbox.api("GET", f"/api/resources/{key}").json()
-    assert service["runtime"] == {"id": "runtime-vanilla", "slug": "vanilla", "name": "Vanilla"}
-    scale = sandbox.api("GET", f"/api/resources/{key}/settings").json()["scale"]
-    assert scale["optionsMillicents"] == 1500
-    assert scale["monthlyMillicents"] == service["pricing"]["monthlyMillicents"] == 12_240
-
-
-def test_two_services_of_one_name_have_two_aliases(sandbox: Sandbox, order: Order) -> None:
-    keys = [order(), order()]
-    settings = [sandbox.api("GET", f"/api/resources/{key}/settings").json() for key in keys]
-    assert [found["network"]["alias"] for found in settings] == ["mc", "mc-2"]
-
-
 def _create(sandbox: Sandbox, name: str) -> str:
     return str(sandbox.api("POST", "/api/projects", {"name": name}).json()["id"])
 
 
 @pytest.mark.rule("projects-name")
-@pytest.mark.parametrize(("name", "status"), [("x" * 60, 201), ("x" * 61, 400), ("", 400), ("default", 400)])
-def test_names(sandbox: Sandbox, name: str, status: int) -> None:
-    assert sandbox.api("POST", "/api/projects", {"name": name}).status_code == status
-
-
-@pytest.mark.rule("projects-name")
 def test_a_name_is_unique_when_renaming_too(sandbox: Sandbox) -> None:
+    """Within its account."""
     key = _create(sandbox, "one")
-    _create(sandbox, "two")
-    assert sandbox.api("PATCH", f"/api/projects/{key}", {"name": "two"}).status_code == 400
-    assert sandbox.api("PATCH", f"/api/projects/{key}", {"name": "one"}).status_code == 200
-    assert sandbox.api("PATCH", f"/api/projects/{key}", {"name": "three"}).status_code == 200
+    _create(sandbox, "x" * 60)
+    for name in ("x" * 61, "", "default", "one"):
+        assert sandbox.api("POST", "/api/projects", {"name": name}).status_code == 400, name
+    renamed = [sandbox.api("PATCH", f"/api/projects/{key}", {"name": n}) for n in ("x" * 60, "one", "three")]
+    assert [answer.status_code for answer in renamed] == [400, 200, 200]
     assert sandbox.api("GET", f"/api/projects/{key}").json()["name"] == "three"
-
-
-@pytest.mark.rule("projects-name")
-def test_accounts_do_not_share_names(sandbox: Sandbox) -> None:
-    _create(sandbox, "one")
     other = {"Authorization": "Bearer sandbox-other-token"}
-    assert sandbox.api("POST", "/api/projects", {"name": "one"}, headers=other).status_code == 201
+    assert sandbox.api("POST", "/api/projects", {"name": "three"}, headers=other).status_code == 201
 
 
 @pytest.mark.rule("projects-delete", "projects-default")
-def test_services_of_a_deleted_project_join_the_default_one(sandbox: Sandbox, order: Order) -> None:
-    project = _create(sandbox, "web")
-    key = order(projectId=project)
-    assert sandbox.api("GET", f"/api/projects/{project}").json()["resources"][0]["id"] == key
-    assert sandbox.api("DELETE", f"/api/projects/{project}").status_code == 200
-    (default,) = sandbox.api("GET", "/api/projects").json()
-    assert default["resourceCount"] == 1
-    assert sandbox.api("GET", f"/api/resources/{key}").json()["projectId"] == default["id"]
-    assert sandbox.api("DELETE", f"/api/projects/{default['id']}").status_code == 400
-    assert sandbox.api("GET", f"/api/projects/{project}").status_code == 404
-
-
-@pytest.mark.rule("projects-delete")
 def test_an_alias_of_a_deleted_project_may_be_taken(sandbox: Sandbox, order: Order) -> None:
+    """Its services join the default one, which stays."""
     project = _create(sandbox, "games")
     first, second = order(name="mc"), order(name="mc", projectId=project)
     other = order(name="other", projectId=project)
+    inside = sandbox.api("GET", f"/api/projects/{project}").json()["resources"]
+    assert {service["id"] for service in inside} == {second, other}
     assert sandbox.api("DELETE", f"/api/projects/{project}").status_code == 200
-    default = sandbox.api("GET", "/api/projects").json()[0]["id"]
+    assert sandbox.api("GET", f"/api/projects/{project}").status_code == 404
+    (default,) = sandbox.api("GET", "/api/projects").json()
+    assert default["resourceCount"] == 3
     for key, named in ((first, "mc"), (second, "mc"), (other, "other")):
-        assert sandbox.api("GET", f"/api/resources/{key}").json()["projectId"] == default
+        assert sandbox.api("GET", f"/api/resources/{key}").json()["projectId"] == default["id"]
         network = sandbox.api("GET", f"/api/resources/{key}/settings").json()["network"]
         assert network["alias"] == named
+    assert sandbox.api("DELETE", f"/api/projects/{default['id']}").status_code == 400
 
 
 @pytest.mark.rule("spend-parts", "billing-read-only")
@@ -172,65 +129,38 @@ def test_the_graph_follows_references(sandbox: Sandbox, order: Order) -> None:
     assert shop["position"] == {"x": 0, "y": 0}
 
 
-DAY = 86_400
-
-
-@pytest.mark.rule("logs")
-@pytest.mark.parametrize(
-    ("query", "status"),
-    [
-        ("", 200),
-        ("?lines=1", 200),
-        ("?lines=100", 200),
-        ("?lines=0", 400),
-        ("?lines=101", 400),
-        ("?lines=x", 400),
-    ],
-)
-def test_lines_have_bounds(sandbox: Sandbox, order: Order, query: str, status: int) -> None:
-    assert sandbox.api("GET", f"/api/resources/{order()}/logs{query}").status_code == status
-
-
 @pytest.mark.rule("logs")
 def test_a_dead_service_can_be_read(sandbox: Sandbox, order: Order) -> None:
-    key = order(variables={"SANDBOX_CRASH_AFTER": "1"})
+    """As many lines as are asked for, within bounds."""
+    path = f"/api/resources/{order(variables={'SANDBOX_CRASH_AFTER': '1'})}/logs"
+    for lines, status in (("1", 200), ("100", 200), ("0", 400), ("101", 400), ("x", 400)):
+        assert sandbox.api("GET", f"{path}?lines={lines}").status_code == status, lines
     sandbox.clock(advance=5)
     sandbox.operator("nodes/node-paris-1", reachable=False)
-    lines = sandbox.api("GET", f"/api/resources/{key}/logs").json()["lines"]
-    assert "exited" in lines[-1]
+    assert "exited" in sandbox.api("GET", path).json()["lines"][-1]
 
 
-@pytest.mark.rule("events-pages")
+@pytest.mark.rule("events-pages", "events-operator")
 def test_events_come_in_pages(sandbox: Sandbox, order: Order) -> None:
     key = order()
     for __ in range(20):
         sandbox.api("POST", f"/api/resources/{key}/power", {"signal": "start"})
-    seen: list[str] = []
-    cursor: str | None = None
-    while True:
-        query = f"?cursor={cursor}" if cursor else ""
-        page = sandbox.api("GET", f"/api/resources/{key}/events{query}").json()
-        seen += [event["type"] for event in page["items"]]
-        cursor = page["nextCursor"]
-        if cursor is None:
-            break
-    assert seen[::-1] == ["CREATED", "PROVISIONED", *["POWER_START"] * 20]
-    assert sandbox.api("GET", f"/api/resources/{key}/events?cursor=never").status_code == 400
-
-
-@pytest.mark.rule("events-operator")
-def test_the_operator_appears_in_the_journal(sandbox: Sandbox, order: Order) -> None:
-    key = order()
     sandbox.operator(f"services/{key}/events", type="NODE_MOVED")
-    newest = sandbox.api("GET", f"/api/resources/{key}/events").json()["items"][0]
-    assert newest["type"] == "NODE_MOVED"
+    found = _all_pages(sandbox, f"/api/resources/{key}/events")
+    assert [event["type"] for event in found] == [
+        "NODE_MOVED",
+        *["POWER_START"] * 20,
+        "PROVISIONED",
+        "CREATED",
+    ]
+    assert sandbox.api("GET", f"/api/resources/{key}/events?cursor=never").status_code == 400
 
 
 @pytest.mark.rule("usage-complete", "limit-range")
 def test_usage_is_complete(sandbox: Sandbox, order: Order) -> None:
     sandbox.clock(freeze=True)
     key = order()
-    sandbox.clock(advance=3 * DAY)
+    sandbox.clock(advance=3 * 86_400)
     usage = sandbox.api("GET", f"/api/resources/{key}/usage").json()
     assert (usage["range"], len(usage["days"])) == (30, 30)
     assert usage["totalCents"] == sum(day["totalCents"] for day in usage["days"]) > 0
@@ -258,7 +188,7 @@ def test_everything_adds_up(sandbox: Sandbox, order: Order) -> None:
     sandbox.clock(freeze=True)
     start = sandbox.clock()["now"]
     keys = [order(), order("linux", "box")]
-    sandbox.clock(advance=40 * DAY + 12_345)
+    sandbox.clock(advance=40 * 86_400 + 12_345)
     bounds = dict.fromkeys(("hourStart", "dayStart", "weekStart", "monthStart"), start)
     billed = [
         sandbox.api("GET", f"/api/resources/{key}/billed-totals", params=bounds).json()["monthCents"]
@@ -293,10 +223,26 @@ def test_transactions_are_listed_newest_first(sandbox: Sandbox) -> None:
     sandbox.profile("plain", **{"list.shape": "array"})
     assert sandbox.api("GET", "/api/wallet/transactions").json() == whole
     sandbox.profile("plain", **{"list.shape": "cursor"})
-    found: list[object] = []
+    assert _all_pages(sandbox, "/api/wallet/transactions") == whole
+    assert len(sandbox.journal("wallet.transactions")) == 2 + 6
+
+
+def test_what_was_ordered_counts(sandbox: Sandbox, order: Order) -> None:
+    """Its options and its runtime; and two services of one name have two aliases."""
+    key = order(runtimeId="runtime-vanilla", options=[{"optionId": "option-slots", "choiceId": "slots-100"}])
+    service = sandbox.api("GET", f"/api/resources/{key}").json()
+    assert service["runtime"] == {"id": "runtime-vanilla", "slug": "vanilla", "name": "Vanilla"}
+    first, second = (sandbox.api("GET", f"/api/resources/{id}/settings").json() for id in (key, order()))
+    assert first["scale"]["optionsMillicents"] == 1500
+    assert first["scale"]["monthlyMillicents"] == service["pricing"]["monthlyMillicents"] == 12_240
+    assert [found["network"]["alias"] for found in (first, second)] == ["mc", "mc-2"]
+
+
+def _all_pages(sandbox: Sandbox, path: str) -> list[Any]:
+    found: list[Any] = []
     cursor: str | None = ""
     while cursor is not None:
-        page = sandbox.api("GET", "/api/wallet/transactions", params={"cursor": cursor}).json()
+        page = sandbox.api("GET", path, params={"cursor": cursor} if cursor else {}).json()
         found += page["items"]
         cursor = page["nextCursor"]
-    assert found == whole and len(sandbox.journal("wallet.transactions")) == 2 + 6
+    return found

@@ -38,8 +38,7 @@ def test_a_backup_is_made_and_restored(sandbox: Sandbox, order: Order) -> None:
     key = order()
     sandbox.delays(backup=5, restore=5)
     _write(sandbox, key, "one")
-    backup = _create(sandbox, key)
-    path = f"/api/resources/{key}/backups/{backup}"
+    path = f"/api/resources/{key}/backups/{_create(sandbox, key)}"
     assert [(b["status"], b["completedAt"]) for b in _backups(sandbox, key)] == [("PENDING", None)]
     assert sandbox.api("POST", f"{path}/restore").status_code == 400
     assert sandbox.api("DELETE", path).status_code == 400
@@ -48,42 +47,28 @@ def test_a_backup_is_made_and_restored(sandbox: Sandbox, order: Order) -> None:
     assert (made["status"], made["sizeBytes"]) == ("COMPLETED", 3)
     _write(sandbox, key, "two")
     assert sandbox.api("POST", f"{path}/restore").status_code == 200
-    assert _backups(sandbox, key)[0]["status"] == "RESTORING"
-    assert _read(sandbox, key) == "two"
+    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("RESTORING", "two")
     sandbox.clock(advance=6)
+    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("COMPLETED", "one")
+    _write(sandbox, key, "two")
+    sandbox.profile("plain", delay="a second late")  # a restore shows late
+    sandbox.delays(restore_begins=3)
+    restored = _events(sandbox, key).count("BACKUP_RESTORED")
+    assert sandbox.api("POST", f"{path}/restore").status_code == 200
     assert _backups(sandbox, key)[0]["status"] == "COMPLETED"
-    assert _read(sandbox, key) == "one"
+    assert _events(sandbox, key).count("BACKUP_RESTORED") == restored
+    sandbox.clock(advance=3)
+    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("RESTORING", "two")
+    assert _events(sandbox, key).count("BACKUP_RESTORED") == restored + 1
+    sandbox.clock(advance=5)
+    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("COMPLETED", "one")
+    sandbox.profile("plain", delay="at once")
     assert sandbox.api("DELETE", path).status_code == 200
     assert _backups(sandbox, key) == []
 
 
-def _restorable(sandbox: Sandbox, order: Order, **fill: str) -> tuple[str, str]:
-    """A service with a backup of other files than it has now, on a clock that stands still."""
-    sandbox.clock(freeze=True)
-    key = order()
-    _write(sandbox, key, "one")
-    backup = _create(sandbox, key)
-    _write(sandbox, key, "two")
-    sandbox.profile("plain", **fill)
-    sandbox.delays(restore=5, restore_begins=3)
-    assert sandbox.api("POST", f"/api/resources/{key}/backups/{backup}/restore").status_code == 200
-    return key, backup
-
-
 def _events(sandbox: Sandbox, key: str) -> list[str]:
     return [event["type"] for event in sandbox.api("GET", f"/api/resources/{key}/events").json()["items"]]
-
-
-@pytest.mark.rule("backup-states")
-def test_a_restore_shows_late(sandbox: Sandbox, order: Order) -> None:
-    key, __ = _restorable(sandbox, order, **{"delay": "a second late"})
-    assert _backups(sandbox, key)[0]["status"] == "COMPLETED"
-    assert "BACKUP_RESTORED" not in _events(sandbox, key)
-    sandbox.clock(advance=3)
-    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("RESTORING", "two")
-    assert "BACKUP_RESTORED" in _events(sandbox, key)
-    sandbox.clock(advance=5)
-    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("COMPLETED", "one")
 
 
 @pytest.mark.rule("snapshots")
@@ -100,26 +85,6 @@ def test_a_rollback_goes_on_after_its_answer(sandbox: Sandbox, order: Order) -> 
     assert _read(sandbox, key) == "two" and "SNAPSHOT_ROLLED_BACK" in _events(sandbox, key)
     sandbox.clock(advance=5)
     assert _read(sandbox, key) == "one"
-
-
-@pytest.mark.rule("delete")
-def test_backups_go_with_their_service(sandbox: Sandbox, order: Order) -> None:
-    key, other = order(), order(name="other")
-    backup = _create(sandbox, key)
-    assert sandbox.api("POST", f"/api/resources/{other}/backups/{backup}/restore").status_code == 404
-    sandbox.api("DELETE", f"/api/resources/{key}")
-    assert sandbox.api("GET", f"/api/resources/{key}/backups").status_code == 404
-    assert sandbox.control("GET", "/state")["records"]["backup"] == []
-
-
-def test_a_database_is_in_its_backup(sandbox: Sandbox, order: Order) -> None:
-    key = order("postgresql", "db")
-    query = f"/api/resources/{key}/database/query"
-    sandbox.api("POST", query, {"sql": "CREATE TABLE t (a)"})
-    backup = _create(sandbox, key)
-    sandbox.api("POST", query, {"sql": "DROP TABLE t"})
-    sandbox.api("POST", f"/api/resources/{key}/backups/{backup}/restore")
-    assert sandbox.api("POST", query, {"sql": "SELECT * FROM t"}).status_code == 200
 
 
 @pytest.mark.rule("snapshots")
@@ -140,67 +105,48 @@ def test_snapshots(sandbox: Sandbox, order: Order) -> None:
     assert sandbox.api("POST", f"{base}/first/rollback").status_code == 404
 
 
-@pytest.mark.rule("capability-400")
-def test_both_need_their_capability(sandbox: Sandbox, order: Order) -> None:
-    game, bucket = order(), order("bucket", "objects")
-    assert sandbox.api("GET", f"/api/resources/{game}/snapshots").status_code == 400
-    assert sandbox.api("POST", f"/api/resources/{game}/snapshots", {"name": "s"}).status_code == 400
-    assert sandbox.api("GET", f"/api/resources/{bucket}/backups").status_code == 400
-
-
-def _post(sandbox: Sandbox, path: str, name: str | None = None) -> Any:
-    return sandbox.api("POST", path, None if name is None else {"name": name})
-
-
 @pytest.mark.parametrize(("value", "status"), [("not refused", 200), ("409", 409), ("423", 423)])
 def test_what_else_a_busy_service_refuses(sandbox: Sandbox, order: Order, value: str, status: int) -> None:
     sandbox.profile("plain", **{"refusal.service_busy": value})
     sandbox.clock(freeze=True)
     sandbox.delays(backup=5)
-    project = _post(sandbox, "/api/projects", "web").json()["id"]
-    base = f"/api/resources/{order()}"
-    old = _post(sandbox, f"{base}/backups", "a").json()["id"]
+    project = sandbox.api("POST", "/api/projects", {"name": "web"}).json()["id"]
+    key = order()
+    old = _create(sandbox, key)
     sandbox.clock(advance=5)
-    _post(sandbox, f"{base}/backups", "b")
-    size = {"cpuCores": 2, "ramGb": 8, "storageGb": 20}
-    calls = {
-        "/power": ("POST", {"signal": "stop"}),
-        "/network": ("PUT", {"isPublic": False}),
-        "/scale": ("PUT", size),
-        "/deploy": ("PUT", {"command": "x"}),
-        "/project": ("PUT", {"projectId": project}),
-        f"/backups/{old}": ("DELETE", None),
-    }
-    for path, (method, body) in calls.items():
-        assert sandbox.api(method, base + path, body).status_code == status, path
-    sandbox.clock(advance=5)
-    if status != 200:
-        for path, (method, body) in calls.items():
-            assert sandbox.api(method, base + path, body).status_code == 200, path
+    _create(sandbox, key)
+    calls: list[tuple[str, str, dict[str, Any] | None]] = [
+        ("POST", "/power", {"signal": "stop"}),
+        ("PUT", "/network", {"isPublic": False}),
+        ("PUT", "/scale", {"cpuCores": 2, "ramGb": 8, "storageGb": 20}),
+        ("PUT", "/deploy", {"command": "x"}),
+        ("PUT", "/project", {"projectId": project}),
+        ("DELETE", f"/backups/{old}", None),
+    ]
+    for expected in (status, 200)[: 1 if status == 200 else 2]:
+        for method, path, body in calls:
+            answer = sandbox.api(method, f"/api/resources/{key}{path}", body)
+            assert answer.status_code == expected, path
+        sandbox.clock(advance=5)
 
 
-@pytest.mark.parametrize(
-    ("value", "end"),
-    [("it goes on", "COMPLETED"), ("it fails", "FAILED")],
-)
+@pytest.mark.parametrize(("value", "end"), [("it goes on", "COMPLETED"), ("it fails", "FAILED")])
 def test_a_suspension_while_a_backup_is_in_progress(
     sandbox: Sandbox, order: Order, value: str, end: str
 ) -> None:
     sandbox.profile("plain", **{"copy.suspended": value})
     sandbox.clock(freeze=True)
     sandbox.delays(backup=5, restore=5)
-    for name in ("first", "second"):
+    for name in ("made", "restored"):
         key = order(name=name)
-        _post(sandbox, f"/api/resources/{key}/backups", "a")
-        if name == "second":
+        backup = _create(sandbox, key)
+        if name == "restored":
             sandbox.clock(advance=5)
-            [backup] = sandbox.api("GET", f"/api/resources/{key}/backups").json()
-            _post(sandbox, f"/api/resources/{key}/backups/{backup['id']}/restore")
-        assert _post(sandbox, f"/api/resources/{key}/suspend").status_code == 200
+            sandbox.api("POST", f"/api/resources/{key}/backups/{backup}/restore")
+        assert sandbox.api("POST", f"/api/resources/{key}/suspend").status_code == 200
         sandbox.clock(advance=60)
         state = sandbox.control("GET", "/state")["records"]["backup"]
-        [found] = [each["status"] for each in state if each["service_id"] == key]
-        assert found == end
+        assert [each["status"] for each in state if each["service_id"] == key] == [end]
 
 
 @pytest.mark.parametrize(
@@ -213,9 +159,29 @@ def test_a_backup_too_soon(
     sandbox.profile("plain", **{"refusal.backup_pause": value})
     sandbox.clock(freeze=True)
     sandbox.delays(backup_pause=3)
-    base = f"/api/resources/{order()}/backups"
-    _post(sandbox, base, "a")
-    answer = _post(sandbox, base, "b")
+    key = order()
+    _create(sandbox, key)
+    path = f"/api/resources/{key}/backups"
+    answer = sandbox.api("POST", path, {"name": "b"})
     assert (answer.status_code, answer.headers.get("Retry-After")) == (status, after)
     sandbox.clock(advance=3)
-    assert _post(sandbox, base, "c").status_code == 201
+    assert sandbox.api("POST", path, {"name": "c"}).status_code == 201
+
+
+@pytest.mark.rule("delete", "capability-400")
+def test_backups_belong_to_their_service(sandbox: Sandbox, order: Order) -> None:
+    """Its database is in them, they go with it, and both kinds of copy need their capability."""
+    key, other, bucket = order("postgresql", "db"), order(), order("bucket", "objects")
+    query = f"/api/resources/{key}/database/query"
+    sandbox.api("POST", query, {"sql": "CREATE TABLE t (a)"})
+    backup = _create(sandbox, key)
+    sandbox.api("POST", query, {"sql": "DROP TABLE t"})
+    sandbox.api("POST", f"/api/resources/{key}/backups/{backup}/restore")
+    assert sandbox.api("POST", query, {"sql": "SELECT * FROM t"}).status_code == 200
+    assert sandbox.api("POST", f"/api/resources/{other}/backups/{backup}/restore").status_code == 404
+    sandbox.api("DELETE", f"/api/resources/{key}")
+    assert sandbox.api("GET", f"/api/resources/{key}/backups").status_code == 404
+    assert sandbox.control("GET", "/state")["records"]["backup"] == []
+    assert sandbox.api("GET", f"/api/resources/{other}/snapshots").status_code == 400
+    assert sandbox.api("POST", f"/api/resources/{other}/snapshots", {"name": "s"}).status_code == 400
+    assert sandbox.api("GET", f"/api/resources/{bucket}/backups").status_code == 400

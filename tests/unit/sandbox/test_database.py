@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Section Endpoints / Database tunnel, and the engine behind it."""
 
-# ruff: noqa: S608 - the statements are put together from what stands in this file
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -93,73 +91,45 @@ def test_writes_count_their_rows(database: Database) -> None:
     assert answer.status_code == 400
 
 
-@pytest.mark.rule("database-unsupported")
-def test_an_engine_that_cannot_be_opened(sandbox: Sandbox, order: Order) -> None:
-    database = Database(sandbox, order("valkey", "cache"))
-    assert sandbox.api("GET", f"{database.base}/connection").json()["engine"] == "valkey"
-    assert sandbox.api("GET", database.base).json()["supported"] is False
-    assert database.rows(schema="main", table="t").status_code == 400
-    answer = sandbox.api("POST", f"{database.base}/query", {"sql": "SELECT 1"})
-    assert answer.status_code == 400
-
-
 def test_a_connection_may_lead_to_a_real_database(sandbox: Sandbox, order: Order) -> None:
+    """Otherwise it is for neighbors."""
     key = order("mariadb", "db")
+    path = f"/api/resources/{key}/database/connection"
+    found = sandbox.api("GET", path).json()
+    login = f"{found['user']}:{found['password']}@{found['host']}:{found['port']}"
+    assert found["host"].startswith("db.")
+    assert found["url"] == f"mariadb://{login}/{found['database']}"
     real = {"host": "127.0.0.1", "port": 13306, "user": "u", "password": "p@s", "database": "shop"}
     sandbox.operator(f"services/{key}", connection=real)
-    found = sandbox.api("GET", f"/api/resources/{key}/database/connection").json()
+    found = sandbox.api("GET", path).json()
     assert found == {"engine": "mariadb", **real, "url": "mariadb://u:p%40s@127.0.0.1:13306/shop"}
     sandbox.operator(f"services/{key}", connection={"port": 13307})
-    assert sandbox.api("GET", f"/api/resources/{key}/database/connection").json()["port"] == 13307
+    assert sandbox.api("GET", path).json()["port"] == 13307
     for service, parts in ((key, {"colour": "red"}), (order(), real)):
         with pytest.raises(RuntimeError):
             sandbox.operator(f"services/{service}", connection=parts)
 
 
-def test_a_connection_is_for_neighbors(database: Database) -> None:
-    found = database.sandbox.api("GET", f"{database.base}/connection").json()
-    assert found["host"].startswith("db.")
-    login = f"{found['user']}:{found['password']}@{found['host']}:{found['port']}"
-    assert found["url"] == f"postgresql://{login}/{found['database']}"
-
-
-def test_only_databases_have_a_tunnel(sandbox: Sandbox, order: Order) -> None:
-    key = order()
+@pytest.mark.rule("database-unsupported")
+def test_what_cannot_be_opened(sandbox: Sandbox, order: Order) -> None:
+    database = Database(sandbox, order("valkey", "cache"))
+    assert sandbox.api("GET", f"{database.base}/connection").json()["engine"] == "valkey"
+    assert sandbox.api("GET", database.base).json()["supported"] is False
+    assert database.rows(schema="main", table="t").status_code == 400
+    assert sandbox.api("POST", f"{database.base}/query", {"sql": "SELECT 1"}).status_code == 400
+    game = order()
     for path in ("", "/connection", "/rows?schema=main&table=t"):
-        assert sandbox.api("GET", f"/api/resources/{key}/database{path}").status_code == 400
+        assert sandbox.api("GET", f"/api/resources/{game}/database{path}").status_code == 400
 
 
-ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> DatabaseEngine:
-    engine = DatabaseEngine(tmp_path / "database")
-    engine.query("CREATE TABLE users (id INTEGER PRIMARY KEY, name VARCHAR(20), note TEXT)")
-    engine.query("INSERT INTO users (name) VALUES ('anna'), ('ben'), (NULL)")
-    return engine
-
-
-def fill(engine: DatabaseEngine, rows: int) -> None:
-    engine.query(f"{ENDLESS} INSERT INTO users (name) SELECT 'user ' || i FROM n LIMIT {rows}")
-
-
-def failure(call: Any, *arguments: Any) -> EngineError:
-    with pytest.raises(EngineError) as caught:
-        call(*arguments)
-    assert str(caught.value)
-    return caught.value
-
-
-class TestQuery:
-    @pytest.mark.parametrize("statement", ["ATTACH DATABASE '{}' AS other", "VACUUM INTO '{}'"])
-    def test_no_file_is_made_elsewhere(self, engine: DatabaseEngine, tmp_path: Path, statement: str) -> None:
-        target = tmp_path / "elsewhere.sqlite3"
-        failure(engine.query, statement.format(target))
+def test_a_cut_write_is_undone_and_no_file_is_made_elsewhere(tmp_path: Path) -> None:
+    engine, target = DatabaseEngine(tmp_path / "database"), tmp_path / "elsewhere.sqlite3"
+    engine.query("CREATE TABLE t (a integer, b text)")
+    engine.query(FILL.format(3))
+    with pytest.raises(CutError, match=r"\w"):
+        DatabaseEngine(engine.folder, limit_seconds=0.05).query(FILL.format(10_000_000))
+    assert engine.query("SELECT count(*) FROM t")["rows"] == [["3"]]
+    for statement in (f"ATTACH DATABASE '{target}' AS other", f"VACUUM INTO '{target}'"):
+        with pytest.raises(EngineError, match=r"\w"):
+            engine.query(statement)
         assert not target.exists()
-
-
-def test_a_cut_write_is_undone(engine: DatabaseEngine) -> None:
-    hurried = DatabaseEngine(engine.folder, limit_seconds=0.05)
-    assert isinstance(failure(fill, hurried, 10_000_000), CutError)
-    assert engine.query("SELECT count(*) FROM users")["rows"] == [["3"]]

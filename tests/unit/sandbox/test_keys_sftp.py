@@ -65,39 +65,6 @@ def _opens(sandbox: Sandbox, key: str, headers: dict[str, str] | None = None, **
 
 
 @pytest.mark.rule("keys-types")
-@pytest.mark.parametrize(
-    ("kind", "options"),
-    [
-        ("ssh-ed25519", {}),
-        ("ecdsa-sha2-nistp256", {}),
-        ("ecdsa-sha2-nistp521", {}),
-        ("ssh-rsa", {"key_size": 2048}),
-    ],
-)
-def test_keys_that_are_taken(sandbox: Sandbox, kind: str, options: dict[str, Any]) -> None:
-    assert _add(sandbox, _generate(kind, **options)).status_code == 201
-    (key,) = sandbox.api("GET", PATH).json()
-    assert (key["name"], key["algorithm"], key["lastUsedAt"]) == ("laptop", kind, None)
-    assert key["fingerprint"].startswith("SHA256:")
-
-
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
-@pytest.mark.parametrize("value", DIGESTS)
-@pytest.mark.parametrize(("kind", "options"), [("ssh-ed25519", {}), ("ssh-rsa", {"key_size": 2048})])
-def test_fingerprints_are_as_ssh_keygen_tells_them(
-    sandbox: Sandbox, tmp_path: Path, kind: str, options: dict[str, Any], value: str
-) -> None:
-    sandbox.profile("plain", fingerprint=value)
-    key = _generate(kind, **options)
-    assert _add(sandbox, key).status_code == 201
-    (tmp_path / "key.pub").write_text(_public(key))
-    command = ["ssh-keygen", "-l", "-E", DIGESTS[value], "-f", str(tmp_path / "key.pub")]
-    line = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    (shown,) = sandbox.api("GET", PATH).json()
-    assert shown["fingerprint"] == line.split()[1]
-
-
-@pytest.mark.rule("keys-types")
 def test_keys_that_are_refused(sandbox: Sandbox) -> None:
     private = _generate().export_private_key().decode()
     weak = _public(_generate("ssh-rsa", key_size=1024))
@@ -107,14 +74,6 @@ def test_keys_that_are_refused(sandbox: Sandbox) -> None:
         assert answer.status_code == 400, text
         assert "PRIVATE KEY" not in answer.text
     assert sandbox.api("GET", PATH).json() == []
-
-
-@pytest.mark.rule("error-key-present")
-def test_a_key_that_is_present(sandbox: Sandbox) -> None:
-    key = _generate()
-    assert _add(sandbox, key).status_code == 201
-    assert _add(sandbox, key).status_code == 409
-    assert _add(sandbox, key, headers=OTHER).status_code == 201
 
 
 @pytest.mark.rule("keys-deleted")
@@ -137,6 +96,7 @@ def test_a_deleted_key_opens_no_more(sandbox: Sandbox, order: Order) -> None:
 
 @pytest.mark.rule("keys-all")
 def test_a_key_opens_all_services_of_its_account_only(sandbox: Sandbox, order: Order) -> None:
+    """And a new one only after a while."""
     mine = [order(), order(name="second")]
     seed = {"services": [{"name": "theirs", "product": "minecraft", "account": "account-other"}]}
     theirs = sandbox.seed(seed)["services"]["theirs"]
@@ -144,12 +104,8 @@ def test_a_key_opens_all_services_of_its_account_only(sandbox: Sandbox, order: O
     _add(sandbox, key)
     assert all(_opens(sandbox, service, client_keys=[key]) for service in mine)
     assert not _opens(sandbox, theirs, OTHER, client_keys=[key])
-
-
-def test_a_new_service_can_be_closed_for_a_while(sandbox: Sandbox, order: Order) -> None:
     sandbox.delays(sftp=3600)
-    service, key = order(), _generate()
-    _add(sandbox, key)
+    service = order(name="third")
     assert not _opens(sandbox, service, client_keys=[key])
     sandbox.clock(advance=3601)
     assert _opens(sandbox, service, client_keys=[key])
@@ -162,14 +118,16 @@ def test_the_next_password_invalidates_the_last(sandbox: Sandbox, order: Order) 
     assert sandbox.api("GET", path).json()["passwordSetAt"] is None
     first = sandbox.api("POST", f"{path}/password").json()
     assert set(first) == {"host", "port", "username", "password"}
-    assert sandbox.api("GET", path).json()["passwordSetAt"]
-    assert first["password"] not in sandbox.api("GET", path).text
+    shown = sandbox.api("GET", path)
+    assert shown.json()["passwordSetAt"] and first["password"] not in shown.text
     assert _opens(sandbox, key, password=first["password"])
     second = sandbox.api("POST", f"{path}/password").json()
     assert second["username"] == first["username"]
     assert not _opens(sandbox, key, password=first["password"])
     assert _opens(sandbox, key, password=second["password"])
     assert not _opens(sandbox, other, password=second["password"])
+    sandbox.operator(f"services/{key}", status="FAILED")
+    assert not _opens(sandbox, key, password=second["password"])
 
 
 @pytest.mark.rule("sftp-root")
@@ -261,13 +219,6 @@ def test_a_database_follows_no_link(sandbox: Sandbox, order: Order, tmp_path: Pa
     assert (answer.status_code, "link" in answer.text, os.listdir(tmp_path)) == (400, True, [])
 
 
-def test_a_deleted_service_is_closed(sandbox: Sandbox, order: Order) -> None:
-    service = order()
-    access = sandbox.api("POST", f"/api/resources/{service}/sftp/password").json()
-    sandbox.operator(f"services/{service}", status="FAILED")
-    assert not _opens(sandbox, service, password=access["password"])
-
-
 def test_a_name_that_is_not_utf_8_is_listed(sandbox: Sandbox, order: Order) -> None:
     """SFTP takes any bytes, and JSON does not."""
     key, login = order(), _generate()
@@ -284,3 +235,22 @@ def test_a_name_that_is_not_utf_8_is_listed(sandbox: Sandbox, order: Order) -> N
     listed = sandbox.api("GET", f"/api/resources/{key}/files", params={"directory": ""})
     assert listed.status_code == 200
     assert "bad\ufffd" in [entry["name"] for entry in listed.json()]
+
+
+@pytest.mark.rule("keys-types", "error-key-present")
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
+@pytest.mark.parametrize("value", DIGESTS)
+@pytest.mark.parametrize("kind", ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp521", "ssh-rsa"])
+def test_keys_that_are_taken_once_with_the_fingerprint_that_ssh_keygen_tells(
+    sandbox: Sandbox, tmp_path: Path, kind: str, value: str
+) -> None:
+    sandbox.profile("plain", fingerprint=value)
+    key = _generate(kind, **({"key_size": 2048} if kind == "ssh-rsa" else {}))
+    answers = [_add(sandbox, key), _add(sandbox, key), _add(sandbox, key, headers=OTHER)]
+    assert [answer.status_code for answer in answers] == [201, 409, 201]
+    (tmp_path / "key.pub").write_text(_public(key))
+    command = ["ssh-keygen", "-l", "-E", DIGESTS[value], "-f", str(tmp_path / "key.pub")]
+    line = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    (shown,) = sandbox.api("GET", PATH).json()
+    assert (shown["name"], shown["algorithm"], shown["lastUsedAt"]) == ("laptop", kind, None)
+    assert shown["fingerprint"] == line.split()[1]

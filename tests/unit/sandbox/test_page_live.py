@@ -12,10 +12,7 @@ import pytest
 from browser import CHROMIUM, Browser
 from hosted_sandbox.testing import Sandbox
 
-pytestmark = [
-    pytest.mark.night,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
-]
+pytestmark = [pytest.mark.night, pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")]
 NAME = "<img src=x onerror=\"document.title='hit'\">"
 
 

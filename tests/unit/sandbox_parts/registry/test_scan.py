@@ -130,12 +130,7 @@ def test_order_of_alpine_versions(lower: str, upper: str) -> None:
 
 @pytest.mark.parametrize(
     ("lower", "upper"),
-    [
-        ("3.0~rc1", "3.0"),
-        ("1.1.1k-1", "1.1.1k-1+deb11u1"),
-        ("9", "1:0"),
-        ("5.6.1-1", "5.6.1+really5.4.5-1"),
-    ],
+    [("3.0~rc1", "3.0"), ("1.1.1k-1", "1.1.1k-1+deb11u1"), ("9", "1:0"), ("5.6.1-1", "5.6.1+really5.4.5-1")],
 )
 def test_order_of_debian_versions(lower: str, upper: str) -> None:
     assert older("dpkg", lower, upper)

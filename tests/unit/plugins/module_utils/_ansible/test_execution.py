@@ -291,8 +291,7 @@ def test_a_failed_task_names_the_steps_whose_outcome_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    "echo",
-    ["hunter2", "eyJwYXNzd29yZCI6Imh1bnRlcjIifQ==", "pin%201234%26x", '{\\"deep\\": \\"in-a-list\\"}'],
+    "echo", ["hunter2", "eyJwYXNzd29yZCI6Imh1bnRlcjIifQ==", "pin%201234%26x", '{\\"deep\\": \\"in-a-list\\"}']
 )
 def test_what_the_platform_echoes_of_a_secret_is_hidden(echo: str) -> None:
     def make(task: Task[ThingOptions]) -> Plan:

@@ -10,9 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import (
-    PlatformClock,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.platform_clock import PlatformClock
 
 THREE = datetime(2031, 11, 20, 3, tzinfo=UTC)
 

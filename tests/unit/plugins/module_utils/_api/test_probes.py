@@ -11,10 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.probes import (
-    probe_tcp,
-    probe_url,
-)
+from ansible_collections.hosted.services.plugins.module_utils._api.probes import probe_tcp, probe_url
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.responder import responding
 
