@@ -23,7 +23,6 @@ options:
       - V(rolled_back) rolls the service back. All changes since the snapshot are lost. The platform does not show a
         rollback, so it counts as done after O(quiet_time), and fails only if a service event says so. Check the files.
       - V(absent) deletes the snapshot, if it is there.
-      - If several snapshots have this name, V(rolled_back) and V(absent) are refused.
     type: str
     choices: [present, rolled_back, absent]
     default: present
