@@ -304,7 +304,7 @@ def odd(files: dict[str, bytes], **member: Any) -> bytes:
 
 
 def long_header(files: dict[str, bytes]) -> bytes:
-    """Return a packed archive whose first header unpacks to more than anybody needs."""
+    """Return a packed archive, whose first header unpacks to more than anybody needs."""
     info = tarfile.TarInfo("long")
     info.type, info.size = tarfile.XHDTYPE, 100_000_000
     return gzip.compress(info.tobuf() + bytes(info.size) + tar_of(files))
@@ -318,7 +318,7 @@ IMAGES: dict[str, tuple[Callable[[Path], bytes], str]] = {
     "names outside": (lambda folder: odd(wrapped(folder, 0), name="../../escaped"), ""),
     "a link outside": (lambda folder: odd(wrapped(folder, 0), **LINK), ""),
     "too deep": (lambda folder: tar_of(wrapped(folder, 1500)), "64 levels"),
-    "a long header": (lambda folder: long_header(wrapped(folder, 0)), "too long"),
+    "a long header": (lambda folder: long_header(wrapped(folder, 0)), "not packed"),
     "a sparse file": (lambda folder: odd(wrapped(folder, 0), pax_headers=SPARSE), "sparse file"),
     "a size without end": (lambda folder: tar_of(wrapped(folder, 0, **HUGE)), "size of sha256:2222"),
     "no list": (lambda folder: tar_of(wrapped(folder, 0, layers=5)), "layers are not a list"),

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import ipaddress
-import json
 import math
 import re
 import socket
@@ -34,8 +33,6 @@ from .responses import describe_pause, parse, pause_before_retry, retry_after_se
 from .text import Redactor, clean
 
 RETRIES = 2
-UNABLE = (400, 403, 404, 405, 501)
-"""The statuses of a registry that does not take over blobs of other repositories."""
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 T = TypeVar("T")
 MAX_REDIRECTS = 3
@@ -122,7 +119,8 @@ class Repository:
             raise errors.UnexpectedAnswer(
                 f"the registry {self._host} returned a manifest that does not match digest {reference}"
             )
-        return response.content, media_type_of(response)
+        kind = response.headers.get("Content-Type", MANIFEST_TYPES[0])
+        return response.content, kind.partition(";")[0].strip()
 
     def has_blob(self, digest: str) -> bool:
         expected = (HTTPStatus.NOT_FOUND, *ELSEWHERE)
@@ -137,36 +135,28 @@ class Repository:
 
     # --- Sending --------------------------------------------------------------------------------------
 
-    def mount_blob(self, digest: str, source: str) -> bool:
-        """Take a blob over from another repository of the registry; return whether the registry did.
+    def send_blob(self, content: Content, digest: str, size: int, source: str | None = None) -> bool:
+        """Upload a blob, or have the registry take it over from repository ``source``; return whether it did.
 
-        A registry need not know how: it begins an upload then, which is canceled.
-
-        :param source: the other repository's path in the registry.
+        The registry verifies the digest. A retry begins anew.
         """
-        query = urlencode({"mount": digest, "from": source})
-        address = f"{self._root}/blobs/uploads/?{query}"
-        response = self._ask("POST", address, {"Content-Length": "0"}, expected=UNABLE)
-        location = response.headers.get("Location")
-        if response.status_code == HTTPStatus.ACCEPTED and location:  # drop it: nobody would finish it
-            self._with_retries(lambda: self.request("DELETE", urljoin(response.url, location)))
-        return bool(response.status_code == HTTPStatus.CREATED)
-
-    def send_blob(self, content: Content, digest: str, size: int) -> None:
-        """Upload a blob, whose digest the registry verifies before it takes it. A retry begins anew."""
         blob = Blob(content, size, self.sent) if size else None
+        mount = f"?{urlencode({'mount': digest, 'from': source})}" if source else ""
 
-        def send() -> None:
-            begun = self.request("POST", f"{self._root}/blobs/uploads/", {"Content-Length": "0"})
+        def send() -> bool:
+            begun = self.request("POST", f"{self._root}/blobs/uploads/{mount}", {"Content-Length": "0"})
             check_response(begun)
+            if mount and begun.status_code == HTTPStatus.CREATED:
+                return True
             location = begun.headers.get("Location")
             if not location:
                 raise errors.UnexpectedAnswer("the registry does not say where to upload to (no Location)")
             url = urljoin(begun.url, location)
             url += f"{'&' if urlsplit(url).query else '?'}{urlencode({'digest': digest})}"
             check_response(self.request("PUT", url, {"Content-Type": "application/octet-stream"}, blob))
+            return False
 
-        self._with_retries(send)
+        return self._with_retries(send)
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> None:
         try:
@@ -389,15 +379,6 @@ def check_response(response: Any) -> None:
     if errors.leaves_open(status):
         raise errors.ServerFailure(f"the registry failed ({status}) at {where}: {said}")
     raise errors.error_for_status(f"the registry refused ({status}) {where}: {said}", status)
-
-
-def media_type_of(response: Any) -> str:
-    """Return the media type of a manifest, from the response's header or else from its content."""
-    kinds = [response.headers.get("Content-Type", "").partition(";")[0].strip()]
-    with suppress(ValueError, RecursionError, AttributeError):
-        content = json.loads(response.content)
-        kinds += [content.get("mediaType"), MANIFEST_TYPES["manifests" in content]]
-    return next((kind for kind in kinds if kind in MANIFEST_TYPES), MANIFEST_TYPES[0])
 
 
 def is_inside(url: Any) -> bool:

@@ -20,7 +20,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from tarfile import ReadError
 from typing import IO, Any
 
 from .._api.models import App
@@ -38,10 +37,6 @@ INDEXES = (
 )
 MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+/-]{0,255}")
 MAX_JSON = 4 * 1024 * 1024
-MAX_HEADERS = 2 * 1024**3
-"""The size of all headers of an archive in bytes: a million files have less."""
-MAX_ARCHIVE = 1024**4
-"""The size of the largest archive once it is unpacked, in bytes."""
 MAX_MEMBERS = 1_000_000
 """How many files an archive may hold."""
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -132,7 +127,7 @@ class Layout:
         try:
             with self.open(part.path) as file:
                 yield file
-        except (tarfile.TarError, EOFError) as error:
+        except (tarfile.TarError, OSError) as error:
             raise self.damaged(str(error)) from None
 
     def check_size(self, part: Part) -> None:
@@ -161,61 +156,31 @@ class Folder(Layout):
             raise NoSuchItem(f"{self.path!r} lacks {name}: {error.strerror}") from None
 
 
-class Bounded:
-    """A file of which no more than :data:`MAX_JSON` bytes are read: tarfile reads a header whole."""
-
-    def __init__(self, file: Any) -> None:
-        self._file, self._left = file, MAX_JSON
-
-    def read(self, size: int) -> bytes:
-        self._left -= size
-        if self._left < 0:
-            raise ReadError("the header of a file in it is too long")
-        return bytes(self._file.read(size))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-
-class Header(tarfile.TarInfo):
-    """The header of a file in an archive, with a bound: a few packed bytes may unpack to gigabytes."""
-
-    @classmethod
-    def fromtarfile(cls, tarfile: Any) -> Header:
-        """Read the next header of an archive, which may be neither too long nor of a sparse file."""
-        file = tarfile.fileobj
-        tarfile.fileobj = Bounded(file)
-        try:
-            header = super().fromtarfile(tarfile)
-        finally:
-            tarfile.fileobj = file
-        if header.sparse is not None:
-            raise ReadError("it holds a sparse file, and images have none")
-        return header
-
-
 class Archive(Layout):
-    """A layout in a tar archive, which is opened for each file: several threads may read from it."""
+    """A layout in a tar archive, which is opened for each file: several threads may read from it.
+
+    A packed one is not read: a few of its bytes may unpack to gigabytes.
+    """
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._members: dict[str, tarfile.TarInfo] = {}
-        with self._opened() as archive:
-            try:
-                content = 0
-                for count, member in enumerate(archive):
+        try:
+            with tarfile.open(path, "r:") as archive:
+                for member in archive:
+                    if member.issparse():
+                        raise tarfile.ReadError("it holds a sparse file, and images have none")
+                    if len(self._members) == MAX_MEMBERS:
+                        raise tarfile.ReadError(f"it has more than {MAX_MEMBERS} files")
                     self._members[os.path.normpath(member.name)] = member
-                    content += member.size if member.isreg() else 0
-                    is_large = archive.offset > MAX_ARCHIVE or archive.offset - content > MAX_HEADERS
-                    if is_large or count >= MAX_MEMBERS:
-                        most = f"{MAX_MEMBERS} files or {MAX_ARCHIVE} bytes unpacked"
-                        raise ReadError(f"it has more than {most}, or needless headers")
-            except Exception as error:  # each kind of packing has its own for what is damaged
-                raise self._unreadable(error) from None
+        except Exception as error:  # each kind of damage has its own
+            raise Invalid(
+                f"{path!r} is not an OCI archive, a tar file that is not packed, or it is cut short: {error}"
+            ) from None
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
-        with self._opened() as archive:
+        with tarfile.open(self.path, "r:") as archive:
             try:
                 member = self._members.get(name)
                 file = archive.extractfile(member) if member else None
@@ -230,15 +195,6 @@ class Archive(Layout):
                     )
                 raise NoSuchItem(f"the archive {self.path!r} lacks {name}; {doubt}")
             yield file
-
-    def _opened(self) -> tarfile.TarFile:
-        try:
-            return tarfile.open(self.path, tarinfo=Header)
-        except (tarfile.TarError, OSError, EOFError, RecursionError) as error:
-            raise self._unreadable(error) from None
-
-    def _unreadable(self, error: Exception) -> Invalid:
-        return Invalid(f"{self.path!r} is not an OCI archive, or it is cut short or too large: {error}")
 
 
 def open_layout(path: str) -> Folder | Archive:

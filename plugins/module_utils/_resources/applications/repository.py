@@ -158,9 +158,8 @@ class ImageCopy:
     def _copy_part(self, part: Part) -> None:
         if self.target.has_blob(part.digest):
             return
-        mounted = self.target.mount_blob(part.digest, self.source.path)
-        if not mounted:
-            self.target.send_blob(partial(self.source.open_blob, part.digest), part.digest, part.size)
+        content = partial(self.source.open_blob, part.digest)
+        mounted = self.target.send_blob(content, part.digest, part.size, self.source.path)
         with self._counting:
             self.mounted += mounted
             self.sent += not mounted

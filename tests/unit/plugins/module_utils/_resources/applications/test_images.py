@@ -166,10 +166,10 @@ def test_the_registry_takes_over_what_it_has(repositories: tuple[Repository, Rep
 
 
 def test_a_registry_that_takes_nothing_over_is_sent_everything(
-    repositories: tuple[Repository, Repository, str], monkeypatch: pytest.MonkeyPatch
+    repositories: tuple[Repository, Repository, str],
 ) -> None:
     source, target, digest = repositories
-    monkeypatch.setattr(target, "mount_blob", lambda digest, source: False)
+    source.path = "somebody-else/shop"  # which only a mount names
     copy = ImageCopy(task_of(), source, target, digest)
     copy.run()
     assert copy.is_there() and copy.sent and copy.mounted == 0
