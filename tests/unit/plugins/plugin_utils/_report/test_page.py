@@ -51,10 +51,6 @@ def test_nothing_overlaps(seed: int) -> None:
     assert all(x >= 0 and y >= 0 for x, y, __, ___ in boxes)
 
 
-def test_a_text_that_calls_itself_safe_is_text() -> None:
-    assert type(harmless(Markup("<b>"))) is str
-
-
 LABEL = r'[a-z_]+="([^"\\\n]|\\["\\n])*"'
 LINE = re.compile(
     rf"hosted_report_[a-z_]+(\{{({LABEL},?)+\}})? -?[0-9]+(\.[0-9]+)?|# (HELP|TYPE) hosted_report_.+"
@@ -67,28 +63,29 @@ def samples(text: str) -> dict[str, str]:
     return {name: value for name, __, value in (line.rpartition(" ") for line in lines)}
 
 
-def test_figures_are_samples() -> None:
-    found = samples(report_prometheus(report_on(account(["db", "web"]))))
-    assert found["hosted_report_timestamp_seconds"] == "1795080600"
-    assert found['hosted_report_forecast{currency="EUR"}'] == "13.10"
-    assert found['hosted_report_balance{currency="EUR"}'] == "500.00"
-    assert found['hosted_report_monthly{project="team 0",currency="EUR"}'] == "2.001"
-    assert found['hosted_report_service_status{service="db",service_id="s0000",status="ACTIVE"}'] == "1"
-    assert found['hosted_report_disk_percent{service="web",service_id="s0001"}'] == "10"
-    assert found['hosted_report_backup_age_seconds{service="db",service_id="s0000"}'] == str(86400)
-    assert found['hosted_report_matters{kind="balance",level="warning"}'] == "1"
-    assert found["hosted_report_unread"] == "0"
-
-
-def test_what_is_unknown_has_no_sample() -> None:
-    facts = Facts(apps=[], unread=[Unread("services", None, None, "refused")])
-    assert samples(report_prometheus(report_on(facts))) == {
+def test_figures_are_samples_and_what_is_unknown_has_none() -> None:
+    facts = account(["db", "web"])
+    found = samples(report_prometheus(report_on(facts)))
+    db, web = 'service="db",service_id="s0000"', 'service="web",service_id="s0001"'
+    told = {
+        "timestamp_seconds": "1795080600",
+        'forecast{currency="EUR"}': "13.10",
+        'balance{currency="EUR"}': "500.00",
+        'monthly{project="team 0",currency="EUR"}': "2.001",
+        f'service_status{{{db},status="ACTIVE"}}': "1",
+        f"disk_percent{{{web}}}": "10",
+        f"backup_age_seconds{{{db}}}": "86400",
+        'matters{kind="balance",level="warning"}': "1",
+        "unread": "0",
+    }
+    assert found.items() >= {f"hosted_report_{name}": value for name, value in told.items()}.items()
+    facts.details.clear()
+    assert "hosted_report_monthly{" not in report_prometheus(report_on(facts))
+    unread = Facts(apps=[], unread=[Unread("services", None, None, "refused")])
+    assert samples(report_prometheus(report_on(unread))) == {
         "hosted_report_timestamp_seconds": "1795080600",
         "hosted_report_unread": "1",
     }
-    facts = account(["db"])
-    facts.details.clear()
-    assert "hosted_report_monthly{" not in report_prometheus(report_on(facts))
 
 
 def test_every_line_is_well_formed_whatever_names_hold() -> None:
@@ -125,11 +122,6 @@ class Parsed(HTMLParser):
     def handle_data(self, data: str) -> None:
         """Note text."""
         self.text += data
-
-
-def names(count: int, length: int = 24) -> list[str]:
-    """Return the names of that many services."""
-    return [f"service {number:04} ".ljust(length, "n") for number in range(count)]
 
 
 def eventful_report() -> dict[str, Any]:
@@ -171,27 +163,24 @@ def test_a_page_shows_each_figure_in_its_place() -> None:
     assert shown == PAGE.read_text(encoding="utf-8").splitlines()
 
 
-def test_the_file_loads_nothing_and_runs_nothing() -> None:
-    found = Parsed(report_html(report_on(account(names(20), 3))))
-    assert set(found.tags) <= ELEMENTS
-    links = {value for tag, name, value in found.attributes if name in ("href", "src", "xlink:href")}
-    assert {link for link in links if not str(link).startswith("#")} == {"data:,"}
-    assert not any(name.startswith("on") or name == "style" for tag, name, value in found.attributes)
-
-
 def test_the_policy_allows_this_style_and_nothing_else() -> None:
-    html = report_html(report_on(account(names(3))))
+    html = report_html(report_on(account([f"service {number}" for number in range(20)], 3)))
     [style] = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    [policy] = [v for tag, name, v in Parsed(html).attributes if tag == "meta" and v and "default-src" in v]
+    found = Parsed(html)
+    [policy] = [v for tag, name, v in found.attributes if tag == "meta" and v and "default-src" in v]
     assert policy == (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
     )
     assert html.index("Content-Security-Policy") < html.index("<style>")
     assert "url(" not in style.replace("url(#arrow)", "") and "@import" not in style
+    links = {value for tag, name, value in found.attributes if name in ("href", "src", "xlink:href")}
+    assert {link for link in links if not str(link).startswith("#")} == {"data:,"}
+    assert not any(name.startswith("on") or name == "style" for tag, name, value in found.attributes)
 
 
 def test_hostile_names_stay_text() -> None:
+    """Nor does the template leave anything unescaped but our own style."""
     html = report_html(hostile_report(), HOSTILE[0])
     found = Parsed(html)
     assert set(found.tags) <= ELEMENTS
@@ -202,22 +191,17 @@ def test_hostile_names_stay_text() -> None:
     for steering in ("\u202e", "\x00", "\x1b", "\ud800"):
         assert steering not in html
     html.encode()
-
-
-def test_the_template_leaves_nothing_unescaped() -> None:
-    """But our own style. An attribute without quotes would end at a blank."""
+    assert type(harmless(Markup("<b>"))) is str
     text = (Path(render.__file__).parent / "page.html.j2").read_text(encoding="utf-8")
     text = text.replace("{{ style | safe }}", "")
+    # An attribute without quotes would end at a blank.
     assert re.findall(r"=\s*\{\{|\|\s*safe|autoescape", text) == []
 
 
-def test_an_account_without_anything_has_a_page() -> None:
-    found = Parsed(report_html(report_on(Facts(projects=[], services=[], apps=[]))))
-    assert "Nothing is urgent." in found.text and "Everything could be read." in found.text
-    assert "There are no applications." in found.text
-
-
 def test_what_could_not_be_read_is_told_and_never_zero() -> None:
+    empty = Parsed(report_html(report_on(Facts(projects=[], services=[], apps=[]))))
+    for said in ("Nothing is urgent.", "Everything could be read.", "There are no applications."):
+        assert said in empty.text
     facts = Facts(apps=[], unread=[Unread("services", None, None, "the token has scope REGISTRY")])
     found = Parsed(report_html(report_on(facts)))
     assert "Something could not be read" in found.text
@@ -229,11 +213,6 @@ def test_what_could_not_be_read_is_told_and_never_zero() -> None:
 
 BLOCKS = re.findall(r":root\{([^}]*)\}", STYLE)
 GROUPS = [render.VERDICTS, render.LEVELS, render.FRESHNESS, {**render.STATES, **render.STATUSES}]
-
-
-def colors(block: str) -> dict[str, str]:
-    """Return the colors that a block sets."""
-    return dict(re.findall(r"--([a-z0-9]+):(#[0-9a-f]+)", block.replace("\n", "")))
 
 
 def luminance(color: str) -> float:
@@ -253,16 +232,11 @@ def contrast(one: str, two: str) -> float:
 @pytest.mark.parametrize("block", BLOCKS, ids=["light", "dark", "paper"])
 def test_text_and_shapes_stand_out(block: str) -> None:
     """4.5 for text, and 3 for shapes and columns."""
-    found = colors(block)
-    for name in ("ink", "soft", "accent"):
-        for ground in ("bg", "card"):
-            assert contrast(found[name], found[ground]) >= 4.5, (name, ground)
-    shapes = ("good", "warn", "bad", "calm", "dim")
-    assert {
-        name: contrast(found[name], found["card"])
-        for name in shapes
-        if contrast(found[name], found["card"]) < 3
-    } == {}
+    found = dict(re.findall(r"--([a-z0-9]+):(#[0-9a-f]+)", block.replace("\n", "")))
+    pairs = [(name, ground, 4.5) for name in ("ink", "soft", "accent") for ground in ("bg", "card")]
+    pairs += [(shape, "card", 3) for shape in ("good", "warn", "bad", "calm", "dim")]
+    for name, ground, least in pairs:
+        assert contrast(found[name], found[ground]) >= least, (name, ground)
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -284,12 +258,6 @@ def text_of(html: str) -> str:
     return " ".join(unescape(re.sub("<[^>]*>", "", html)).split())
 
 
-def said(shown: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the answers by their questions."""
-    boxes = re.findall("<div><dt>(.*?)</dt>(.*?)</div>", report_html(shown), re.DOTALL)
-    return {question: [text_of(each) for each in rest.split("</dd>")[:-1]] for question, rest in boxes}
-
-
 def lead(shown: dict[str, Any]) -> str:
     """Return the first sentences."""
     return text_of(report_html(shown).partition('<p class="lead">')[2].partition("</p>")[0])
@@ -299,24 +267,20 @@ def lead(shown: dict[str, Any]) -> str:
     ("backed_up", "short", "more"),
     [
         ({"fresh": 1, "none": 1, "of": 3}, "No", "1 has no backup; 1 of 3 have one from the last 26h"),
-        (
-            {"fresh": 2, "of": 2, "unknown": 1, "not_offered": 1, "not_created": 1},
-            "As far as is known",
-            "1 could not be read; 2 of 2 have one from the last 26h; 1 offers no backups; "
-            "1 service does not exist yet",
-        ),
-        (
-            {"not_offered": 2, "not_created": 2},
-            "Nothing to back up",
-            "2 offer no backups; 2 services do not exist yet",
-        ),
+        ({"fresh": 2, "of": 2, "unknown": 1, "not_offered": 1, "not_created": 1}, "As far as is known",
+         "1 could not be read; 2 of 2 have one from the last 26h; 1 offers no backups; "
+         "1 service does not exist yet"),
+        ({"not_offered": 2, "not_created": 2}, "Nothing to back up",
+         "2 offer no backups; 2 services do not exist yet"),
         ({"unknown": None}, "Unknown", "The services cannot be read"),
     ],
-)
+)  # fmt: skip
 def test_whether_all_is_backed_up(backed_up: dict[str, Any], short: str, more: str) -> None:
     counts = dict.fromkeys(("fresh", "none", "of", "unknown", "not_offered", "not_created"), 0) | backed_up
-    answers = {**report()["answers"], "backed_up": counts}
-    assert said(report(answers=answers))["Is everything backed up?"] == [short, more]
+    html = report_html(report(answers={**report()["answers"], "backed_up": counts}))
+    boxes = dict(re.findall("<div><dt>(.*?)</dt>(.*?)</div>", html, re.DOTALL))
+    said = boxes["Is everything backed up?"].split("</dd>")[:-1]
+    assert [text_of(each) for each in said] == [short, more]
 
 
 def test_the_first_sentence_counts_what_is_urgent() -> None:
