@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any
 
+from .._api.errors import Refused
 from .._api.models import App
 from .._api.text import megabytes
 from .applications.lookup import OnAppOptions, resolve_app
@@ -325,7 +326,11 @@ class Push:
         return Plan(result=self.view(), steps=steps, reread=self.view, before=before, after=after)
 
     def digest_of(self, reference: str) -> str | None:
-        return None if self.foreseen else self.repository.digest_of(reference)
+        if not self.foreseen:
+            return self.repository.digest_of(reference)
+        with suppress(Refused):  # it has none; but none is to be made if the registry is out of reach
+            self.repository.digest_of(reference)
+        return None
 
     def missing(self) -> list[Part]:
         """Return the parts that the registry lacks, each once, the configuration last."""

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.registry import Repository
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
@@ -141,6 +142,20 @@ def test_a_link_in_an_archive_that_leads_nowhere_is_a_missing_file(tmp_path: Pat
         archive.addfile(link)
     with pytest.raises(Invalid, match=r"lacks index.json; is it cut short"):
         oci.choose_image(oci.open_layout(str(tmp_path / "image.tar")), None, None)
+
+
+def test_no_application_is_made_for_a_registry_out_of_reach(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_image(tmp_path / "image.tar")
+    given: dict[str, Any] = {"slug": "to-come", "path": str(tmp_path / "image.tar"), "check_mode": True}
+    assert run(sandbox, APP_IMAGE, **given)["changed"]
+
+    def unreachable(repository: Repository, reference: str) -> None:
+        raise ConnectionFailed("cannot connect")
+
+    monkeypatch.setattr(Repository, "digest_of", unreachable)
+    assert run(sandbox, APP_IMAGE, **given)["msg"] == "cannot connect"
 
 
 INDEX = "application/vnd.oci.image.index.v1+json"
