@@ -13,7 +13,7 @@ import os
 import re
 import traceback
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -25,6 +25,7 @@ from .._api.errors import ConfigurationError, HostedError
 from .._api.libraries import MISSING, require, yaml
 from .._api.text import HIDDEN, PRIVATE_KEY, Redactor, printable, shortened, tell_secrets
 from .._resources.shared import journal, runner
+from .._resources.shared.account import Reads
 from .._resources.shared.budget import Guard
 from .._resources.shared.connecting import connection
 from .._resources.shared.money import currency_of, format_amount, format_price
@@ -97,13 +98,16 @@ def run_task(task: Task, secrets: Secrets, context: RunContext, result: dict[str
         task.warnings += settings.warnings
         secrets.token = settings.token
         task.client = client = context.connect(settings, context.log)
-        client.redactor, client.on_pause, client.on_commit = secrets.without, task.progress, guard.committing
+        client.redactor, client.on_pause = secrets.without, task.progress
+        # A plan may add a budget, when clients for threads have been cloned.
+        client.on_commit = lambda own, made: guard.committing(own, made) if guard.budgets else nullcontext()
         task.tell = partial(journal.note, module=resource.name, redact=secrets.hide, warn=task.warn)
     with task.closing:
-        with task.planning():
-            plan = resource.plan(task)
-            if plan.steps and guard.budgets:
-                guard.expect(plan)
+        task.reads = Reads()
+        plan = resource.plan(task)
+        if plan.steps and guard.budgets:
+            guard.expect(plan)
+        task.reads.kept = False
         add_plan(resource, plan, task, context, result)
         if context.check_mode:
             foresee(resource, task, plan)

@@ -225,7 +225,7 @@ class Client:
     billing_overview: ClassVar[partialmethod[m.BillingOverview]] = partialmethod(one, r.BILLING_OVERVIEW)
 
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
-        size = None if dimensions is None else dimensions.as_body()
+        size = None if dimensions is None else dimensions.as_size(as_body=True)
         return self.one(r.APP_QUOTE, body={"hostId": host_id, "dimensions": size})
 
     def app_projects(self) -> list[m.AppProject]:

@@ -78,13 +78,9 @@ class Dimensions(Model):
     ram_gb: int | None = None
     storage_gb: int | None = None
 
-    def as_size(self) -> dict[str, Any]:
-        """Return the size alone, without what else a response says of it."""
-        return self.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"})
-
-    def as_body(self) -> dict[str, int | None]:
-        """Return the size as a request has it: what a response adds to one is never sent back."""
-        return {"cpuCores": self.cpu_cores, "ramGb": self.ram_gb, "storageGb": self.storage_gb}
+    def as_size(self, *, as_body: bool = False) -> dict[str, Any]:
+        """Return the size alone, in a request's form ``as_body``: what a response adds is never sent back."""
+        return self.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"}, by_alias=as_body)
 
 
 class Product(Model):

@@ -91,7 +91,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
         "slug": slug,
         "hostId": host or quote.host_id,
         "projectId": project,
-        "dimensions": priced.as_body() if priced else None,
+        "dimensions": priced.as_size(as_body=True) if priced else None,
     }
     adds = Commitment("creation", what, cost.after, name=slug, project=project, project_name=options.project)
     made = Listed(with_slug, (slug,))

@@ -32,7 +32,7 @@ from ...module_utils._resources.account_events.state import (
     record_of,
 )
 from ...module_utils._resources.blueprint_info import BlueprintInfoOptions, compared
-from ...module_utils._resources.shared.account import Account
+from ...module_utils._resources.shared.account import Account, Reads
 from ...module_utils._resources.shared.connecting import connection, is_encrypted, owner_of
 from ...module_utils._resources.shared.plan import Task
 from ...module_utils._resources.shared.task_errors import Invalid
@@ -122,8 +122,8 @@ class Poller:
     def _compare(self, client: Client, path: str) -> Drift:
         """Compare a blueprint with its project, as module ``blueprint_info`` does."""
         options = BlueprintInfoOptions.from_ansible({**vars(self.options), "src": path})
-        task = Task(client, options, check_mode=True)
-        with task.closing, task.planning():
+        task = Task(client, options, check_mode=True, reads=Reads())
+        with task.closing:
             found = compared(task)
         return Drift(found["project"], [each for each in found["differences"] if each["drift"]])
 

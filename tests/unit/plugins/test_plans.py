@@ -8,7 +8,8 @@ holds for all of them, and they change it; a list replaces that of the file. A c
 
 - `account` (see account_file.py) and `options`
 - `files` in the folder where the task runs: text, data as JSON, or null for an empty folder
-- `records`: what earlier runs have kept in the collection's own folder, by folder and subject
+- `records`: what earlier runs have kept in the collection's own folder, by folder and subject; a list
+  of several entries of the journal
 - `earlier`: tasks of the same run, in check mode as well; each is a module and its options, which change
   those of the case if it is the module of the file
 - `check_mode`: false for what only a task for real refuses, or reads
@@ -122,8 +123,11 @@ def write_files(folder: Path, case: Mapping[str, Any]) -> None:
     """Write what is on the controller's disk."""
     files = dict(case.get("files", {}))
     for kind, records in case.get("records", {}).items():
-        end = "-1.json" if kind == "journal" else ".json"  # there may be several entries on a subject
-        files |= {f"hosted_services/{kind}/{state_key(URL, str(id))}{end}": it for id, it in records.items()}
+        for id, record in records.items():
+            path = f"hosted_services/{kind}/{state_key(URL, str(id))}"
+            several = kind == "journal" and isinstance(record, list) and isinstance(record[0], Mapping)
+            entries = enumerate(record if several else [record], 1)
+            files |= {f"{path}{f'-{n}' if kind == 'journal' else ''}.json": entry for n, entry in entries}
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,7 @@ from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.text import HIDDEN, counted, line_for_each
 from ..services.many_services import SomeFailed
+from ..shared.account import Reads
 from ..shared.money import Cost, currency_of, format_amount, format_price, sum_of
 from ..shared.options import shared_arguments
 from ..shared.plan import Branch, Effects, Expansion, Plan, Resource, Step, Task, union
@@ -133,8 +134,11 @@ class Part(Branch):
     def plan_in_turn(self) -> Sequence[Step]:
         self.prepare(self)
         self.task.options = self.resource.read_options(self.arguments(self))
-        with self.task.planning():
+        self.task.reads = Reads()
+        try:
             plan = self.plan = self.resource.plan(self.task)
+        finally:
+            self.task.reads.kept = False
         self.foreseen, self.result = False, plan.result
         return [*plan.steps, self.read_step(plan)]
 

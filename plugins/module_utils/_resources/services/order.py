@@ -18,24 +18,24 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import inf
+from secrets import token_hex
 from typing import Any
 
 from ..._api import routes as r
 from ..._api.errors import HostedError, Refused, TokenRejected
 from ..._api.models import Dimensions, Order, Project, Quote, Service, ServiceSummary
 from ..._api.text import composed
-from ..._api.values import WITH_SETTINGS
+from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared import journal, secrets_file
 from ..shared.account import Account
 from ..shared.change import BILLED_SECONDS, Change, create
 from ..shared.identify import (
     close_name,
-    existing,
     label,
     near_miss,
     oldest_projects,
@@ -52,7 +52,7 @@ from ..shared.money import (
     to_decimal,
 )
 from ..shared.names import likely_meant, look_alike, same_name
-from ..shared.pending import Prints, prints_of
+from ..shared.pending import KEY_BYTES, Prints
 from ..shared.plan import NOTHING_DONE, Task
 from ..shared.run_memory import run_id, run_process
 from ..shared.store import Kind, one_at_a_time
@@ -89,7 +89,9 @@ def quote_of(account: Account, options: OrderOptions) -> tuple[dict[str, Any], Q
         "runtimeId": options.runtime,
         "hostId": options.host,
         "presetId": options.preset,
-        "dimensions": Dimensions(**vars(options.dimensions)).as_body() if options.dimensions else None,
+        "dimensions": Dimensions(**vars(options.dimensions)).as_size(as_body=True)
+        if options.dimensions
+        else None,
         "variables": options.variables,
         "options": [{"optionId": each.option, "choiceId": each.choice} for each in options.options or []]
         or None,
@@ -173,27 +175,15 @@ class Ordered:
 ORDERED = Kind("orders", Ordered, "the record of what was ordered")
 
 
-def named_otherwise(
-    task: Task[ServiceOptions], services: Iterable[ServiceSummary]
-) -> tuple[ServiceSummary, str] | None:
-    """Return what an order of the task's name became under another name, and the file that remembers it."""
-    name, known = task.options.name or "", {each.id: each for each in services}
-    for record, entry in journal.opened(task.options.base_url, f"{secrets_file.ORDERED}:{name}").items():
-        found = known.get(entry.id)
-        if found is not None and not same_name(found.name, name):
-            return found, record.path
-    return None
-
-
 def check_namesakes(
-    task: Task[ServiceOptions], project: Project | None, services: Iterable[ServiceSummary]
+    task: Task[ServiceOptions], project: Project | None, services: Sequence[ServiceSummary]
 ) -> list[ServiceSummary]:
     """Check that an order would not duplicate one of ``services``; return those of its name and product.
 
     The family of a product is not shown before an order, but is the same for every order of it.
     """
-    services, family, product = existing(services), task.options.family, task.options.product
-    named = with_name(services, task.options.name or "", None)
+    name, family, product = task.options.name or "", task.options.family, task.options.product
+    named = with_name(services, name, None)
     alike = [each for each in named if each.product is None or each.product.slug == product]
     for other in alike:
         if family not in (None, other.family):
@@ -202,15 +192,16 @@ def check_namesakes(
                 "ordered. Correct the family, or leave it out",
                 namesakes=[other.id],
             )
-    known = named_otherwise(task, services)
-    if known is not None and task.account.within([known[0]], project):
-        found, path = known
-        raise Invalid(
-            f"{label(found)} is what an earlier order of {task.options.name!r} became, as the platform gave "
-            f"it another name. Nothing was ordered. Use that name, or id: {found.id}; or remove {path}, to "
-            "order another one",
-            namesakes=[found.id],
-        )
+    known = {each.id: each for each in services if each.status not in ServiceStatus.DELETING_OR_DELETED}
+    for record, entry in journal.opened(task.options.base_url, f"{secrets_file.ORDERED}:{name}").items():
+        found = known.get(entry.id)
+        if found and not same_name(found.name, name) and task.account.within([found], project):
+            raise Invalid(
+                f"{label(found)} is what an earlier order of {name!r} became, as the platform gave it "
+                f"another name. Nothing was ordered. Use that name, or id: {found.id}; or remove "
+                f"{record.path}, to order another one",
+                namesakes=[found.id],
+            )
     return alike
 
 
@@ -367,7 +358,7 @@ class Ordering:
                 check_namesakes(task, self.project, self.listed)  # another task may have ordered since
                 self.id = task.effects.facts["service_id"] = self._send_once()
                 home = self.project.name if self.project else None
-                settings = prints_of(self.id, used_once(task.options))
+                settings = prints_of(self.id, task.options, token_hex(KEY_BYTES))
                 with suppress(Invalid):  # without what is remembered here, later tasks warn of less
                     ORDERED.of(place, self.id).write(Ordered(home, run_id(), settings))
         task.effects.facts["service_id"] = self.id
@@ -464,13 +455,16 @@ def ordered_with(task: Task, id: str) -> Prints:
     return found if found.id == id else Prints()
 
 
-def used_once(options: ServiceOptions) -> dict[str, str]:
-    given = {"variables": options.variables, "options": options.options}
-    return {name: json.dumps(value, sort_keys=True, default=repr) for name, value in given.items() if value}
+def prints_of(id: str, options: ServiceOptions, key: str) -> Prints:
+    """Return fingerprints of what an order alone uses."""
+    found, given = Prints(id, key), {"options": options.options, "variables": options.variables}
+    texts = {name: json.dumps(value, sort_keys=True, default=repr) for name, value in given.items() if value}
+    found.prints = {name: found.of(name, text) for name, text in texts.items()}
+    return found
 
 
 def differs_from_order(task: Task[ServiceOptions], id: str) -> list[str]:
     """Return the options that differ from what a service was ordered with, where that is known here."""
     ordered = ordered_with(task, id)
-    differences = ordered.differences(used_once(task.options))
-    return sorted(differences["added"] + differences["changed"]) if ordered.known else []
+    now = prints_of(id, task.options, ordered.key).prints if ordered.known else {}
+    return [name for name, found in now.items() if found != ordered.prints.get(name)]

@@ -20,6 +20,7 @@ from ..shared.account import Account
 from ..shared.change import BILLED_SECONDS, Change, Gone, apply, await_removal
 from ..shared.identify import existing, label, with_name
 from ..shared.money import Commitment
+from ..shared.names import same_name
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS, was_complete
@@ -28,7 +29,7 @@ from ..shared.store import Kind, records_folder
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .options import ServiceOptions
-from .order import named_otherwise, warn_of_slip
+from .order import warn_of_slip
 from .settings import commitment_of, differing_fact, immutable
 from .view import View, billed_rate, cost_of, is_never_deployed
 
@@ -124,14 +125,14 @@ def warn_of_billed(task: Task[ServiceOptions]) -> None:
     """Warn of what the selection may stand for if it selects nothing to delete: that is still billed."""
     id, name = task.options.id, task.options.name or ""
     services = existing(task.account.services())
-    ordered = None
+    ordered = set[str]()
     with suppress(Invalid):  # it is only told of
-        ordered = named_otherwise(task, services)
+        ordered |= {each.id for each in journal.opened(task.options.base_url, f"{ORDERED}:{name}").values()}
     for other in services:
         if other.name == id or other.id == name:
             what = f"{id!r} is its name, not its id" if id else f"{name!r} is its id, not its name"
             task.warn(f"nothing was deleted, but {label(other)} exists: {what}")
-        elif ordered and other is ordered[0]:
+        elif other.id in ordered and not same_name(other.name, name):
             task.warn(
                 f"there is no service named {name!r} here, but {label(other)}, which was ordered as that, "
                 "exists and was left alone. To delete it, give its id alone"

@@ -553,7 +553,7 @@ SETTINGS = [
             f"scale {view.label} from {describe_size(size_of(view.service))} to {describe_size(wanted)}"
         ),
         route=r.SCALE,
-        body=lambda size: Dimensions(**size).as_body(),
+        body=lambda size: Dimensions(**size).as_size(as_body=True),
         send=set_scale,
         ordered=True,
     ),

@@ -29,7 +29,7 @@ from .account import Account, Reads
 from .connecting import account_of
 from .identify import as_sentence, existing, near_miss, oldest_projects
 from .journal import Entry, Opened
-from .money import Commitment, format_amount, format_price, rate_from, read_amount
+from .money import NEW, Commitment, format_amount, format_price, rate_from, read_amount
 from .names import same_name
 from .run_memory import run_record
 from .store import LOCKS, Kind, Record, lock_file, records_folder, state_key
@@ -211,7 +211,8 @@ def with_commitment(holdings: Holdings, made: Commitment, key: str = "") -> Hold
         return {id: each for id, each in holdings.items() if id not in gone}
     now, home = seen(holdings, made), frozenset([made.home])
     stays = made.kind == "move" or (made.lowers and made.monthly is None)
-    projects = home if made.is_new else (now.projects | home) - {""}  # what is moved may stay where it is
+    # What is moved may stay where it is.
+    projects = home if made.kind in NEW else (now.projects | home) - {""}
     return {**holdings, key or made.key: Holding(now.name, now.monthly if stays else made.monthly, projects)}
 
 
@@ -221,7 +222,7 @@ def with_open(listed: Holdings, entries: Opened) -> tuple[Holdings, list[Record[
     for record, entry in entries.items():
         made = cast(Commitment, entry.commitment)
         now = listed.get(made.key)
-        if made.is_new:
+        if made.kind in NEW:
             came = set(namesakes(listed, made)).difference(entry.known, taken)
             if came and made.kind == "order":  # a slug is that of one application, a name may be of several
                 taken.add(min(came))
@@ -269,7 +270,7 @@ class Rates:
     def after(self, commitments: Sequence[Commitment]) -> Rates:
         """Return the rates once commitments are made, unless that breaks a limit, or may."""
         raising = [made for made in commitments if not made.lowers]
-        known = {made.key: seen(self.holdings, made) for made in raising if not made.is_new}
+        known = {made.key: seen(self.holdings, made) for made in raising if made.kind not in NEW}
         before = {**self.holdings, **known}
         then = reduce(with_commitment, raising, before)
         for limit in self.limits:
@@ -343,8 +344,8 @@ class Guard:
 
     @contextmanager
     def committing(self, client: Client, made: Commitment) -> Iterator[None]:
-        """Let a call through that may raise the price, if what it commits fits; otherwise nothing is sent."""
-        if not self.budgets or made.lowers:
+        """Let a call through if what it commits fits; otherwise nothing is sent."""
+        if made.lowers:
             yield
             return
         with ExitStack() as held:

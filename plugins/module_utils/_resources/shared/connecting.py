@@ -13,13 +13,15 @@ from typing import Any
 
 from ..._api.client import Client
 from ..._api.connection import TOKEN, Connection, fault_of_token
-from ..._api.errors import ConfigurationError
+from ..._api.errors import ConfigurationError, HostedError
 from .options import Options
 from .store import Kind, Record, records_folder, state_key
 from .task_errors import Invalid
 
 VAULT = b"$ANSIBLE_VAULT"
 """The first bytes of a file that is encrypted with ansible-vault."""
+HINT_SECONDS = 5.0
+"""Seconds for asking whose account a token is of, where nothing depends on it."""
 OWNERS = Kind("owners", str, "whose account a token is of", hint=True)
 
 
@@ -82,12 +84,20 @@ def owner_of(email: str | None) -> str:
     return hashlib.sha256(email.encode()).hexdigest()[:32] if email else ""
 
 
-def account_of(client: Client, seconds: float | None = None) -> str:
-    """Return what names the account of a token in records, the same for each of its tokens. It is kept."""
+def account_of(client: Client, *, hint: bool = False) -> str:
+    """Return what names the account of a token in records, the same for each of its tokens. It is kept.
+
+    Where it is but a ``hint``, a token whose account the platform does not tell soon has one of its own.
+    """
     record = Record(OWNERS, os.path.join(records_folder(OWNERS.folder), f"{client.account_key}.json"))
     known = record.read()
     if not known:
-        email = client.whoami(seconds=seconds).email
+        try:
+            email = client.whoami(seconds=HINT_SECONDS if hint else None).email
+        except HostedError:
+            if hint:
+                return str(client.account_key)
+            raise
         known = state_key(client.connection.base_url, email or client.account_key)
         with suppress(Invalid):
             record.write(known)

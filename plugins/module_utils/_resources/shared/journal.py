@@ -24,7 +24,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ..._api.client import Client
-from ..._api.errors import HostedError
 from ..._api.private_folder import make_folder_of
 from .connecting import account_of
 from .money import Commitment, format_amount
@@ -105,8 +104,6 @@ def close(base_url: str | None, subject: str, *, but: Record[Entry] | None = Non
 HISTORY = "history"
 MONTHS = 13
 """For how many months lines are kept, those of each month in a file of its own."""
-CALL_SECONDS = 5.0
-"""Seconds for asking whose account a token is of. A line is no reason to wait for longer, or to fail."""
 
 
 def note(
@@ -135,7 +132,8 @@ def note(
         "monthly_after": format_amount(made.forecast) if made else None,
     }
     try:
-        path = os.path.join(history_folder(client), f"{line['at']:.7}.jsonl")
+        folder = os.path.join(records_folder(HISTORY), account_of(client, hint=True))
+        path = os.path.join(folder, f"{line['at']:.7}.jsonl")
         add_line(path, json.dumps({name: value for name, value in line.items() if value is not None}))
     except OSError as error:
         warn(f"{line['change']!r} is not in the history of this controller: {error}")
@@ -161,17 +159,10 @@ def add_line(path: str, line: str) -> None:
         os.close(handle)
 
 
-def history_folder(client: Client) -> str:
-    """Return the folder of the account of a token; one of the token's own if the platform does not tell."""
-    account = client.account_key
-    with suppress(HostedError):
-        account = account_of(client, CALL_SECONDS)
-    return os.path.join(records_folder(HISTORY), account)
-
-
 def lines_between(client: Client, since: datetime, until: datetime) -> list[dict[str, str]]:
     """Return the lines from a moment on up to another, the oldest first. What is damaged is left out."""
-    folder, found = history_folder(client), list[dict[str, str]]()
+    folder = os.path.join(records_folder(HISTORY), account_of(client, hint=True))
+    found = list[dict[str, str]]()
     first, last = (f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (since, until))
     names = list[str]()
     with suppress(OSError):

@@ -170,13 +170,6 @@ class Prints:
         }
 
 
-def prints_of(id: str, variables: Mapping[str, str]) -> Prints:
-    """Return fingerprints of variables, with a key of their own."""
-    found = Prints(id, secrets.token_hex(KEY_BYTES))
-    found.prints = {name: found.of(name, value) for name, value in sorted(variables.items())}
-    return found
-
-
 ENVIRONMENTS = Kind("environments", Prints, "the record of an environment")
 
 

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -21,7 +21,7 @@ from ..._api.text import printable
 from .account import Account, Reads
 from .budget import Guard
 from .identify import as_sentence
-from .money import PRICED, Commitment, Cost
+from .money import NEW, PRICED, Commitment, Cost
 from .options import (
     Options,
     WaitOptions,
@@ -96,7 +96,7 @@ class Effects:
         # What was ordered has its id once that is done.
         services = {made.id or self.facts.get("service_id") or made.key for made in self.moves}
         # What is made by a move cost nothing before it.
-        since = [Decimal(0) if made.is_new else made.before for made in self.moves]
+        since = [Decimal(0) if made.kind in NEW else made.before for made in self.moves]
         if len(services) == 1 and planned.before == since[0]:  # the price is that of this service alone
             return replace(planned, after=self.moves[-1].forecast)
         amounts = [planned.before, *(made.forecast for made in self.moves)]
@@ -164,15 +164,6 @@ class Task(Generic[OptionsT_co]):
     def account(self) -> Account:
         """The account, to read from."""
         return Account(self.client, self.reads, self)
-
-    @contextmanager
-    def planning(self) -> Iterator[None]:
-        """Read each thing once, until the plan is made."""
-        self.reads = Reads()
-        try:
-            yield
-        finally:
-            self.reads.kept = False
 
     @property
     def foreseen(self) -> dict[str, str]:

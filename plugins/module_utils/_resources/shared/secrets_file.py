@@ -48,6 +48,8 @@ REMEDIES = {
 }
 LONGEST_WRITE = 30.0
 """Seconds to wait for other tasks that write to the same file; each holds it for an instant."""
+ANY = "any.json"
+"""The file of secrets by default, while the id that it will be named after is not known."""
 MAX_NAME = 150
 """Bytes of the name of a file that is made of an id, which leaves room for what is added to it."""
 ROOM = 64 * 1024
@@ -97,7 +99,7 @@ def check_folder(task: Task[SecretsOptions]) -> None:
     given = task.options.secrets_dest
     if given is not None:
         check_destination(given, "secrets_dir" if task.composition.part else "secrets_dest")
-    path = os.path.abspath(given or default_path("any"))
+    path = os.path.abspath(given or os.path.join(records_folder(FOLDER), ANY))
     for folder in (os.path.dirname(path), records_folder(journal.ENTRIES.folder)):
         nearest = folder
         while not os.path.lexists(nearest):
@@ -124,7 +126,7 @@ def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterato
     place = task.options.secrets_dest
     if place is not None:
         check_destination(place)
-    trial = put_aside_path(os.path.abspath(place or default_path("any")))
+    trial = put_aside_path(os.path.abspath(place or os.path.join(records_folder(FOLDER), ANY)))
     folder = os.path.dirname(trial)
     try:
         if place is None or not os.path.isdir(folder):
@@ -269,7 +271,8 @@ def warn_of_lost_secrets(task: Task[SecretsOptions], subject: str) -> None:
 def unfinished_files(task: Task[SecretsOptions]) -> list[str]:
     """Return the files in the folders of secrets that were never completed."""
     given, found = task.options.secrets_dest, list[str]()
-    for folder in {records_folder(FOLDER), os.path.dirname(os.path.abspath(given or default_path("any")))}:
+    own = [os.path.dirname(os.path.abspath(given))] if given else []
+    for folder in {records_folder(FOLDER), *own}:
         with suppress(OSError):
             names = [name for name in os.listdir(folder) if name.endswith(UNFINISHED)]
             found += [os.path.join(folder, name) for name in names if "~." not in name]  # that of a trial

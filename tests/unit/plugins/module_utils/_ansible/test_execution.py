@@ -34,6 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import read_budget
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Commitment, Cost
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options, option
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
@@ -402,3 +403,32 @@ def test_a_diff_names_its_subject_and_writes_amounts_with_their_currency() -> No
         "before_header": "service web",
         "after_header": "service web",
     }
+
+
+@pytest.mark.parametrize(
+    ("limit", "called", "said"),
+    [
+        (None, ["/api/resources/s/resume"], "refused (403)"),
+        ("1", ["/api/apps/whoami"], "a budget is set, and whether"),
+    ],
+)
+def test_a_budget_that_a_plan_adds_holds_for_a_client_that_was_cloned_before(
+    limit: str | None, called: list[str], said: str
+) -> None:
+    """Without any, the guard reads nothing."""
+    seen = list[str]()
+
+    class Listening(Echo):
+        def exchange(self, request: Request, seconds: float) -> Response:
+            seen.append(request.url.removeprefix(OPTIONS["base_url"]))
+            return super().exchange(request, seconds)
+
+    def plan(task: Task[ThingOptions]) -> Plan:
+        own = task.client.clone()
+        if limit is not None:
+            task.guard.tighten(read_budget(limit, "max_monthly"), "max_monthly")
+        made = Commitment("resumption", "service 's'", Decimal(2), id="s", before=Decimal(0))
+        return Plan(None, steps(lambda: own.send(r.RESUME, id="s", commitment=made)))
+
+    assert said in run(plan, transport=Listening())["msg"]
+    assert seen == called

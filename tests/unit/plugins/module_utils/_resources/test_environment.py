@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import stat
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     StateDirOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
+    KEY_BYTES,
     PENDING,
-    prints_of,
+    Prints,
     record_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import records_folder
@@ -73,8 +75,8 @@ def test_the_file_tells_no_secret(plain: Platform, folder: Path) -> None:
     content = json.loads(path.read_text())
     assert SECRET not in path.read_text()
     assert content["prints"]["B"] != content["prints"]["C"], "equal values are not seen to be equal"
-    other = prints_of(content["id"], {"B": SECRET})
-    assert other.prints["B"] != content["prints"]["B"], "the key matters"
+    other = Prints(content["id"], secrets.token_hex(KEY_BYTES))
+    assert other.of("B", SECRET) != content["prints"]["B"], "the key matters"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
