@@ -25,7 +25,7 @@ from .applications.rollout import Deployed, HealthCheck, health_steps
 from .blueprints.contents import ENVIRONMENTS, VARIABLES, Contents, read_contents
 from .blueprints.document import Entry, OnBlueprint, SourceOptions
 from .blueprints.members import check_neighbors, check_no_id, find_home, remember, warn_of_dropped
-from .blueprints.parts import Arguments, Part, Parts, levels, new_part
+from .blueprints.parts import Arguments, Part, Parts, levels, new_part, sides_of
 from .blueprints.removal import DeletingOptions, absence_parts, check_removal_options, prune_parts
 from .environment import ENVIRONMENT
 from .fleets.members import command_of
@@ -247,17 +247,12 @@ class Assembly:
         part = self.add(entry, ENVIRONMENT, arguments, [app, *targets.values()])
 
         # The container has the values of a former neighbor until a deploy, and this run may end before that.
-        def prepare(own: Part) -> None:
-            if any(target.is_new for target in targets.values()):
-                AppRecords.of(own.task, app.id).note(ENVIRONMENT_CHANGE)
-
         @contextmanager
         def outdated(inner: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
             noted = AppRecords.of(self.task, app.id).note(ENVIRONMENT_CHANGE)
             with undone_if_nothing_happened(noted), inner():
                 yield
 
-        part.prepare = prepare
         for own in (target.task for target in targets.values()):
             creating = partial(outdated, own.composition.creating)
             own.composition = replace(own.composition, creating=creating)
@@ -312,9 +307,11 @@ class Assembly:
         def arguments(part: Part) -> Mapping[str, Any]:
             # What it did, not what it planned: it may have waited for the verdict before it knew.
             done = deploy.result if deploy and deploy.task.effects.actions else {}
-            own = {name: done.get(name) for name in ("digest", LAST_GOOD)}
-            rolls_back = bool(done) and entry.values["image"].get("rollback", False)
-            return {"slug": entry.name, "health_check": check, "rollback": rolls_back, **own}
+            deployed = None
+            if digest := done.get("digest"):
+                rolls_back = entry.values["image"].get("rollback", False)
+                deployed = {"digest": digest, "previous": done.get(LAST_GOOD), "rolls_back": rolls_back}
+            return {"slug": entry.name, "health_check": check, "deployed": deployed}
 
         needs = [*running, *settings]
         self.running[entry.key] = self.add(entry, APP_HEALTH_RESOURCE, arguments, needs)
@@ -363,11 +360,14 @@ def with_command_first(task: Task[CommandedDeployOptions], app: App, plan: Plan)
             "with the command as it was"
         )
 
-    before, after = plan.before, plan.after
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        old, new = command_of(first.before), command_of(first.after)
-        before, after = {**({"command": old} if app.id else {}), **before}, {"command": new, **after}
-    return replace(plan, steps=[*first.steps, *rescued(plan.steps, hint)], before=before, after=after)
+    before, after = sides_of(plan)
+    old = {"command": command_of(first.before)} if app.id else {}
+    return replace(
+        plan,
+        steps=[*first.steps, *rescued(plan.steps, hint)],
+        before={**old, **before},
+        after={"command": command_of(first.after), **after},
+    )
 
 
 def plan_command(task: Task[CommandedDeployOptions], app: App) -> Plan:
@@ -436,9 +436,7 @@ APP_SETTINGS_RESOURCE = AppSettingsResource()
 @dataclass(frozen=True, kw_only=True)
 class AppHealthOptions(OnAppOptions, WaitOptions, StateDirOptions):
     health_check: HealthCheck | None = None
-    digest: str | None = None
-    last_good_digest: str | None = None
-    rollback: bool = False
+    deployed: Deployed | None = None
 
 
 class AppHealthResource(Resource[AppHealthOptions]):
@@ -449,9 +447,8 @@ class AppHealthResource(Resource[AppHealthOptions]):
 
     def plan(self, task: Task[AppHealthOptions]) -> Plan:
         options = task.options
-        digest, previous = options.digest, options.last_good_digest
-        deployed = Deployed(digest, previous, options.rollback) if digest else None
-        return Plan(result=None, steps=health_steps(task, options.health_check, options.slug, deployed))
+        steps = health_steps(task, options.health_check, options.slug, options.deployed)
+        return Plan(result=None, steps=steps)
 
 
 APP_HEALTH_RESOURCE = AppHealthResource()
@@ -465,12 +462,7 @@ def alias_of(account: Account, target: Part, project: Part) -> str:
     """Return the alias of a part of the blueprint; its key as long as it does not exist."""
     if target.id is None:
         return target.key
-    alias = None
-    with suppress(HostedError):
-        network = account.settings(target.id).network
-        alias = network.alias if network else None
-    if alias is None and project.id:
-        alias = aliases_of(account.graph(project.id)).get(target.id)
+    alias = aliases_of(account.graph(project.id)).get(target.id) if project.id else None
     if alias is None:
         raise Invalid(f"{target.label} has no alias in its project that a reference could name")
     return alias

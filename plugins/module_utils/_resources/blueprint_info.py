@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
-from .._api.errors import HostedError, Refused
-from .._api.models import Edge, Project
+from .._api.errors import HostedError
+from .._api.models import Project
 from .._api.text import HIDDEN
 from .._api.values import ServiceStatus
 from .blueprints.contents import Contents
@@ -26,9 +26,8 @@ from .blueprints.members import (
     needed_by_relocations,
     path_of,
 )
-from .blueprints.parts import Arguments, Part, Parts, service_ids
+from .blueprints.parts import Arguments, Part, Parts, service_ids, sides_of
 from .services.listing import ServiceQuery, read_listing, read_project
-from .shared.account import Account
 from .shared.options import option
 from .shared.plan import Plan, Task
 from .shared.relocation_record import left_over
@@ -80,7 +79,8 @@ def exported(task: Task[BlueprintInfoOptions]) -> list[dict[str, Any]]:
     known = [project for project in projects if project.id]
     services = read_services(task, known)
     apps, keys = account.apps_by_id(), account.ssh_keys()
-    edges = dict(zip([p.id for p in known], account.each(known, read_edges), strict=True))
+    graphs = account.each(known, lambda reader, project: reader.graph(project.id))
+    edges = {project.id: graph.edges or [] for project, graph in zip(known, graphs, strict=True)}
     left = left_over(task.options, task.warn).surely
     blueprints, files = [], dict[str, int]()
     for project in sorted(projects, key=lambda each: each.name):
@@ -102,14 +102,6 @@ def read_services(task: Task[BlueprintInfoOptions], projects: Sequence[Project])
     for warning in listing.warnings:
         task.warn(f"{warning}. The blueprint may lack something that was set")
     return listing.services
-
-
-def read_edges(account: Account, project: Project) -> list[Edge]:
-    """Return the references between the services of a project. Without them, only remarks are missing."""
-    try:
-        return account.graph(project.id).edges or []
-    except Refused:
-        return []
 
 
 # --- A project beside its blueprint -------------------------------------------------------------------
@@ -136,15 +128,13 @@ def plan_without_size(parts: Parts) -> dict[Part, HostedError]:
     """Plan again without its size what is refused, such as a disk that would shrink; return what was."""
 
     def without_size(given: Arguments, part: Part) -> Mapping[str, Any]:
-        return {name: value for name, value in given(part).items() if name != "dimensions"}
+        return {**given(part), "dimensions": None}
 
-    refused: dict[Part, HostedError] = {
-        part: part.error
-        for part in parts.found
-        if isinstance(part.error, Invalid) and "dimensions" in part.resource.options
-    }
-    for part in refused:
-        part.error, part.arguments = None, partial(without_size, part.arguments)
+    refused: dict[Part, HostedError] = {}
+    for part in parts.found:
+        if isinstance(part.error, Invalid) and "dimensions" in part.resource.options:
+            refused[part] = part.error
+            part.error, part.arguments = None, partial(without_size, part.arguments)
     parts.make_plans()
     return refused
 
@@ -293,11 +283,6 @@ class Comparison:
                 changed_by=by if self.last.known else None,
                 prevails=PLATFORM,
             )
-
-
-def sides_of(plan: Plan) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    before, after = (side if isinstance(side, Mapping) else {} for side in (plan.before, plan.after))
-    return before, after
 
 
 def actions_of(plan: Plan) -> str:

@@ -106,9 +106,8 @@ def read_contents(document: Document) -> Contents:
 
 
 def read_form(document: Document) -> Blueprint:
+    document.check()
     data = document.data
-    if document.unread or data is None:
-        document.check()
     if not isinstance(data, Mapping) or not data:
         said = "it is empty" if not data else f"it is {describe_type(data)}"
         document.add_problem((), f"{said}; write a mapping with project and the sections that it has")

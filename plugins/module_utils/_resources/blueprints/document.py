@@ -80,8 +80,6 @@ class Document:
     """Whether the file is encrypted as a whole."""
     decrypted: list[tuple[Path, str]] = field(default_factory=list)
     """The values that are encrypted by themselves, decrypted, and where they are."""
-    unread: bool = False
-    """Whether a value could not be read, which is a problem. It is not in the data."""
 
     def add_problem(self, path: Path, message: str) -> None:
         self.problems.append((path, message))
@@ -95,7 +93,7 @@ class Document:
     def check(self) -> None:
         if not self.problems:
             return
-        found = sorted(self.problems, key=lambda problem: self._place(problem[0]) or (0, 0))
+        found = sorted(self.problems, key=lambda problem: self.places.get(self._written(problem[0]), (0, 0)))
         lines = list(dict.fromkeys(in_one_line(f"{self.where(path)}: {message}") for path, message in found))
         told = f" {lines[0]}" if len(lines) == 1 else "".join(f"\n- {line}" for line in lines)
         raise Invalid(
@@ -104,19 +102,19 @@ class Document:
 
     def where(self, path: Path) -> str:
         keys = ".".join(map(str, path)) or "the blueprint"
-        place = self._place(path)
-        return f"{self.source}:{place[0]}:{place[1]}: {keys}" if place else keys
+        mark = self.mark(self._written(path))
+        return f"{mark}: {keys}" if mark else keys
 
     def mark(self, path: Path) -> str:
         """Return the file, line and column of a value; empty if it was not written, or not in a file."""
         place = self.places.get(path)
         return f"{self.source}:{place[0]}:{place[1]}" if place else ""
 
-    def _place(self, path: Path) -> tuple[int, int] | None:
-        """Return the line and column of a value, or of what it is in if it was not written itself."""
+    def _written(self, path: Path) -> Path:
+        """Return the path of a value, or of what it is in if it was not written itself."""
         while path and path not in self.places:
             path = path[:-1]
-        return self.places.get(path)
+        return path
 
 
 # --- What only the controller can read ------------------------------------------------------------------
@@ -317,7 +315,6 @@ class Walk:
             answer = Answer(problem=f"{node.tag} is for a text")
         if answer.problem:
             self.document.add_problem(path, answer.problem)
-            self.document.unread = True
         if answer.problem or answer.omitted:
             return None
         if encrypted:

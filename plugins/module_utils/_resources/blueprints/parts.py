@@ -218,13 +218,13 @@ class Parts:
         for part in self.found:
             if part.plan is None:
                 continue
+            old, new = sides_of(part.plan)
             # By this run, if the first part of an entry finds nothing: what later parts find was not there.
-            is_new = made.setdefault((part.section, part.key), not part.plan.before)
-            if part.plan.before == part.plan.after:
-                continue
-            for place, value in () if is_new else values_at(part, part.plan.before, HIDDEN):
-                before.setdefault(place, value)
-            after |= values_at(part, part.plan.after, f"{HIDDEN} (new)")
+            is_new = made.setdefault((part.section, part.key), not old)
+            if old != new:
+                for place, value in () if is_new else values_at(part, old, HIDDEN):
+                    before.setdefault(place, value)
+                after |= values_at(part, new, f"{HIDDEN} (new)")
         differ = [place for place in {**before, **after} if before.get(place) != after.get(place)]
         plan.before, plan.after = nested(before, differ), nested(after, differ)
         if (cost := self.tell_price()) is not None:
@@ -343,9 +343,15 @@ class Parts:
 # name of a part is seldom further above a change than the three lines that Ansible shows.
 
 
-def values_at(part: Part, state: Mapping[str, Any] | str, command: str) -> Iterator[tuple[Place, Any]]:
+def sides_of(plan: Plan) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    before, after = (
+        side if isinstance(side, Mapping) else {"text": side} for side in (plan.before, plan.after)
+    )
+    return before, after
+
+
+def values_at(part: Part, state: Mapping[str, Any], command: str) -> Iterator[tuple[Place, Any]]:
     """Return the values of a state, each with its place in the diff; ``command`` for one that is hidden."""
-    state = state if isinstance(state, Mapping) else {"text": state}
     if part.hides_command and "command" in state:
         state = {**state, "command": command}
     inner = () if part.resource.name in THINGS else (part.resource.name,)

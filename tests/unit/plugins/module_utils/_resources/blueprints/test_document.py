@@ -114,7 +114,6 @@ def test_what_cannot_be_read_is_a_problem_of_its_place() -> None:
         ("shop.yml:3:3: b.c", "no")
     ]
     assert document.data == {"a": 1, "b": {}}
-    assert document.unread
 
 
 def test_decrypted_values_are_noted_wherever_they_are_used() -> None:
