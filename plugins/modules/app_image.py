@@ -17,7 +17,8 @@ description:
   - Verifies the image before anything is sent, in check mode too.
 options:
   path:
-    description: OCI archive (a tar file) or folder of an OCI layout. Layers can be compressed with gzip or zstd.
+    description: OCI archive (a tar file that is not compressed) or folder of an OCI layout. Layers can be compressed
+      with gzip or zstd.
     type: path
     required: true
   image_name:

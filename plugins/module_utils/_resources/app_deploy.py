@@ -33,8 +33,6 @@ from .applications.rollout import (
     Rollout,
     carried_out,
     health_steps,
-    in_service_now,
-    put_in_service_meanwhile,
     take_back,
 )
 from .shared.change import under_way
@@ -216,7 +214,7 @@ def deploy(task: Task[AppDeployOptions], app: App, deployed: Deployed, undecided
     except HostedError as error:
         doubted, other = records.unconfirmed(), None
         if isinstance(error, DeployFailed):
-            other = put_in_service_meanwhile(task, digest, deployed.previous, deployed.before)
+            other = None if error.now in (digest, deployed.previous, deployed.before) else error.now
             explain_failure(task, app, error, deployed, other)
         # Else it never began, and another one is still the last that failed, or a third one is in service.
         if other is None and doubted in (None, digest):
@@ -238,24 +236,22 @@ def explain_failure(
         lines = task.client.app_logs(app.slug)[-task.options.log_lines :]
     except HostedError as unread:
         task.warn(f"the log of application {app.slug!r} cannot be read: {unread.message}")
-    now = in_service_now(task, failed.before)
-    touched = error.began and (now != failed.before or now == failed.digest or bool(error.restarted))
     outcome, rollback = "", dict[str, Any]()
     if other or not busy:
         outcome, rollback = take_back(task, failed, other, runs=not error.restarted)
-    known = {"reason": reason, "logs": lines, "changed": touched or task.effects.writes > 0}
+    known = {"reason": reason, "logs": lines, "changed": error.touched or task.effects.writes > 0}
     error.details = {**error.details, **known, **rollback}
     sentences = [
         f"the deploy of release {task.options.tag!r} of application {app.slug!r} failed: {reason}",
-        outcome or describe_service(error, failed, now),
+        outcome or describe_service(error, failed),
         *([f"The log ends with: {' | '.join(lines[-3:])}"] if lines else []),
     ]
     told = ". ".join(sentence.rstrip(".") for sentence in sentences)
     error.reworded(shortened(printable(told)))  # the log's lines may hold anything
 
 
-def describe_service(error: DeployFailed, failed: Deployed, now: str | None) -> str:
-    before, digest = failed.before, failed.digest
+def describe_service(error: DeployFailed, failed: Deployed) -> str:
+    now, before, digest = error.now, failed.before, failed.digest
     again = "The next run deploys it again, or another version"
     if not error.began or (before is not None and now == before != digest):
         if not error.restarted:

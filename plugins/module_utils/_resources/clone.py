@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from .._api.errors import HostedError
 from .._api.models import Service
 from .._api.values import ServiceStatus
-from .applications.repository import ImageCopy, open_repository
+from .applications.repository import copy_image, open_repository
 from .blueprint import Assembly, planned, whole_plan
 from .blueprints.contents import Contents, read_contents
 from .blueprints.document import HIDDEN_SECTION, PLAIN_SECTION, Document, Entry, OnBlueprint
@@ -342,15 +342,13 @@ class ImageResource(Resource[ImageOptions]):
                 f"{source.name} no longer has the image {options.digest} that {options.source_slug!r} runs, "
                 "so it cannot be cloned. Push and deploy it again first"
             )
-        copy = ImageCopy(task, source, target, options.digest)
         result = {"repository": target.name, "digest": options.digest, "mounted": 0, "sent": 0}
         after = {"digest": options.digest}
-        if options.exists and copy.is_there():
+        if options.exists and target.digest_of(options.digest):
             return Plan(result=result, before=after, after=after)
 
         def run() -> None:
-            copy.run()
-            result.update(mounted=copy.mounted, sent=copy.sent)
+            result.update(copy_image(task, source, target, options.digest))
 
         summary = f"copy image {options.digest} from {source.name} to {target.name}"
         return Plan(result=result, steps=[Step(summary, run)], after=after)

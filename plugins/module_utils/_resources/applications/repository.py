@@ -10,7 +10,6 @@ through this machine in pieces, and are on none of its disks.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,7 @@ from ..._api.models import DIGEST
 from ..._api.registry import Repository, scheme_of
 from ..shared.options import Options
 from ..shared.plan import Task
-from ..shared.task_errors import Invalid, NoSuchItem
+from ..shared.task_errors import Invalid
 from ..shared.waiting import run_parallel
 
 R = TypeVar("R")
@@ -119,47 +118,37 @@ def each_part(task: Task[Any], work: Callable[[Part], R], parts: Sequence[Part])
     return run_parallel(task.client, parts, lambda _client, part: work(part), MAX_PARTS)
 
 
-class ImageCopy:
-    """The copy of one image between two repositories, byte for byte (OCI distribution specification)."""
+def copy_image(task: Task[Any], source: Repository, target: Repository, digest: str) -> dict[str, int]:
+    """Copy an image to another repository, byte for byte (OCI distribution specification).
 
-    def __init__(self, task: Task[Any], source: Repository, target: Repository, digest: str) -> None:
-        self.task = task
-        self.source, self.target, self.digest = source, target, digest
-        self.mounted = self.sent = 0
-        """How many parts the registry took over by itself, and how many went through this machine."""
-        self._counting = threading.Lock()
+    Returns how many parts the registry took over by itself (``mounted``), and how many went through this
+    machine (``sent``).
+    """
+    visited: set[str] = set()
+    mounts: list[bool | None] = []
 
-    def is_there(self) -> bool:
-        return self.target.digest_of(self.digest) == self.digest
+    def copy_part(part: Part) -> bool | None:
+        if target.has_blob(part.digest):
+            return None
+        return target.send_blob(partial(source.open_blob, part.digest), part.digest, part.size, source.path)
 
-    def run(self) -> None:
-        self._copy_manifest(self.digest, set(), 0)
-
-    def _copy_manifest(self, digest: str, visited: set[str], depth: int) -> None:
+    def copy_manifest(digest: str, depth: int) -> None:
         """Copy all that a manifest refers to, each once, and then the manifest, which completes the image."""
         if not is_first_visit(visited, digest, depth):
             return
-        if self.source.digest_of(digest) is None:
-            raise NoSuchItem(f"{self.source.name} holds no image {digest}")
-        content, media_type = self.source.manifest(digest)
+        content, media_type = source.manifest(digest)
         try:
             manifest = json.loads(content)
         except (ValueError, RecursionError):
             manifest = None
         if not isinstance(manifest, dict):
-            raise Invalid(f"{self.source.name} holds {digest}, which is no manifest")
+            raise Invalid(f"{source.name} holds {digest}, which is no manifest")
         for inner in Part.listed(manifest, "manifests"):
-            self._copy_manifest(inner.digest, visited, depth + 1)
+            copy_manifest(inner.digest, depth + 1)
         config = [Part.read(manifest["config"])] if manifest.get("config") else []
         parts = {each.digest: each for each in [*config, *Part.listed(manifest, "layers")]}
-        each_part(self.task, self._copy_part, [*parts.values()])
-        self.target.put_manifest(content, media_type, digest)
+        mounts.extend(each_part(task, copy_part, [*parts.values()]))
+        target.put_manifest(content, media_type, digest)
 
-    def _copy_part(self, part: Part) -> None:
-        if self.target.has_blob(part.digest):
-            return
-        content = partial(self.source.open_blob, part.digest)
-        mounted = self.target.send_blob(content, part.digest, part.size, self.source.path)
-        with self._counting:
-            self.mounted += mounted
-            self.sent += not mounted
+    copy_manifest(digest, 0)
+    return {"mounted": mounts.count(True), "sent": mounts.count(False)}

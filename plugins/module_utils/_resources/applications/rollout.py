@@ -65,6 +65,10 @@ class DeployFailed(HostedError):
     """Whether the container was restarted, as a phrase; empty if it was not."""
     may_be_busy = False
     """Whether the reason may be another deploy that the platform is at."""
+    now: str | None = None
+    """What is in service after it."""
+    touched = False
+    """Whether what runs shows that it has touched the node."""
 
     @classmethod
     def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
@@ -139,9 +143,12 @@ class Rollout:
         try:
             seen = self.roll_out()
         except HostedError as error:
-            if isinstance(error, DeployFailed) and error.began:
-                error.restarted = self.restarted()
-            if not self.may_have_acted(error):
+            if isinstance(error, DeployFailed):
+                self.look_at_failure(error)
+                acted = error.touched or not error.refused
+            else:
+                acted = error.effect_unknown or not isinstance(error, (Blocked, WaitEnded, Refused, NotSent))
+            if not acted:
                 write_record(self.task, self.forget)
             raise
         if seen:
@@ -282,21 +289,17 @@ class Rollout:
                 return ""
         return "may have been restarted"
 
-    def may_have_acted(self, error: HostedError) -> bool:
-        """Tell whether a failed deploy may have touched the node.
+    def look_at_failure(self, error: DeployFailed) -> None:
+        """Read what a failed deploy may have done to the node.
 
         A version that does not start is also refused, and the platform may go on to show the image before. So
-        after a refusal that is not because of the verdict, both a restart and the image decide.
+        both a restart and the image decide.
         """
-        if isinstance(error, (Blocked, WaitEnded, Refused, NotSent)):
-            return error.effect_unknown
-        if not isinstance(error, DeployFailed) or not error.refused:
-            return True
-        if not error.began:
-            return False
         before = self.deployed.before
-        same = before != self.digest and in_service_now(self.task, self.digest) == before
-        return bool(error.restarted) or not same
+        error.restarted = self.restarted() if error.began else ""
+        error.now = in_service_now(self.task, before)
+        same = error.now == before != self.digest and not error.restarted
+        error.touched = error.began and not same
 
 
 def write_record(task: Task[Any], record: Callable[[], T]) -> T | None:
@@ -342,16 +345,6 @@ def in_service_now(task: Task[ReleaseOptions], otherwise: str | None) -> str | N
     with suppress(HostedError):
         return task.account.app(task.options.slug).digest
     return otherwise
-
-
-def put_in_service_meanwhile(task: Task[ReleaseOptions], *own: str | None) -> str | None:
-    """Return the image in service if somebody else has put it there; ``None`` if that is not certain.
-
-    Whoever deployed it knows better what to run than a rollback would. ``own`` are the images that this task
-    may have put in service, or found there.
-    """
-    seen = in_service_now(task, None)
-    return None if seen in own else seen
 
 
 def take_back(
@@ -461,10 +454,11 @@ def ensure_healthy(task: Task[Any], check: HealthCheck, deployed: Deployed | Non
     if deployed:
         forget = write_record(task, lambda: records.note(DEPLOY, digest=deployed.digest, at=None))
     reason = await_healthy(task, check, url)
-    # If somebody else has put another one in service since, that is left alone, and so are its records.
-    other = (
-        put_in_service_meanwhile(task, deployed.digest, deployed.previous) if deployed and reason else None
-    )
+    other = None
+    if deployed and reason:
+        # If somebody else has put another one in service since, that is left alone, and so are its records.
+        seen = in_service_now(task, deployed.digest)
+        other = None if seen in (deployed.digest, deployed.previous) else seen
     if forget and (reason is None or other):
         write_record(task, forget)
     if reason is None:

@@ -25,8 +25,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.app_dep
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.repository import (
-    ImageCopy,
     Part,
+    copy_image,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,
@@ -173,10 +173,9 @@ def repositories(sandbox: Sandbox, tmp_path: Path) -> tuple[Repository, Reposito
 
 def test_the_registry_takes_over_what_it_has(repositories: tuple[Repository, Repository, str]) -> None:
     source, target, digest = repositories
-    copy = ImageCopy(task_of(), source, target, digest)
-    assert not copy.is_there()
-    copy.run()
-    assert copy.is_there() and copy.sent == 0 and copy.mounted
+    assert target.digest_of(digest) is None
+    copied = copy_image(task_of(), source, target, digest)
+    assert copied["sent"] == 0 and copied["mounted"]
     assert target.manifest(digest) == source.manifest(digest)
 
 
@@ -185,12 +184,10 @@ def test_a_registry_that_takes_nothing_over_is_sent_everything(
 ) -> None:
     source, target, digest = repositories
     source.path = "somebody-else/shop"  # which only a mount names
-    copy = ImageCopy(task_of(), source, target, digest)
-    copy.run()
-    assert copy.is_there() and copy.sent and copy.mounted == 0
-    again = ImageCopy(task_of(), source, target, digest)
-    again.run()
-    assert (again.sent, again.mounted) == (0, 0)
+    copied = copy_image(task_of(), source, target, digest)
+    assert copied["sent"] and copied["mounted"] == 0
+    assert target.manifest(digest) == source.manifest(digest)
+    assert copy_image(task_of(), source, target, digest) == {"mounted": 0, "sent": 0}
 
 
 def test_an_index_comes_with_all_of_its_images(repositories: tuple[Repository, Repository, str]) -> None:
@@ -201,7 +198,7 @@ def test_an_index_comes_with_all_of_its_images(repositories: tuple[Repository, R
     source.put_manifest(index, INDEX, "all")
     digest = source.digest_of("all")
     assert digest
-    ImageCopy(task_of(), source, target, digest).run()
+    copy_image(task_of(), source, target, digest)
     assert target.digest_of(digest) == digest and target.digest_of(image) == image
 
 
