@@ -87,6 +87,10 @@ def figures_of(
 def service_of(facts: Facts, service: ServiceSummary, rates: Rates) -> dict[str, Any]:
     detail, metrics = facts.details.get(service.id), facts.metrics.get(service.id)
     pricing, dates = (detail.pricing, detail.dates) if detail else (None, None)
+    used, disk = metrics.storage_bytes if metrics else None, None
+    size = service.dimensions and service.dimensions.storage_gb
+    if used is not None and size:
+        disk = {"used_bytes": used, "size_gb": size, "percent": used * 100 // (size * GIGABYTE)}
     full = pricing.monthly_millicents if pricing else service.monthly_millicents
     return {
         "id": service.id,
@@ -105,15 +109,8 @@ def service_of(facts: Facts, service: ServiceSummary, rates: Rates) -> dict[str,
         "created_at": (dates.created_at if dates else None) or service.created_at,
         "suspended_at": dates.suspended_at if dates else None,
         "failure_reason": detail.failure_reason if detail else None,
-        "disk": disk_of(service, metrics.storage_bytes if metrics else None),
+        "disk": disk,
     }
-
-
-def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
-    size = service.dimensions and service.dimensions.storage_gb
-    if used is None or not size:
-        return None
-    return {"used_bytes": used, "size_gb": size, "percent": used * 100 // (size * GIGABYTE)}
 
 
 def project_of(facts: Facts, project: Project, rates: Rates) -> dict[str, Any]:
@@ -126,7 +123,7 @@ def project_of(facts: Facts, project: Project, rates: Rates) -> dict[str, Any]:
         "references": None if graph is None else references_of(facts, graph),
         "monthly": format_amount(sum_of(rates[id] for id in members)),
         "unpriced": sum(rates[id] is None for id in members),
-        "spend": project_money(project, facts.spends.get(project.id)),
+        "spend": project_money(facts.spends.get(project.id)),
     }
 
 
@@ -227,22 +224,19 @@ def spend_by_day(facts: Facts) -> list[dict[str, Any]]:
     ]
 
 
-def project_money(project: Project, spend: ProjectSpend | None) -> dict[str, Any] | None:
+def project_money(spend: ProjectSpend | None) -> dict[str, Any] | None:
     if spend is None:
         return None
-    return {
-        "days": spend.range,
-        "amount": cents(spend.total_cents),
-        "services": [
-            {
-                "id": each.id,
-                "name": each.name,
-                "amount": cents(each.total_cents),
-                "parts": [{"label": part.label, "amount": cents(part.cents)} for part in each.parts or ()],
-            }
-            for each in spend.services or ()
-        ],
-    }
+    services = [
+        {
+            "id": each.id,
+            "name": each.name,
+            "amount": cents(each.total_cents),
+            "parts": [{"label": part.label, "amount": cents(part.cents)} for part in each.parts or ()],
+        }
+        for each in spend.services or ()
+    ]
+    return {"days": spend.range, "amount": cents(spend.total_cents), "services": services}
 
 
 def cost_most(facts: Facts, rates: Rates) -> list[dict[str, Any]]:
@@ -460,8 +454,10 @@ def row_of(
     newest = newest_complete(known)
     made = newest.created_at if newest else None
     until = measures.as_of if still is None else min(measures.as_of, still)
-    failed = moments_of(known, BackupStatus.FAILED)
-    good = moments_of(known, BackupStatus.COMPLETED)
+    failed, good = (
+        sorted(copy.created_at for copy in known if copy.created_at and copy.status == status)
+        for status in (BackupStatus.FAILED, BackupStatus.COMPLETED)
+    )
     return {
         "id": service.id,
         "name": service.name,
@@ -473,10 +469,6 @@ def row_of(
         "count": sum(copy.status == BackupStatus.COMPLETED for copy in known),
         "cells": cells_of(good, failed, parse_moment(service.created_at), still, measures),
     }
-
-
-def moments_of(copies: Sequence[RestorePoint], status: str) -> list[datetime]:
-    return sorted(copy.created_at for copy in copies if copy.created_at and copy.status == status)
 
 
 def verdict(made: datetime | None, until: datetime, measures: Measures) -> str:
