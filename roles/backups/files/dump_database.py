@@ -41,10 +41,8 @@ def main() -> None:
     library = load()
     try:
         print(json.dumps(library.dump(Path(sys.argv[1]), json.load(sys.stdin))))
-    except library.NotDumpableError as error:
-        sys.exit(f"{error}. Or {OTHER_WAY}")
     except library.NoDumpError as error:
-        sys.exit(str(error))
+        sys.exit(f"{error}. Or {OTHER_WAY}")
     except OSError as error:
         sys.exit(f"the dump could not be written: {error}")
 

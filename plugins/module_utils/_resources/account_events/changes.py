@@ -20,7 +20,7 @@ from ..shared.money import format_amount, from_cents
 from ..shared.names import fits
 from ..shared.restore_points import as_restore_points, newest_complete, parse_moment
 from ..shared.time_zones import utc_text
-from .events import KINDS, AccountEvent, ApplicationFacts, BackupFacts, DifferenceFacts, ServiceFacts
+from .events import KINDS, ApplicationFacts, BackupFacts, DifferenceFacts, ServiceFacts
 from .observer import Observation, has_container, is_replaced
 from .state import (
     DEPLOY,
@@ -61,7 +61,7 @@ that is shown late is told as a stop.
 
 @dataclass
 class Poll:
-    """One poll: the state before it, what it saw, when, the state after it, and the events in between."""
+    """One poll: the state before it, what it saw, when, and the state after it with its events."""
 
     before: State
     seen: Observation
@@ -69,13 +69,9 @@ class Poll:
     rules: SourceOptions
     account: str
     """The address of the platform."""
-    after: State = field(init=False)
-    events: list[AccountEvent] = field(default_factory=list)
+    after: State
     failed: set[str] = field(default_factory=set)
     """The applications whose deploy was told to have failed in this poll."""
-
-    def __post_init__(self) -> None:
-        self.after = self.before.model_copy(deep=True)
 
     @property
     def at(self) -> str:
@@ -95,7 +91,8 @@ class Poll:
         """Add an event. Its id follows from its number alone, so that it is the same if it is told again."""
         number = self.after.sequence = self.after.sequence + 1
         facts |= {"account": self.account, "message": message, "sequence": number, "at": self.at}
-        self.events.append(KINDS[kind](id=str(uuid.uuid5(uuid.UUID(self.before.salt), str(number))), **facts))
+        event = KINDS[kind](id=str(uuid.uuid5(uuid.UUID(self.before.salt), str(number))), **facts)
+        self.after.outbox = (*self.after.outbox, event.model_dump(mode="json"))
 
 
 # --- The activity journal -----------------------------------------------------------------------------
@@ -312,20 +309,16 @@ def facts_of(app: App) -> ApplicationFacts:
 
 def note_verdict(poll: Poll, app: App, memory: AppMemory, blocked: bool) -> None:
     """Tell if the verdict on the image in service blocks, or is lifted. ``blocked``: whether it did."""
-    kind: str | None = None
-    facts = {"application": facts_of(app), "image": memory.image}
-    if app.scan_status == ScanStatus.BLOCKED and not blocked:
-        blocked, kind = True, "release_blocked"
-        message = (
-            f"the image of application {app.slug!r} in service is blocked; the next deploy needs another"
-        )
-    elif app.scan_status in LIFTING and blocked:
-        blocked, kind = False, "verdict_lifted"
-        facts["verdict"] = app.scan_status
-        message = f"the verdict on the image of application {app.slug!r} is lifted"
-    memory.blocked = blocked
-    if kind is not None and (poll.before.apps is not None or poll.rules.report_existing):
-        poll.tell(kind, message, **facts)
+    verdict, facts = app.scan_status, {"application": facts_of(app), "image": memory.image}
+    memory.blocked = verdict == ScanStatus.BLOCKED or (blocked and verdict not in LIFTING)
+    if memory.blocked == blocked or not (poll.before.apps is not None or poll.rules.report_existing):
+        return
+    if memory.blocked:
+        said = f"the image of application {app.slug!r} in service is blocked; the next deploy needs another"
+        poll.tell("release_blocked", said, **facts)
+    else:
+        said = f"the verdict on the image of application {app.slug!r} is lifted"
+        poll.tell("verdict_lifted", said, verdict=verdict, **facts)
 
 
 def compare_backups(poll: Poll) -> None:
@@ -435,8 +428,7 @@ def advance(before: State, seen: Observation, now: datetime, rules: SourceOption
 
     Nothing is read, written or waited for here. The same arguments give the same events with the same ids.
     """
-    poll = Poll(before, seen, now, rules, account)
+    poll = Poll(before, seen, now, rules, account, before.model_copy(deep=True))
     for compare in (compare_apps, compare_services, compare_backups, compare_money, compare_blueprints):
         compare(poll)
-    poll.after.outbox = (*before.outbox, *(event.model_dump(mode="json") for event in poll.events))
     return poll.after

@@ -94,8 +94,8 @@ class Observer:
             seen.apps = self.account.apps_by_id()
         with self._noting():
             seen.overview = self.account.client.billing_overview()
-        active = {id: service for id, service in services.items() if service.status == ServiceStatus.ACTIVE}
-        watched = [id for id, service in active.items() if has_container(service)]
+        active = (service for service in services.values() if service.status == ServiceStatus.ACTIVE)
+        watched = [service.id for service in active if has_container(service)]
         self._read_states(watched, seen)
         self._explain(before, seen, watched)
         self._read_reasons(before, services, seen)
@@ -127,18 +127,16 @@ class Observer:
     def _read_states(self, watched: Sequence[str], seen: Observation) -> None:
         """Read the states of containers in parallel. A call that fails leaves only its own unknown."""
 
-        def read(own: Account, ids: Sequence[str]) -> dict[str, m.Metrics | None] | HostedError:
+        def read(own: Account, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
             try:
                 return own.metrics(ids)
             except HostedError as error:
-                return error
+                self.problems.append(error)
+                return {}
 
         size = METRICS_PER_CALL
         batches = [watched[start : start + size] for start in range(0, len(watched), size)]
         for found in self.account.each(batches, read):
-            if isinstance(found, HostedError):
-                self.problems.append(found)
-                continue
             for id, metrics in found.items():
                 if metrics and metrics.state in ContainerState.KNOWN:
                     seen.states[id] = metrics.state
@@ -151,34 +149,34 @@ class Observer:
             for id, app in (seen.apps or {}).items()
             if (was := before.known_apps.get(id)) and (was.deploying_since or is_replaced(was, app))
         }
-        changed = [
-            id
-            for id, memory in memories.items()
-            if id in deploying or needs_journal(memory, seen.states.get(id))
-        ]
-        stopped = {id for id in watched if seen.states.get(id) == ContainerState.STOPPED}
-        were_stopped = {id for id, was in memories.items() if was and was.state == ContainerState.STOPPED}
-        idle = [id for id in watched if id in stopped & were_stopped and id not in changed]
+        changed, idle = list[str](), list[str]()
+        for id, memory in memories.items():
+            if id in deploying or needs_journal(memory, seen.states.get(id)):
+                changed.append(id)
+            elif memory and memory.state == seen.states.get(id) == ContainerState.STOPPED:
+                idle.append(id)
         begin = self.turn % len(idle) if idle else 0
         self.turn = begin + MAX_IDLE_READS if idle else self.turn
         for id in [*changed[:MAX_READS], *[*idle[begin:], *idle[:begin]][:MAX_IDLE_READS]]:
-            memory = memories[id]
-            known = id in were_stopped and memory and memory.ordered != START
-            if id in stopped and not known:
-                with self._noting():  # first, as the journal may tell of a restore only when that has ended
-                    if any(each.status == BackupStatus.RESTORING for each in self._backups_of(id)):
-                        seen.restoring.add(id)
-            with self._noting():
-                last, client = memory.entry if memory else None, self.account.client
-                new = client.events(id, since=last) if last else client.events(id, FIRST_ENTRIES)
-                seen.entries[id] = new[::-1]
+            self._read_journal(id, memories[id], seen)
+
+    def _read_journal(self, id: str, memory: ServiceMemory | None, seen: Observation) -> None:
+        known = memory and memory.state == ContainerState.STOPPED and memory.ordered != START
+        if seen.states.get(id) == ContainerState.STOPPED and not known:
+            with self._noting():  # first, as the journal may tell of a restore only when that has ended
+                if any(each.status == BackupStatus.RESTORING for each in self._backups_of(id)):
+                    seen.restoring.add(id)
+        with self._noting():
+            last, client = memory.entry if memory else None, self.account.client
+            new = client.events(id, since=last) if last else client.events(id, FIRST_ENTRIES)
+            seen.entries[id] = new[::-1]
 
     def _read_reasons(
         self, before: State, services: Mapping[str, m.ServiceSummary], seen: Observation
     ) -> None:
-        known = before.known_services
-        failed = [id for id, service in services.items() if service.status == ServiceStatus.FAILED]
-        new = [id for id in failed if id not in known or known[id].status != ServiceStatus.FAILED]
+        known, status = before.known_services, ServiceStatus.FAILED
+        failed = [id for id, service in services.items() if service.status == status]
+        new = [id for id in failed if id not in known or known[id].status != status]
         for id in new[:MAX_READS]:
             with self._noting():
                 page = self.account.service(id)
@@ -191,14 +189,12 @@ class Observer:
         """Read the backups of the services whose turn it is, those that waited longest first."""
         if not self.options.backup_interval:
             return
-        known = {id: memory.backups for id, memory in before.known_services.items()}
         looked = {
-            id: backups.looked if (backups := known.get(id)) else ""
+            id: was.backups.looked if (was := before.known_services.get(id)) and was.backups else ""
             for id, service in services.items()
             if service.status in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED) and has_container(service)
         }
-        waiting = [id for id in looked if due(looked[id], now, self.options.backup_interval)]
-        for id in sorted(waiting, key=lambda id: looked[id])[:MAX_BACKUP_READS]:
+        for id in due(looked, now, self.options.backup_interval)[:MAX_BACKUP_READS]:
             with self._noting():
                 seen.backups[id] = self._backups_of(id)
 
@@ -213,10 +209,11 @@ class Observer:
 
     def _read_drift(self, before: State, seen: Observation, now: datetime) -> None:
         """Compare the blueprint whose turn it is: one in each poll, as it takes many calls."""
-        looked = {path: memory.looked for path, memory in before.drift.items()}
-        paths, seconds = self.options.blueprint_paths, self.options.drift_interval
-        waiting = [path for path in paths if due(looked.get(path), now, seconds)]
-        for path in sorted(waiting, key=lambda path: looked.get(path, ""))[:1]:
+        looked = {
+            path: was.looked if (was := before.drift.get(path)) else ""
+            for path in self.options.blueprint_paths
+        }
+        for path in due(looked, now, self.options.drift_interval)[:1]:
             with self._noting():
                 seen.drift[path] = self.compare(self.account.client, path)
 
@@ -248,7 +245,10 @@ def needs_journal(memory: ServiceMemory | None, state: str | None) -> bool:
     return state == ContainerState.STOPPED and is_open
 
 
-def due(looked: str | None, now: datetime, seconds: float) -> bool:
-    """Tell whether it is time to look again. A time in the future comes from a clock that was set back."""
-    last = parse_moment(looked)
-    return last is None or abs((now - last).total_seconds()) >= seconds
+def due(looked: Mapping[str, str], now: datetime, seconds: float) -> list[str]:
+    """Return what is to be looked at again, what waited longest first. A clock may have been set back."""
+    moments = {name: parse_moment(text) for name, text in looked.items()}
+    found = [
+        name for name, last in moments.items() if not last or abs((now - last).total_seconds()) >= seconds
+    ]
+    return sorted(found, key=lambda name: looked[name])

@@ -130,7 +130,6 @@ def expanded(path: str) -> str:
 
 # --- What is remembered -------------------------------------------------------------------------------
 
-
 START, STOP = "start", "stop"
 """The power orders that an activity journal tells of."""
 STOPPED, DEPLOY = "service_stopped", "deploy_failed"
@@ -207,12 +206,10 @@ class State(BaseModel):
 
     @property
     def known_services(self) -> Mapping[str, ServiceMemory]:
-        """The services by id; none before the first poll."""
         return self.services or {}
 
     @property
     def known_apps(self) -> Mapping[str, AppMemory]:
-        """The applications by id; none before the first poll."""
         return self.apps or {}
 
 

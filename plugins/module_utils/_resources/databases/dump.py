@@ -97,10 +97,6 @@ class NoDumpError(Exception):
     """There is no dump; the message says why, and what to do."""
 
 
-class NotDumpableError(NoDumpError):
-    """No dump of this database can be made from here, however often that is tried."""
-
-
 @dataclass(frozen=True)
 class Login:
     host: str
@@ -155,22 +151,8 @@ def quoted(value: str) -> str:
 def mysql_login(program: str, login: Login, secret: str) -> list[str]:
     """Return the arguments by which a program of MariaDB and MySQL opens this database and no other.
 
-    Of the files of the user, which may name another server, it gets what says how to connect alone.
-    """
-    return [
-        f"--defaults-file={secret}",  # has to be the first
-        *kept_options(program),
-        "--protocol=tcp",
-        f"--host={login.host}",
-        f"--port={login.port}",
-        f"--user={login.user}",
-    ]
-
-
-def kept_options(program: str) -> list[str]:
-    """Return what the user's option files tell a program of MariaDB and MySQL of how to connect.
-
-    Without them, it might not encrypt.
+    Of the files of the user, which may name another server, it gets what says how to connect alone. Without
+    that, it might not encrypt.
     """
     done = subprocess.run(  # noqa: S603 - the engine's own program
         [program, "--print-defaults"], stdin=subprocess.DEVNULL, capture_output=True, check=False
@@ -179,7 +161,14 @@ def kept_options(program: str) -> list[str]:
         said = last_words(done.stderr)
         raise NoDumpError(f"{Path(program).name} cannot read its option files; correct them: {said}")
     options = re.split(r"\s+(?=--)", done.stdout.decode(errors="surrogateescape").strip())
-    return [each for each in options if HOW_TO_CONNECT.match(each)]
+    return [
+        f"--defaults-file={secret}",  # has to be the first
+        *(each for each in options if HOW_TO_CONNECT.match(each)),
+        "--protocol=tcp",
+        f"--host={login.host}",
+        f"--port={login.port}",
+        f"--user={login.user}",
+    ]
 
 
 def mysql_command(program: str, login: Login, secret: str) -> list[str]:
@@ -244,9 +233,7 @@ def without_owners(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 def for_mysql(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines of a dump as MySQL's own client reads them, whichever program made it."""
-    for number, line in enumerate(without_owners(lines)):
-        if number or not line.startswith(SANDBOX_MODE):
-            yield line
+    return (line for n, line in enumerate(without_owners(lines)) if n or not line.startswith(SANDBOX_MODE))
 
 
 POSTGRESQL = Engine(
@@ -286,30 +273,25 @@ ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB,
 
 
 def find_program(engine: Engine, programs: tuple[str, ...]) -> str:
-    found = next(filter(None, map(shutil.which, programs)), None)
-    if found is None:
-        raise NoDumpError(
-            f"{' or '.join(programs)} is not installed on this machine; install {engine.package}"
-        )
-    return found
+    for found in filter(None, map(shutil.which, programs)):
+        return found
+    raise NoDumpError(f"{' or '.join(programs)} is not installed on this machine; install {engine.package}")
 
 
 def reach(connection: Mapping[str, Any]) -> tuple[str, int]:
     """Return the first address of the database that answers: the internal one, then the public one."""
-    addresses = [(connection.get("host"), connection.get("port"))]
-    addresses.append((connection.get("public_host"), connection.get("public_port")))
     reasons = []
-    for host, port in addresses:
+    for prefix in ("", "public_"):
+        host, port = connection.get(f"{prefix}host"), connection.get(f"{prefix}port")
         if not host or not port:
             continue
         try:
             socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+            return str(host), int(port)
         except (OSError, UnicodeError) as error:
             why = getattr(error, "strerror", None) or error
             reasons.append(shown(f"{host}:{port}: {why}"))
-            continue
-        return str(host), int(port)
-    raise NotDumpableError(
+    raise NoDumpError(
         f"this machine cannot reach the database ({'; '.join(reasons) or 'it has no address'}), which is "
         "known only inside the project's network. Run this on a service there, or set public: true"
     )
@@ -329,21 +311,20 @@ def find_source(connection: Mapping[str, Any]) -> Source:
     name = str(connection.get("engine"))
     engine = ENGINES.get(name.lower())
     if engine is None:
-        raise NotDumpableError(
+        raise NoDumpError(
             f"a database of engine {name!r} cannot be dumped: only the dump programs of PostgreSQL, MariaDB "
             "and MySQL are known"
         )
     program = find_program(engine, engine.programs)
-    host, port = reach(connection)
     texts = (login_text(connection, name) for name in ("user", "password", "database"))
-    return Source(engine, program, Login(host, port, *texts))
+    return Source(engine, program, Login(*reach(connection), *texts))
 
 
 def login_text(connection: Mapping[str, Any], name: str) -> str:
     """Return a text of a login, which must stay one value wherever it is written."""
     text = str(connection.get(name) or "")
     if CONTROL.search(text) or len(text.encode()) > LONGEST_LOGIN:
-        raise NotDumpableError(
+        raise NoDumpError(
             f"the {name} that the platform names for the database holds a control character, or has more "
             f"than {LONGEST_LOGIN} bytes, so it is not used to log in. Give the database another one"
         )

@@ -58,8 +58,7 @@ def connection_url(task: Task[OneServiceOptions]) -> str:
 
 def as_table(result: QueryResult) -> dict[str, Any]:
     """Return a result with its rows as lists under ``rows`` and as dictionaries under ``records``."""
-    names = column_names(result)
-    rows = result.rows or []
+    names, rows = column_names(result), result.rows or []
     records = [dict(zip(names, row, strict=False)) for row in rows]
     return {**result.as_dict(), "rows": rows, "records": records}
 

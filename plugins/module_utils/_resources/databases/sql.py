@@ -21,13 +21,7 @@ from typing import Any
 from ..shared.task_errors import Invalid
 
 POSTGRESQL, MYSQL, SQLITE = "postgresql", "mysql", "sqlite"
-DIALECTS = {
-    "postgresql": POSTGRESQL,
-    "postgres": POSTGRESQL,
-    "mysql": MYSQL,
-    "mariadb": MYSQL,
-    "sqlite": SQLITE,
-}
+DIALECTS = {name: name for name in (POSTGRESQL, MYSQL, SQLITE)} | {"postgres": POSTGRESQL, "mariadb": MYSQL}
 """How the platform may name an engine, in lower case, and the dialect that it speaks."""
 
 READS = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "SHOW", "EXPLAIN", "DESCRIBE", "DESC"})
@@ -170,7 +164,10 @@ class Statement:
                 "that holds a backslash before a quote into params, and end all quotes and comments"
             )
         used = {token.text[1:] for token in self.tokens if token.kind == "place"}
-        check_names(used, set(params))
+        if lacking := sorted(used - params.keys()):
+            raise Invalid(f"the query names :{lacking[0]}, which params lacks")
+        if unused := sorted(params.keys() - used):
+            raise Invalid(f"params has {unused[0]!r}, but the query has no :{unused[0]}")
         write = WRITERS[self.dialect]
         # The space keeps a literal from becoming one with what stands before it, such as U&.
         values = {name: literal(value, name, write) for name, value in params.items()}
@@ -207,15 +204,6 @@ def replace_value(column: str, written: str, place: str) -> str:
     return column
 
 
-def check_names(used: set[str], given: set[str]) -> None:
-    if used - given:
-        raise Invalid(f"the query names :{sorted(used - given)[0]}, which params lacks")
-    if given - used:
-        raise Invalid(
-            f"params has {sorted(given - used)[0]!r}, but the query has no :{sorted(given - used)[0]}"
-        )
-
-
 CONSTANTS = {None: "NULL", True: "TRUE", False: "FALSE"}
 
 
@@ -249,22 +237,17 @@ def text_of(value: Any, name: str) -> str:
 
 
 def standard_text(text: str) -> str:
-    """Return text for a server to which a backslash is a character like any other."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def postgresql_text(text: str) -> str:
-    """Return text for PostgreSQL, with a backslash in the form that does not depend on a setting."""
+    """Return text with a backslash in the form that does not depend on a setting."""
     return "E" + standard_text(text.replace("\\", "\\\\")) if "\\" in text else standard_text(text)
 
 
 def mysql_text(text: str) -> str:
-    """Return text for MySQL and MariaDB, with a backslash in the form that depends on no SQL mode."""
+    """Return text with a backslash in the form that depends on no SQL mode."""
     return f"_utf8mb4 X'{text.encode().hex()}'" if "\\" in text else standard_text(text)
 
 
-WRITERS: Mapping[str, Callable[[str], str]] = {
-    POSTGRESQL: postgresql_text,
-    MYSQL: mysql_text,
-    SQLITE: standard_text,
-}
+WRITERS = {POSTGRESQL: postgresql_text, MYSQL: mysql_text, SQLITE: standard_text}

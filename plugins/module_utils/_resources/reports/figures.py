@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -46,39 +46,33 @@ def figures_of(
     facts: Facts, measures: Measures, history: Sequence[Mapping[str, str]] | None = None
 ) -> dict[str, Any]:
     """Return all figures of a report, as data, with what this controller did, if that is told."""
-    nodes = [node for graph in facts.graphs.values() for node in graph.nodes or ()]
-    aliases = {node.id: node.alias for node in nodes if node.alias}
-    details = {each.id: facts.details.get(each.id) for each in facts.services or ()}
-    rates = {id: None if detail is None else billed_rate(detail) for id, detail in details.items()}
-    services = [
-        service_of(facts, each, aliases.get(each.id), rates[each.id]) for each in facts.services or ()
-    ]
-    apps = [app_of(facts, each, measures.as_of) for each in facts.apps or ()]
+    options, as_of = measures.options, measures.as_of
+    services, projects, apps = facts.services, facts.projects, facts.apps
+    details = {each.id: facts.details.get(each.id) for each in services or ()}
+    rates = {id: billed_rate(detail) if detail else None for id, detail in details.items()}
     unread = [
         Unread(str(each.get("part")), text_or_none(each.get("name")), None, str(each.get("reason")))
-        for each in measures.options.unread
+        for each in options.unread
     ]
-    plans = sorted(measures.options.backup_reports, key=lambda report: str(report.get("plan")))
     found = {
-        "as_of": utc_text(measures.as_of),
-        "project": measures.options.project,
+        "as_of": utc_text(as_of),
+        "project": options.project,
         "currency": currency_in(facts.wallet) if facts.wallet else None,
-        "services": None if facts.services is None else services,
-        "projects": None
-        if facts.projects is None
-        else [project_of(facts, each, rates) for each in facts.projects],
+        "services": None if services is None else [service_of(facts, each, rates) for each in services],
+        "projects": None if projects is None else [project_of(facts, each, rates) for each in projects],
         "money": {
-            **money_of(facts, rates, measures.as_of, measures.options.project is not None),
-            "saved": savings_of(measures.options.sleep_reports),
+            **money_of(facts, rates, as_of, options.project is not None),
+            "saved": savings_of(options.sleep_reports),
         },
         "backups": {
             **backups_of(facts, measures),
             "plans": [
-                {**run_of(each), "problems": [*map(str, each.get("problems") or ())]} for each in plans
+                {**run_of(each), "problems": [*map(str, each.get("problems") or ())]}
+                for each in sorted(options.backup_reports, key=plan_name)
             ],
-            "drill": drill_of(measures.options.drill_report, measures.as_of),
+            "drill": drill_of(options.drill_report, as_of),
         },
-        "applications": None if facts.apps is None else apps,
+        "applications": None if apps is None else [app_of(facts, each, as_of) for each in apps],
         "history": history,
         "unread": [*map(asdict, [*facts.unread, *unread])],
     }
@@ -90,12 +84,14 @@ def figures_of(
 # --- Services and projects --------------------------------------------------------------------------
 
 
-def service_of(
-    facts: Facts, service: ServiceSummary, alias: str | None, rate: Decimal | None
-) -> dict[str, Any]:
+def service_of(facts: Facts, service: ServiceSummary, rates: Rates) -> dict[str, Any]:
     detail, metrics = facts.details.get(service.id), facts.metrics.get(service.id)
     pricing, dates = (detail.pricing, detail.dates) if detail else (None, None)
-    settings = facts.settings.get(service.id)
+    used, disk = metrics.storage_bytes if metrics else None, None
+    size = service.dimensions and service.dimensions.storage_gb
+    if used is not None and size:
+        disk = {"used_bytes": used, "size_gb": size, "percent": used * 100 // (size * GIGABYTE)}
+    full = pricing.monthly_millicents if pricing else service.monthly_millicents
     return {
         "id": service.id,
         "name": service.name,
@@ -103,27 +99,18 @@ def service_of(
         "status": detail.status if detail else service.status,
         "state": metrics.state if metrics else None,
         "project_id": facts.project_of(service.id),
-        "alias": alias or (settings.network.alias if settings and settings.network else None),
+        "alias": facts.alias_of(service.id),
         "product": service.product.name if service.product else None,
         "address": detail.address if detail else service.address,
-        "monthly": format_amount(rate),
-        "monthly_full": format_amount(
-            rate_from(pricing.monthly_millicents if pricing else service.monthly_millicents)
-        ),
+        "monthly": format_amount(rates[service.id]),
+        "monthly_full": format_amount(rate_from(full)),
         "is_free": pricing.is_free if pricing else service.is_free,
         "free_expires_at": pricing.free_expires_at if pricing else None,
         "created_at": (dates.created_at if dates else None) or service.created_at,
         "suspended_at": dates.suspended_at if dates else None,
         "failure_reason": detail.failure_reason if detail else None,
-        "disk": disk_of(service, metrics.storage_bytes if metrics else None),
+        "disk": disk,
     }
-
-
-def disk_of(service: ServiceSummary, used: int | None) -> dict[str, Any] | None:
-    size = service.dimensions and service.dimensions.storage_gb
-    if used is None or not size:
-        return None
-    return {"used_bytes": used, "size_gb": size, "percent": used * 100 // (size * GIGABYTE)}
 
 
 def project_of(facts: Facts, project: Project, rates: Rates) -> dict[str, Any]:
@@ -136,16 +123,17 @@ def project_of(facts: Facts, project: Project, rates: Rates) -> dict[str, Any]:
         "references": None if graph is None else references_of(facts, graph),
         "monthly": format_amount(sum_of(rates[id] for id in members)),
         "unpriced": sum(rates[id] is None for id in members),
-        "spend": project_money(project, facts.spends.get(project.id)),
+        "spend": project_money(facts.spends.get(project.id)),
     }
 
 
 def references_of(facts: Facts, graph: ProjectGraph) -> list[dict[str, Any]]:
-    edges = [(edge.from_, edge.to, sorted(edge.through or ())) for edge in graph.edges or ()]
-    told = [
-        {"from_id": begin, "to_id": end, "through": names} for begin, end, names in edges if begin and end
-    ]
     order = {each.id: f"{each.name}\n{each.id}" for each in facts.services or ()}
+    told = [
+        {"from_id": edge.from_, "to_id": edge.to, "through": sorted(edge.through or ())}
+        for edge in graph.edges or ()
+        if edge.from_ and edge.to
+    ]
     return sorted(told, key=lambda edge: [order.get(edge[end], edge[end]) for end in ("from_id", "to_id")])
 
 
@@ -203,11 +191,9 @@ def forecast(so_far: Decimal | None, rates: Rates, as_of: datetime) -> dict[str,
     first = as_of.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     end = (first + timedelta(days=32)).replace(day=1)
     left = Decimal(int((end - as_of).total_seconds())) / 3600
-    rate = sum_of(rates.values())
-    rest = rate * left / HOURS_A_MONTH
-    amount = None if so_far is None else to_cents(so_far + rest)
+    rest = sum_of(rates.values()) * left / HOURS_A_MONTH
     return {
-        "amount": format_amount(amount),
+        "amount": None if so_far is None else format_amount(to_cents(so_far + rest)),
         "rest": format_amount(to_cents(rest)),
         "hours_left": int(left),
         "complete": None not in rates.values(),
@@ -224,83 +210,79 @@ def runs_out_on(left: int | None, as_of: datetime) -> str | None:
 
 def spend_by_day(facts: Facts) -> list[dict[str, Any]]:
     by_day: dict[date, dict[str, Decimal]] = {}
-    for project in [each.id for each in facts.projects or () if each.id in facts.spends]:
-        for day, amount in spent_by_day(facts.spends[project].days).items():
-            by_day.setdefault(day, {})[project] = amount
+    for project in facts.projects or ():
+        if spend := facts.spends.get(project.id):
+            for day, amount in spent_by_day(spend.days).items():
+                by_day.setdefault(day, {})[project.id] = amount
     return [
         {
             "date": day.isoformat(),
             "amount": format_amount(sum_of(amounts.values())),
-            "projects": [{"id": id, "amount": format_amount(amounts[id])} for id in amounts],
+            "projects": [{"id": id, "amount": format_amount(amount)} for id, amount in amounts.items()],
         }
         for day, amounts in sorted(by_day.items())
     ]
 
 
-def project_money(project: Project, spend: ProjectSpend | None) -> dict[str, Any] | None:
+def project_money(spend: ProjectSpend | None) -> dict[str, Any] | None:
     if spend is None:
         return None
-    return {
-        "days": spend.range,
-        "amount": cents(spend.total_cents),
-        "services": [
-            {
-                "id": each.id,
-                "name": each.name,
-                "amount": cents(each.total_cents),
-                "parts": [{"label": part.label, "amount": cents(part.cents)} for part in each.parts or ()],
-            }
-            for each in spend.services or ()
-        ],
-    }
+    services = [
+        {
+            "id": each.id,
+            "name": each.name,
+            "amount": cents(each.total_cents),
+            "parts": [{"label": part.label, "amount": cents(part.cents)} for part in each.parts or ()],
+        }
+        for each in spend.services or ()
+    ]
+    return {"days": spend.range, "amount": cents(spend.total_cents), "services": services}
 
 
 def cost_most(facts: Facts, rates: Rates) -> list[dict[str, Any]]:
     """Return the services that have cost most over the window, with what each costs in a month now."""
     names = {project.id: project.name for project in facts.projects or ()}
     lines = [
-        (from_cents(each.total_cents), each, names.get(project))
+        (each, names.get(project))
         for project, spend in facts.spends.items()
         for each in spend.services or ()
         if each.total_cents
     ]
-    lines.sort(key=lambda line: (-line[0], line[1].name or "", line[1].id or ""))
+    lines.sort(key=lambda line: (-(line[0].total_cents or 0), line[0].name or "", line[0].id or ""))
     return [
         {
             "id": each.id,
             "name": each.name,
             "project": project,
-            "amount": format_amount(amount),
+            "amount": cents(each.total_cents),
             "monthly": format_amount(rates.get(each.id or "")),
         }
-        for amount, each, project in lines[:TOP]
+        for each, project in lines[:TOP]
     ]
 
 
-def savings_of(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+def savings_of(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return what plans for sleep have saved, by the reports that role `sleep_schedule` keeps."""
-    plans = []
-    for report in reports:
+    plans, known = list[dict[str, Any]](), list[Decimal | None]()
+    for report in sorted(reports, key=plan_name):
         told = report["state"] if isinstance(report.get("state"), Mapping) else {}
-        amounts = {key: format_amount(to_decimal(told.get(key))) for key in ("saved", "saves_monthly")}
-        plans.append({**run_of(report), **amounts})
-    if not plans:
-        return None
-    known = [to_decimal(plan["saved"]) for plan in plans]
-    return {
-        "saved": format_amount(sum_of(known)),
-        "complete": None not in known,
-        "plans": sorted(plans, key=lambda plan: str(plan["plan"])),
-    }
+        saved, monthly = (to_decimal(told.get(key)) for key in ("saved", "saves_monthly"))
+        plans.append(
+            {**run_of(report), "saved": format_amount(saved), "saves_monthly": format_amount(monthly)}
+        )
+        known.append(saved)
+    complete = None not in known
+    return {"saved": format_amount(sum_of(known)), "complete": complete, "plans": plans} if plans else None
 
 
 def run_of(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return the last run of a plan, by the report that the role keeps which installed it."""
-    return {
-        "plan": str(report.get("plan")),
-        "finished": text_or_none(report.get("finished")),
-        "ok": report.get("ok") is True,
-    }
+    finished = text_or_none(report.get("finished"))
+    return {"plan": plan_name(report), "finished": finished, "ok": report.get("ok") is True}
+
+
+def plan_name(report: Mapping[str, Any]) -> str:
+    return str(report.get("plan"))
 
 
 def text_or_none(value: Any) -> str | None:
@@ -335,9 +317,8 @@ def releases_in(
     """Return the releases that were read. One is in service, by its digest, or else by its tag."""
     found = [release_of(tag, scan, read.declared[tag], as_of) for tag, scan in read.scans.items()]
     by_digest = [each for each in found if digest is not None and each["digest"] == digest]
-    preferred = [each for each in by_digest if each["tag"] == running] or by_digest
-    in_service = preferred or [each for each in found if running is not None and each["tag"] == running]
-    for each in in_service[:1]:
+    by_tag = [each for each in by_digest or found if running is not None and each["tag"] == running]
+    for each in (by_tag or by_digest)[:1]:
         each["in_service"] = True
     return found
 
@@ -360,7 +341,7 @@ def release_of(tag: str, scan: ScanReport, declared: Release, as_of: datetime) -
 
 def age_days(moment: str | None, as_of: datetime) -> int | None:
     then = parse_moment(moment)
-    return None if then is None else max(0, (as_of - then) // timedelta(days=1))
+    return None if then is None else max(0, (as_of - then) // DAY)
 
 
 def drill_of(report: Mapping[str, Any] | None, as_of: datetime) -> dict[str, Any] | None:
@@ -406,17 +387,16 @@ def costs_most(
     top: Sequence[Mapping[str, Any]], services: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
     """Return what costs most, by spend or else by rate, and what costs the same; ``None`` if unknown."""
-    priced = [
-        {"id": each["id"], "name": each["name"], "amount": None, "monthly": each["monthly"]}
-        for each in services
-        if Decimal(each["monthly"] or 0)
-    ]
+    priced = [each for each in services if Decimal(each["monthly"] or 0)]
     by_rate = sorted(priced, key=lambda each: -Decimal(each["monthly"]))
     key, ranked = ("amount", top) if top else ("monthly", by_rate)
     if not ranked:
         return None
-    tied = [each["name"] for each in ranked[1:] if each[key] == ranked[0][key]]
-    return {**ranked[0], "tied_names": tied}
+    most = ranked[0]
+    tied = [each["name"] for each in ranked[1:] if each[key] == most[key]]
+    if not top:
+        most = {"id": most["id"], "name": most["name"], "amount": None, "monthly": most["monthly"]}
+    return {**most, "tied_names": tied}
 
 
 def most_referred(
@@ -428,20 +408,19 @@ def most_referred(
     if not counts:
         return None
     order = {each["id"]: place for place, each in enumerate(services)}
-    target = min(counts, key=lambda id: (-counts[id], order.get(id, len(order)), id))
+
+    def place(id: str) -> tuple[int, str]:
+        return order.get(id, len(order)), id
+
+    target = min(counts, key=lambda id: (-counts[id], place(id)))
     by = {edge["from_id"] for edge in edges if edge["to_id"] == target}
-    return {
-        "id": target,
-        "by_ids": sorted(by, key=lambda id: (order.get(id, len(order)), id)),
-        "others": len(counts) - 1,
-    }
+    return {"id": target, "by_ids": sorted(by, key=place), "others": len(counts) - 1}
 
 
 # --- Backups as a calendar: one row for each service, one cell for each of the last days --------------
 
 
-DAY = timedelta(days=1)
-HOUR = timedelta(hours=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 def backups_of(facts: Facts, measures: Measures) -> dict[str, Any]:
@@ -475,8 +454,10 @@ def row_of(
     newest = newest_complete(known)
     made = newest.created_at if newest else None
     until = measures.as_of if still is None else min(measures.as_of, still)
-    failed = moments_of(known, BackupStatus.FAILED)
-    good = moments_of(known, BackupStatus.COMPLETED)
+    failed, good = (
+        sorted(copy.created_at for copy in known if copy.created_at and copy.status == status)
+        for status in (BackupStatus.FAILED, BackupStatus.COMPLETED)
+    )
     return {
         "id": service.id,
         "name": service.name,
@@ -488,10 +469,6 @@ def row_of(
         "count": sum(copy.status == BackupStatus.COMPLETED for copy in known),
         "cells": cells_of(good, failed, parse_moment(service.created_at), still, measures),
     }
-
-
-def moments_of(copies: Sequence[RestorePoint], status: str) -> list[datetime]:
-    return sorted(copy.created_at for copy in copies if copy.created_at and copy.status == status)
 
 
 def verdict(made: datetime | None, until: datetime, measures: Measures) -> str:

@@ -110,6 +110,13 @@ class Facts:
         graphs = self.graphs.items()
         return next((key for key, graph in graphs if any(n.id == id for n in graph.nodes or ())), None)
 
+    def alias_of(self, id: str) -> str | None:
+        """Return the alias of a service in its project: as a graph shows it, else as its settings say."""
+        nodes = (node for graph in self.graphs.values() for node in graph.nodes or ())
+        shown = next((node.alias for node in nodes if node.id == id and node.alias), None)
+        settings = self.settings.get(id)
+        return shown or (settings.network.alias if settings and settings.network else None)
+
 
 @dataclass(frozen=True)
 class Job:
