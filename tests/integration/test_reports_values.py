@@ -212,7 +212,7 @@ def test_a_name_is_one_in_both_forms(ansible: Ansible, sandbox: Sandbox) -> None
     assert len(found["Service info"]["services"]) == len(found["Key info"]["ssh_keys"]) == 1
     assert len(found["Backups"]["services"][0]["backups"]) == 1
     assert run["Key by name"].result["changed"] and run["Snapshot"].result["changed"]
-    assert records(sandbox, "snapshot") == names(sandbox, "key") == []
+    assert records(sandbox, "snapshot") == [] and names(sandbox, "key") == []
     new = composed("Käserei")
     assert {project, new} <= set(names(sandbox, "project"))
     assert {service["name"], new} <= set(names(sandbox, "service"))

@@ -199,7 +199,7 @@ class Files:
 
     def __init__(self, ansible: Ansible, east: Sandbox, west: Sandbox) -> None:
         self.ansible, self.sandboxes = ansible, {"east": east, "west": west}
-        self.ids = {}
+        self.ids: dict[str, str] = {}
         for place, sandbox in self.sandboxes.items():
             # A service without backups, which a task may delete at once.
             service = {"name": "api", "product": "linux", "project": f"of-{place}"}
