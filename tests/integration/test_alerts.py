@@ -132,12 +132,6 @@ def fire(folder: Path, which: str, inputs: list[dict[str, str]], expected: Mappi
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def raised(folder: Path, night: Night, expected: Mapping[int, set[str]]) -> None:
-    """See which alerts of backups fire at these hours. Beside this machine is one where all is well."""
-    series = scraped(textfiles(night), "here") + scraped(textfiles(good), "there")
-    fire(folder, "HostedBackup", series, expected)
-
-
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 def test_the_rules_are_rules(rules: Path) -> None:
     """And each says in its words what it is about."""
@@ -147,86 +141,72 @@ def test_the_rules_are_rules(rules: Path) -> None:
         assert rule["annotations"]["summary"] and rule["labels"]["severity"] in ("warning", "critical")
 
 
-def test_no_alert_where_all_is_well(tmp_path: Path) -> None:
-    """At no hour of these days, the first one included."""
-    raised(tmp_path, good, {hour: set() for hour in range(HOURS)})
-
-
 OLD, TOO_OLD = {"Old", "OffsiteOld"}, {"TooOld", "OffsiteTooOld"}
+FAILED, NEVER, LACKS = {"RunFailed"}, {"NeverSucceeds"}, {"Missing", "OffsiteMissing"}
+STOPPED, LEFT_OUT = {"DoesNotRun"}, {"LeftOut"}
+NONE = set[str]()
 FIRST, SECOND, THIRD, LAST = 24 + 4, 48 + 3, 72 + 5, 5 * 24 + 12
+SHELF = good(0)["shelf"]
+UNREACHED: Facts = {"problems": ["401"], "seen": None, "shelf": []}
+UNMADE: Facts = {"problems": ["one: ended as FAILED"], "seen": [entry(None)], "shelf": []}
+ASLEEP = {"service": "one", "service_id": "id-one", "since": iso(20 * HOUR), "offers": False}
+SLEEP: Facts = {"problems": [], "seen": [], "suspended": [ASLEEP]}
 
 
-def test_runs_that_cannot_reach_the_platform(tmp_path: Path) -> None:
-    """A bad token or an API that is down: the run is there, the platform tells it nothing.
+def without(*may_skip: str) -> Night:
+    """Return nights in which a service offers no backups any more, which the plan may say."""
 
-    That real runs leave the same in both cases is shown in test_backups_monitoring.py.
-    """
-    facts: Facts = {"problems": ["Back up: refused"], "seen": None, "shelf": good(0)["shelf"]}
-    night = from_the_second(lambda day: facts)
-    failed = {"RunFailed"}
-    severe = failed | OLD | TOO_OLD | {"NeverSucceeds"}
-    raised(tmp_path, night, {FIRST: failed, SECOND: failed | OLD, THIRD: severe, LAST: severe})
+    def night(day: int) -> Facts:
+        gone = {**entry(None, "two"), "skipped": True, "freshness": None}
+        facts = good(day)
+        seen = [*facts["seen"], gone if day else entry(2 * HOUR, "two")]
+        shelf = [*facts["shelf"], f"/srv/id-two/nightly-{iso(2 * HOUR, '%Y%m%dT%H%M%SZ')}"]
+        return {**facts, "seen": seen, "shelf": shelf, "may_skip": may_skip}
 
-
-def test_runs_that_never_could_reach_the_platform(tmp_path: Path) -> None:
-    """From the first night on, so that there is no age to judge by."""
-    facts: Facts = {"problems": ["401"], "seen": None, "shelf": []}
-    raised(tmp_path, lambda day: facts, {4: {"RunFailed"}, 53: {"RunFailed", "NeverSucceeds"}})
+    return night
 
 
-def test_a_backup_that_is_never_made(tmp_path: Path) -> None:
-    facts: Facts = {"problems": ["one: ended as FAILED"], "seen": [entry(None)], "shelf": []}
-    at_once = {"RunFailed", "Missing", "OffsiteMissing"}
-    raised(tmp_path, lambda day: facts, {4: at_once, LAST: at_once | {"NeverSucceeds"}})
+CASES: dict[str, tuple[Night, dict[int, set[str]]]] = {
+    "all is well, at every hour": (good, {hour: NONE for hour in range(HOURS)}),
+    # That real runs leave the same of a bad token or an API that is down: test_backups_monitoring.py.
+    "the platform tells runs nothing": (
+        from_the_second(lambda day: {**UNREACHED, "shelf": SHELF}),
+        {FIRST: FAILED, SECOND: FAILED | OLD} | dict.fromkeys((THIRD, LAST), FAILED | OLD | TOO_OLD | NEVER),
+    ),
+    "it never told them anything": (lambda day: UNREACHED, {4: FAILED, 53: FAILED | NEVER}),
+    "a backup is never made": (lambda day: UNMADE, {4: FAILED | LACKS, LAST: FAILED | LACKS | NEVER}),
+    "no run ever starts": (lambda day: None, {20: NONE, 28: STOPPED, 52: STOPPED | NEVER}),
+    "no second run starts": (
+        from_the_second(lambda day: None),
+        {27: NONE, 30: STOPPED | OLD} | dict.fromkeys((53, LAST), STOPPED | OLD | TOO_OLD | NEVER),
+    ),
+    "an off-site copy fails, with fresh backups": (
+        from_the_second(lambda day: {**good(day), "problems": ["one off-site: x"], "shelf": SHELF}),
+        {FIRST: FAILED, SECOND: FAILED | {"OffsiteOld"}}
+        | dict.fromkeys((THIRD, LAST), FAILED | {"OffsiteOld", "OffsiteTooOld"} | NEVER),
+    ),
+    "a service is left out": (
+        without(),
+        {4: NONE, FIRST: LEFT_OUT, SECOND: LEFT_OUT | OLD, LAST: LEFT_OUT | OLD | TOO_OLD},
+    ),
+    "a service is left out that may be": (without("two"), {FIRST: NONE, LAST: NONE}),
+    "five days of sleep": (
+        from_the_second(lambda day: {**SLEEP, "shelf": SHELF}),
+        dict.fromkeys((FIRST, SECOND, THIRD, LAST), NONE),
+    ),
+    "asleep, and never backed up": (
+        lambda day: {**SLEEP, "shelf": []},
+        dict.fromkeys((4, THIRD, LAST), LACKS),
+    ),
+}
 
 
-def test_a_run_that_never_starts(tmp_path: Path) -> None:
-    """From the first night on, so that it left no metrics at all; and from the second on."""
-    never = {20: set[str](), 28: {"DoesNotRun"}, 52: {"DoesNotRun", "NeverSucceeds"}}
-    raised(tmp_path, lambda day: None, never)
-    stopped = {"DoesNotRun"} | OLD
-    severe = stopped | TOO_OLD | {"NeverSucceeds"}
-    night = from_the_second(lambda day: None)
-    raised(tmp_path, night, {27: set(), 30: stopped, 53: severe, LAST: severe})
-
-
-def test_an_off_site_copy_that_fails(tmp_path: Path) -> None:
-    """The backups are fresh, and no alert says otherwise."""
-    night = from_the_second(
-        lambda day: {**good(day), "problems": ["one off-site: x"], "shelf": good(0)["shelf"]}
-    )
-    failed = {"RunFailed"}
-    severe = failed | {"OffsiteOld", "OffsiteTooOld", "NeverSucceeds"}
-    raised(tmp_path, night, {FIRST: failed, SECOND: failed | {"OffsiteOld"}, THIRD: severe, LAST: severe})
-
-
-def test_a_service_that_is_left_out(tmp_path: Path) -> None:
-    """One that offers no backups any more grows old besides; the plan says which one may be left out."""
-
-    def without(*may_skip: str) -> Night:
-        def night(day: int) -> Facts:
-            gone = {**entry(None, "two"), "skipped": True, "freshness": None}
-            facts = good(day)
-            seen = [*facts["seen"], gone if day else entry(2 * HOUR, "two")]
-            shelf = [*facts["shelf"], f"/srv/id-two/nightly-{iso(2 * HOUR, '%Y%m%dT%H%M%SZ')}"]
-            return {**facts, "seen": seen, "shelf": shelf, "may_skip": may_skip}
-
-        return night
-
-    severe = {"LeftOut"} | OLD | TOO_OLD
-    raised(tmp_path, without(), {4: set(), FIRST: {"LeftOut"}, SECOND: {"LeftOut"} | OLD, LAST: severe})
-    raised(tmp_path, without("two"), {FIRST: set(), LAST: set()})
-
-
-def test_a_service_that_sleeps(tmp_path: Path) -> None:
-    """Five days of sleep are no alarm, and a service that was never backed up stays one."""
-    since = iso(20 * HOUR)
-    asleep = {"service": "one", "service_id": "id-one", "since": since, "offers": False}
-    shelf = good(0)["shelf"]
-    night = from_the_second(lambda day: {"problems": [], "seen": [], "suspended": [asleep], "shelf": shelf})
-    raised(tmp_path, night, {hour: set() for hour in (FIRST, SECOND, THIRD, LAST)})
-    never: Facts = {"problems": [], "seen": [], "suspended": [asleep], "shelf": []}
-    raised(tmp_path, lambda day: never, {hour: {"Missing", "OffsiteMissing"} for hour in (4, THIRD, LAST)})
+@pytest.mark.parametrize("case", CASES)
+def test_alerts_of_backups(case: str, tmp_path: Path) -> None:
+    """Which fire at these hours. Beside this machine is one where all is well."""
+    night, expected = CASES[case]
+    series = scraped(textfiles(night), "here") + scraped(textfiles(good), "there")
+    fire(tmp_path, "HostedBackup", series, expected)
 
 
 # --- Drift ----------------------------------------------------------------------------------------------

@@ -77,13 +77,9 @@ vars:
 
 def test_dates_are_the_same_text_both_ways(ansible: Ansible, sandbox: Sandbox) -> None:
     """Which way is said by variables that are templates."""
-    sandbox.seed(
-        {
-            "services": [{"name": "survival", "product": "minecraft"}],
-            "apps": [{"slug": "acme-shop", "images": [{"tag": "v1"}], "deployed": "v1"}],
-        }
-    )
-    service = next(each["id"] for each in records(sandbox, "service") if each["name"] == "survival")
+    shop = {"slug": "acme-shop", "images": [{"tag": "v1"}], "deployed": "v1"}
+    seeded = sandbox.seed({"services": [{"name": "survival", "product": "minecraft"}], "apps": [shop]})
+    service = seeded["services"]["survival"]
     text = f"project: web\nservices: {{world: {{{GAME}, variables: {{motd: 2026-01-31}}}}}}\n"
     (ansible.folder / "dates.yml").write_text(text)
     found = []
@@ -102,11 +98,8 @@ def test_dates_are_the_same_text_both_ways(ansible: Ansible, sandbox: Sandbox) -
         )
     day = "2026-01-31"
     assert found[0] == found[1]
-    assert found[0][0] == day
-    assert f'"at": "{day}T10:20:00"' in found[0][1]
-    assert found[0][2] == {"SINCE": day, "UNTIL": "2026-02-28"}
-    assert found[0][3] == [day] * 3
-    assert found[0][4] == [f"{day}T10:20:00"]
+    assert f'"at": "{day}T10:20:00"' in found[0].pop(1)
+    assert found[0] == [day, {"SINCE": day, "UNTIL": "2026-02-28"}, [day] * 3, [f"{day}T10:20:00"]]
 
 
 # --- What is empty ------------------------------------------------------------------------------------
@@ -145,32 +138,24 @@ EMPTY = """
 @BOTH_WAYS
 def test_what_is_empty(in_process: bool, ansible: Ansible, sandbox: Sandbox) -> None:
     """A setting of the connection is not set, a secret is refused; line breaks at an end are taken off."""
-    sandbox.seed(
-        {
-            "projects": ["web"],
-            "services": [{"name": "survival", "product": "minecraft", "project": "web"}],
-            "apps": [{"slug": "acme-shop", "project": "web", "images": [{"tag": "v1"}], "deployed": "v1"}],
-        }
-    )
+    shop = {"slug": "acme-shop", "project": "web", "images": [{"tag": "v1"}], "deployed": "v1"}
+    service = {"name": "survival", "product": "minecraft", "project": "web"}
+    sandbox.seed({"services": [service], "apps": [shop]})
     (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
-    lines = {f"HOSTED_SERVICES_{name}": value + "\n" for name, value in (
-        ("URL", sandbox.base_url), ("TOKEN", sandbox.token))}  # fmt: skip
-    arguments = ["-i", str(ansible.folder / "account.hosted.yml")]
-    run = ansible.playbook(
-        play_of(EMPTY), *arguments, env={**OF_CI, **lines}, in_process=in_process
-    ).succeed()
+    lines = {"HOSTED_SERVICES_URL": f"{sandbox.base_url}\n", "HOSTED_SERVICES_TOKEN": f"{sandbox.token}\n"}
+    play, hosts = play_of(EMPTY), ("-i", str(ansible.folder / "account.hosted.yml"))
+    run = ansible.playbook(play, *hosts, env={**OF_CI, **lines}, in_process=in_process).succeed()
     assert "survival" in run["Hosts"].message
     for name in ("Secret", "Secret of a blueprint", "Secret of a clone"):
-        assert run[name].failed, name
-        assert "SESSION_KEY: empty among the secret variables" in run[name].message
+        said = "SESSION_KEY: empty among the secret variables"
+        assert run[name].failed and said in run[name].message, name
         assert "write it with the plain variables" in run[name].message
-    assert run["Password"].failed
-    assert "password is empty; give it a value, or leave it out" in run["Password"].message
+    said = "password is empty; give it a value, or leave it out"
+    assert run["Password"].failed and said in run["Password"].message
     [app] = [each for each in records(sandbox, "service") if each["slug"]]
     assert app["environment"] == {"LEVEL": "", "SESSION_KEY": ""}
-    assert [each["path"] for each in sandbox.journal() if each["method"] == "PUT"] == [
-        "/api/apps/acme-shop/environment"
-    ]
+    written = [each["path"] for each in sandbox.journal(method="PUT")]
+    assert written == ["/api/apps/acme-shop/environment"]
 
 
 # --- Names in two forms -------------------------------------------------------------------------------
@@ -211,37 +196,25 @@ UNCHANGED = ("Project", "Service", "Service by id", "Key")
 
 def test_a_name_is_one_in_both_forms(ansible: Ansible, sandbox: Sandbox) -> None:
     """The platform's spelling addresses what is there, and what is new is composed."""
-    service = {"name": decomposed("Möhre"), "product": "linux", "project": decomposed("Bäckerei")}
-    backup = {"name": decomposed("nächtlich-1")}
-    seeded = sandbox.seed(
-        {
-            "projects": [decomposed("Bäckerei")],
-            "services": [
-                {**service, "backups": [backup]},
-                {"name": "Mauer", "product": "linux", "project": decomposed("Bäckerei")},
-            ],
-            "ssh_keys": [{"name": decomposed("Schlüssel"), "public_key": KEY}],
-        }
-    )
+    project, key, snapshot = map(decomposed, ("Bäckerei", "Schlüssel", "für-später"))
+    service = {"name": decomposed("Möhre"), "product": "linux", "project": project}
+    backed_up = {**service, "backups": [{"name": decomposed("nächtlich-1")}]}
+    other = {"name": "Mauer", "product": "linux", "project": project}
+    keys = [{"name": key, "public_key": KEY}]
+    seeded = sandbox.seed({"services": [backed_up, other], "ssh_keys": keys})
     id = seeded["services"][service["name"]]
-    taken = sandbox.api("POST", f"/api/resources/{id}/snapshots", {"name": decomposed("für-später")})
-    assert taken.ok
+    assert sandbox.api("POST", f"/api/resources/{id}/snapshots", {"name": snapshot}).ok
     variables = {"id": id, "key": KEY, "new": decomposed("Käserei")}
     run = ansible.tasks(composed(NAMES), variables=variables).succeed()
     for name in UNCHANGED:
-        assert not run[name].result["changed"], name
-        assert not run[name].result.get("warnings"), name
-    assert len(run["Service info"].result["services"]) == 1
-    assert len(run["Key info"].result["ssh_keys"]) == 1
-    assert run["Key by name"].result["changed"]
-    assert len(run["Backups"].result["services"][0]["backups"]) == 1
-    assert run["Snapshot"].result["changed"]
-    assert records(sandbox, "snapshot") == []
-    assert names(sandbox, "key") == []
-    assert {decomposed("Bäckerei"), composed("Käserei")} <= set(names(sandbox, "project"))
-    assert {service["name"], composed("Käserei")} <= set(names(sandbox, "service"))
-    assert composed("Käserei") in names(sandbox, "backup")
+        assert not run[name].result["changed"] and not run[name].result.get("warnings"), name
+    found = {name: run[name].result for name in ("Service info", "Key info", "Backups")}
+    assert len(found["Service info"]["services"]) == len(found["Key info"]["ssh_keys"]) == 1
+    assert len(found["Backups"]["services"][0]["backups"]) == 1
+    assert run["Key by name"].result["changed"] and run["Snapshot"].result["changed"]
+    assert records(sandbox, "snapshot") == [] and names(sandbox, "key") == []
+    new = composed("Käserei")
+    assert {project, new} <= set(names(sandbox, "project"))
+    assert {service["name"], new} <= set(names(sandbox, "service"))
+    assert new in names(sandbox, "backup")
     assert "did you mean 'Mauer' (U+0061, not U+0430)?" in run["Another letter"].message
-
-
-# --- Files of blueprints ------------------------------------------------------------------------------

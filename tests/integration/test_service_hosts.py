@@ -30,19 +30,11 @@ class Hosts:
         self.ids: dict[str, str] = sandbox.seed({"services": SERVICES})["services"]
         inventory = ansible.folder / "inventory"
         inventory.mkdir()
-        options = {
-            "plugin": "hosted.services.inventory",
-            "hostvars_prefix": "svc_",
-            "base_url": sandbox.base_url,
-        }
-        (inventory / "hosted.yml").write_text(json.dumps(options))
+        options = {"plugin": "hosted.services.inventory", "hostvars_prefix": "svc_"}
+        (inventory / "hosted.yml").write_text(json.dumps({**options, "base_url": sandbox.base_url}))
         local = f"ansible_connection=local ansible_python_interpreter={sys.executable}"
         (inventory / "more.ini").write_text(f"other {local}\nlocalhost {local}\n")
         ansible.inventory = inventory
-
-    def run(self, module: str, options: dict[str, Any], host: str = "survival", **more: Any) -> Run:
-        """Run one task, called `Act`, on a host."""
-        return self.play(host, [{"name": "Act", f"hosted.services.{module}": options}], **more)
 
     def play(self, host: str, tasks: list[dict[str, Any]], **more: Any) -> Run:
         """Run tasks on a host, as modules on this machine."""
@@ -91,10 +83,11 @@ MODULES: dict[str, dict[str, dict[str, Any]]] = {
 
 def tasks_of(modules: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a task a module, that may fail."""
-    return [
-        {"name": module, f"hosted.services.{module}": options, "ignore_errors": True}
-        for module, options in modules.items()
-    ]
+    return [task(name, name, options) for name, options in modules.items()]
+
+
+def task(name: str, module: str, options: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, f"hosted.services.{module}": options, "ignore_errors": True}
 
 
 @pytest.mark.parametrize("host", MODULES)
@@ -123,8 +116,8 @@ def test_localhost_never_is_a_service(hosts: Hosts) -> None:
     host = f"localhost hosted_service_id={hosts.ids['survival']} hosted_url={hosts.sandbox.base_url}"
     inventory = hosts.ansible.folder / "inventory" / "more.ini"
     inventory.write_text(f"{host} ansible_connection=local\n")
-    run = hosts.run("file", {"path": "motd.txt", "content": "hello"}, "localhost")
-    assert "no service is named" in run["Act"].message
+    run = hosts.play("localhost", tasks_of({"file": {"path": "motd.txt", "content": "hello"}}))
+    assert "no service is named" in run["file"].message
     assert hosts.touched() == set()
 
 
@@ -134,15 +127,17 @@ NAMED: dict[str, tuple[str, dict[str, Any], set[str]]] = {
     "alias": ("backup_info", {"service": "creative"}, {"creative"}),
     "family": ("backup_info", {"family": "GAME"}, {"survival", "creative"}),
     "name": ("service", {"name": "creative"}, {"creative"}),
+    "deletion": ("service", {"name": "creative", "state": "absent", "delete_backups": True}, {"creative"}),
 }
 
 
-def test_what_a_task_names_is_meant(hosts: Hosts) -> None:
-    tasks = [
-        {"name": name, f"hosted.services.{module}": given} for name, (module, given, __) in NAMED.items()
-    ]
-    run = hosts.play("survival", tasks).succeed()
+@BOTH_WAYS
+def test_what_a_task_names_is_meant(in_process: bool, hosts: Hosts) -> None:
+    tasks = [task(name, module, given) for name, (module, given, __) in NAMED.items()]
+    run = hosts.play("survival", tasks, in_process=in_process)
+    assert not [outcome for outcome in run.outcomes if outcome.failed]
     assert {name: hosts.touched(by=run[name]) for name in NAMED} == {name: NAMED[name][2] for name in NAMED}
+    assert hosts.touched("DELETE") == {"creative"}
 
 
 NOTHING: list[tuple[str, dict[str, Any]]] = [
@@ -153,28 +148,18 @@ NOTHING: list[tuple[str, dict[str, Any]]] = [
     ("service", {"project": "default", "state": "started"}),
     ("service", {"product": "minecraft"}),
     ("service", {"state": "absent", "delete_backups": True}),
+    ("file_info", {"base_url": "http://localhost:9", "retries": 0}),
 ]
 
 
 @BOTH_WAYS
 def test_what_holds_nothing_is_not_the_host(in_process: bool, hosts: Hosts) -> None:
-    """A variable without a value does not stand for the host's service, and nothing is deleted unnamed."""
-    tasks = [{f"hosted.services.{module}": given, "ignore_errors": True} for module, given in NOTHING]
+    """A variable without a value does not stand for the host's service, and nothing is deleted unnamed.
+
+    A task that names another platform, last of all, has to name the service there too.
+    """
+    tasks = [task(module, module, given) for module, given in NOTHING]
     run = hosts.play("survival", tasks, in_process=in_process)
+    assert "no service is named" in run.outcomes[-1].message
     assert [outcome.outcome for outcome in run.outcomes] == ["failed"] * len(NOTHING)
     assert hosts.touched() == set()
-
-
-@BOTH_WAYS
-def test_a_deletion_takes_the_name_it_is_given(in_process: bool, hosts: Hosts) -> None:
-    options = {"name": "creative", "state": "absent", "delete_backups": True, "wait_interval": 0.1}
-    hosts.run("service", options, in_process=in_process).succeed()
-    assert hosts.touched("DELETE") == {"creative"}
-
-
-@BOTH_WAYS
-def test_the_id_of_the_host_is_for_its_platform_only(in_process: bool, hosts: Hosts) -> None:
-    """A task that names another platform has to name the service there too."""
-    options = {"base_url": "http://localhost:9", "retries": 0}
-    run = hosts.run("file_info", options, in_process=in_process)
-    assert "no service is named" in run["Act"].message

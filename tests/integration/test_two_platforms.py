@@ -186,17 +186,24 @@ def test_each_task_asks_its_platform_by_its_token(
 # --- Two inventory files --------------------------------------------------------------------------------
 
 
+DELETE = """\
+- hosts: {}
+  gather_facts: false
+  tasks:
+    - hosted.services.service: {{id: "{{{{ hosted_service_id }}}}", state: absent}}
+"""
+
+
 class Files:
     """A folder with an inventory file for each of two accounts, which have a service of one name."""
 
     def __init__(self, ansible: Ansible, east: Sandbox, west: Sandbox) -> None:
         self.ansible, self.sandboxes = ansible, {"east": east, "west": west}
-        self.ids = {
-            place: sandbox.seed({"projects": [f"of-{place}"], "services": [service_in(f"of-{place}")]})[
-                "services"
-            ]["api"]
-            for place, sandbox in self.sandboxes.items()
-        }
+        self.ids: dict[str, str] = {}
+        for place, sandbox in self.sandboxes.items():
+            # A service without backups, which a task may delete at once.
+            service = {"name": "api", "product": "linux", "project": f"of-{place}"}
+            self.ids[place] = sandbox.seed({"services": [service]})["services"]["api"]
         ansible.inventory = ansible.folder / "inventory"
         ansible.inventory.mkdir()
         ansible.environment |= {"TOKEN_OF_EAST": EAST, "TOKEN_OF_WEST": WEST}
@@ -204,24 +211,15 @@ class Files:
     def write(self, place: str, *, of: str = "", **options: Any) -> None:
         """Write the file called `place`, of the account of that name or of another one."""
         account = of or place
-        given = {
-            "plugin": "hosted.services.inventory",
-            "base_url": self.sandboxes[account].base_url,
-            "token_env": f"TOKEN_OF_{account.upper()}",
-            **options,
-        }
-        lines = json.dumps({name: value for name, value in given.items() if value is not None})
-        (self.ansible.inventory / f"{place}.hosted.yml").write_text(lines)
+        usual = {"base_url": self.sandboxes[account].base_url, "token_env": f"TOKEN_OF_{account.upper()}"}
+        given = {"plugin": "hosted.services.inventory", **usual, **options}
+        (self.ansible.inventory / f"{place}.hosted.yml").write_text(json.dumps(given))
 
     def delete(self, *patterns: str, before: str = "", **options: Any) -> Run:
         """Run a play over each of these patterns, which deletes the service of each host."""
         for sandbox in self.sandboxes.values():
             sandbox.clear_journal()
-        task = 'hosted.services.service: {id: "{{ hosted_service_id }}", state: absent}'
-        plays = "".join(
-            f"- hosts: {hosts}\n  gather_facts: false\n  tasks:\n    - name: Delete\n      {task}\n"
-            for hosts in patterns
-        )
+        plays = "".join(DELETE.format(hosts) for hosts in patterns)
         return self.ansible.playbook(before + plays, **options)
 
     @property
@@ -233,11 +231,6 @@ class Files:
         }
         assert all(id == self.ids[place] for place, ids in paths.items() for id in ids), paths
         return sorted(place for place, ids in paths.items() for _id in ids)
-
-
-def service_in(project: str) -> dict[str, Any]:
-    """Return the seed of a service without backups, which a task may delete at once."""
-    return {"name": "api", "product": "linux", "project": project}
 
 
 @pytest.fixture
@@ -261,9 +254,8 @@ def test_a_play_over_one_account_never_changes_the_other(files: Files) -> None:
     assert said.count("Could not match supplied host pattern") == 2
     assert "another inventory source has hosts of the same names: api is service" in said
     for place, id in files.ids.items():
-        assert (
-            f"service {id} on {files.sandboxes[place].base_url} (token_env TOKEN_OF_{place.upper()})" in said
-        )
+        url = files.sandboxes[place].base_url
+        assert f"service {id} on {url} (token_env TOKEN_OF_{place.upper()})" in said
     assert "hostnames" in said
     assert EAST not in run.output and WEST not in run.output
 
@@ -281,22 +273,19 @@ def test_two_accounts_of_one_platform_are_two(files: Files) -> None:
     assert "token_env TOKEN_OF_OTHER" in said and "(a token of its own) here" in said
 
 
-def test_one_service_through_two_filters_is_one_host(files: Files) -> None:
-    """It has the groups of both files, and of a static inventory, whose lines name no service."""
-    (files.ansible.inventory / "a.ini").write_text("[mine]\napi colour=green\n")
+def test_a_host_of_two_sources_is_one_service(files: Files) -> None:
+    """It has the groups of two filters, and of a static inventory, unless a line there names another one."""
+    static = files.ansible.inventory / "a.ini"
     files.write("east", groups={"one": True})
     files.write("east-again", of="east", families=["COMPUTE"], groups={"two": True})
-    run = files.delete("one:&two:&mine").succeed()
-    assert files.deleted == ["east"]
-    assert "WARNING" not in run.output
-
-
-def test_a_static_host_of_another_service_stays_what_it_is(files: Files) -> None:
-    (files.ansible.inventory / "a.ini").write_text("[mine]\napi hosted_service_id=no-such\n")
-    files.write("east")
+    static.write_text("[mine]\napi hosted_service_id=no-such\n")
     run = files.delete("mine").succeed()
     assert files.deleted == []
     assert "api is service no-such (no token named) there" in " ".join(run.output.split())
+    static.write_text("[mine]\napi colour=green\n")
+    run = files.delete("one:&two:&mine").succeed()
+    assert files.deleted == ["east"]
+    assert "WARNING" not in run.output
 
 
 def test_a_service_called_like_a_group_of_another_file_is_a_host(files: Files) -> None:
@@ -349,10 +338,8 @@ def test_what_the_guide_shows_of_two_accounts_works(ansible: Ansible, east: Sand
     ansible.inventory = folder / "inventory"
     env = {"HOSTED_SERVICES_TOKEN": OF_TASK, "HOSTED_TOKEN_EAST": EAST}
     run = ansible.playbook((folder / "play.yml").read_text(), env=env).succeed()
-    assert {outcome.host for outcome in run.outcomes if outcome.name == "Start it"} == {
-        "east-survival",
-        "west-survival",
-    }
+    hosts = {outcome.host for outcome in run.outcomes if outcome.name == "Start it"}
+    assert hosts == {"east-survival", "west-survival"}
     for place, sandbox in (("east", east), ("west", west)):
         assert {line["token"] for line in sandbox.journal()} == {"FULL"}
         assert [line["path"].split("/")[3] for line in sandbox.journal(method="POST")] == [ids[place]]

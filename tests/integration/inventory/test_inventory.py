@@ -409,6 +409,7 @@ def test_a_service_that_a_play_moved_is_in_its_new_project(
 
 NOTHING: tuple[Any, ...] = ("", [], [""], ["  "], LOOKUP % "NOTHING", [LOOKUP % "NOTHING"], None)
 """Filters that would let everything through: none of them stands for the whole account."""
+NO_BUDGETS: tuple[Any, ...] = ("", "much", -1, {}, {"rooms": 3}, {"projects": {}}, "{{ none }}")
 REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
     "before a call": [
         ({"base_url": "http://api.example.com"}, "over http the token would be sent unencrypted"),
@@ -425,10 +426,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"statuses": ["{{ 'deleted' }}"]}, "statuses: unknown value 'deleted'; use some of PROVISIONING"),
         ({"hostvars_prefix": "1-"}, "hostvars_prefix is '1-'"),
         *(({name: it}, name) for name in ("projects", "families", "statuses", "names") for it in NOTHING),
-        *(
-            ({"budget": it}, "budget")
-            for it in ("", "much", -1, {}, {"rooms": 3}, {"projects": {}}, "{{ none }}")
-        ),
+        *(({"budget": it}, "budget") for it in NO_BUDGETS),
     ],
     "by what was read": [
         ({"projects": ["game"]}, "projects: unknown project 'game'; did you mean 'games'?"),
