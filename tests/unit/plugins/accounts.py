@@ -10,19 +10,8 @@ from typing import Any
 
 PRODUCTS = ("minecraft", "factorio", "postgresql", "mariadb", "valkey", "linux", "bucket", "hobby")
 WORDS = (
-    "shop",
-    "blog",
-    "world",
-    "cache",
-    "main db",
-    "queue.v2",
-    "eu-west",
-    "on",
-    "123",
-    "null",
-    "a:b",
-    "x#y",
-)
+    "shop", "blog", "world", "cache", "main db", "queue.v2", "eu-west", "on", "123", "null", "a:b", "x#y"
+)  # fmt: skip
 PROJECTS = ("games", "web", "staging-2", "null", "404")
 SIZE = {"cpuCores": (1, 2, 4), "ramGb": (1, 2, 4, 8), "storageGb": (10, 20, 50)}
 STATUSES = ("ACTIVE", "ACTIVE", "ACTIVE", "SUSPENDED")

@@ -56,18 +56,8 @@ LIKELY: dict[str, list[Any]] = {
 """What lets a task go on, by field."""
 NUMBERS = [0, 1, 2, 50, 99, 100, 1000, 65536, -1, 2**31, 2**63, 10**40, 10**300, 0.5, -0.0, 1e308, 1e-320]
 ODD: list[Any] = [
-    None,
-    True,
-    False,
-    [],
-    {},
-    [[]],
-    [None],
-    {"": None},
-    {"message": {"a": [1]}},
-    float("inf"),
-    float("nan"),
-]
+    None, True, False, [], {}, [[]], [None], {"": None}, {"message": {"a": [1]}}, float("inf"), float("nan")
+]  # fmt: skip
 
 
 def anything(draw: random.Random) -> Any:

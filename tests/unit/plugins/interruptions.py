@@ -13,15 +13,7 @@ from typing import Any
 
 import pytest
 
-CALLS = (
-    (os, "open"),
-    (os, "mkdir"),
-    (os, "fsync"),
-    (os, "replace"),
-    (os, "unlink"),
-    (os, "write"),
-    (fcntl, "flock"),
-)
+CALLS = [(os, name) for name in ("open", "mkdir", "fsync", "replace", "unlink", "write")] + [(fcntl, "flock")]
 """The calls of the system after which a task may be gone, or the disk full."""
 
 

@@ -11,8 +11,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 PLUGINS = Path(__file__).resolve().parents[3] / "plugins"
 PACKAGE = "ansible_collections.hosted.services.plugins"
 PROGRAM = f"""
@@ -22,14 +20,6 @@ import {PACKAGE}.action.project
 import {PACKAGE}.module_utils._api.text as text
 print(type(text.__spec__.loader).__name__, text.__cached__, text.HIDDEN)
 """
-
-
-@pytest.fixture
-def installed(tmp_path: Path) -> Path:
-    """Return the folder of plugins of a copy."""
-    copy = tmp_path / "ansible_collections" / "hosted" / "services" / "plugins"
-    shutil.copytree(PLUGINS, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    return copy
 
 
 def text_of(installed: Path) -> tuple[str, Path, str]:
@@ -46,26 +36,21 @@ def text_of(installed: Path) -> tuple[str, Path, str]:
     return loader, Path(cached), value
 
 
-def test_what_plugins_import_is_compiled_once(installed: Path) -> None:
+def test_what_plugins_import_is_compiled_once(tmp_path: Path) -> None:
+    """And again after it has changed, as by an upgrade; in each run where nothing can be written."""
+    installed = tmp_path / "ansible_collections" / "hosted" / "services" / "plugins"
+    shutil.copytree(PLUGINS, installed, ignore=shutil.ignore_patterns("__pycache__"))
     loader, bytecode, __ = text_of(installed)
-    assert loader == "SourceFileLoader"
-    assert bytecode.is_relative_to(installed)
+    assert loader == "SourceFileLoader" and bytecode.is_relative_to(installed)
     compiled = bytecode.stat().st_mtime_ns
     assert text_of(installed)[1] == bytecode
     assert bytecode.stat().st_mtime_ns == compiled
-
-
-def test_a_changed_source_is_compiled_again(installed: Path) -> None:
-    """Such as after an upgrade."""
-    text_of(installed)
     source = installed / "module_utils" / "_api" / "text.py"
     source.write_text(source.read_text().replace("********", "changed"))
     assert text_of(installed)[2] == "changed"
-
-
-def test_where_nothing_can_be_written_it_is_compiled_in_each_run(installed: Path) -> None:
-    """A file stands where the folder of the bytecode would be: not even root can write there."""
-    (installed / "module_utils" / "_api" / "__pycache__").touch()
+    # A file stands where the folder of the bytecode would be: not even root can write there.
+    shutil.rmtree(bytecode.parent)
+    bytecode.parent.touch()
     loader, bytecode, value = text_of(installed)
-    assert (loader, value) == ("SourceFileLoader", "********")
+    assert (loader, value) == ("SourceFileLoader", "changed")
     assert not bytecode.exists()

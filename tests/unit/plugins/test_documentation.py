@@ -23,11 +23,6 @@ PACKAGE = "ansible_collections.hosted.services.plugins.filter"
 NAMES = sorted(path.stem for path in (Path(__file__).parents[3] / "plugins" / "filter").glob("*.py"))
 
 
-def test_there_are_filters() -> None:
-    """Without any, the tests below would hold nothing."""
-    assert NAMES == ["pick_services", "report_html", "report_prometheus", "sftp_url", "to_currency"]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_documentation_fits_the_filter(name: str) -> None:
     plugin = importlib.import_module(f"{PACKAGE}.{name}")
@@ -52,35 +47,24 @@ VARIABLES = yaml.safe_load(ModuleDocFragment.LOOKUP_VARIABLES)["options"]
 def test_the_name_is_that_of_the_file(name: str) -> None:
     documented = yaml.safe_load(importlib.import_module(f"{LOOKUPS}.{name}").DOCUMENTATION)
     assert documented["name"] == name
-    fragments = documented["extends_documentation_fragment"]
-    assert [fragment.rpartition(".")[2] for fragment in fragments] == [
-        "connection",
-        "environment",
-        "lookup_variables",
-    ]
+    fragments = [each.rpartition(".")[2] for each in documented["extends_documentation_fragment"]]
+    assert fragments == ["connection", "environment", "lookup_variables"]
 
 
 def test_every_option_of_the_connection_has_a_variable() -> None:
+    assert NAMES == ["pick_services", "report_html", "report_prometheus", "sftp_url", "to_currency"]
     assert {option: [entry["name"] for entry in spec["vars"]] for option, spec in VARIABLES.items()} == {
         option: [name.lower() for name in spec["fallback"][1][:1]] for option, spec in CONNECTION_SPEC.items()
     }
 
 
-def example(value: Any, unit: str = "cents") -> str:
-    """Stand for a function of the resources."""
-    if value is None:
-        raise Invalid("the value is None")
-    return f"{value} {unit}"
-
-
-CALL = as_filter("example", example)["example"]
-
-
-def test_the_value_comes_back() -> None:
-    assert CALL(5) == "5 cents"
-    assert CALL(5, unit="millicents") == "5 millicents"
-
-
 def test_an_error_is_one_of_ansible() -> None:
+    def example(value: Any, unit: str = "cents") -> str:
+        if value is None:
+            raise Invalid("the value is None")
+        return f"{value} {unit}"
+
+    call = as_filter("example", example)["example"]
+    assert (call(5), call(5, unit="millicents")) == ("5 cents", "5 millicents")
     with pytest.raises(AnsibleFilterError, match=r"^the value is None$"):
-        CALL(None)
+        call(None)

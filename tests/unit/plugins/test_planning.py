@@ -14,6 +14,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.responses imp
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import power
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from unit.plugins.fakes import Clock, FakeClient, task_of
 from unit.plugins.planning import GUARD
 from unit.plugins.results import Result
@@ -26,17 +27,18 @@ def client() -> FakeClient:
     return client
 
 
-def noticed() -> list[str]:
-    """Return what the guard has seen, and forget it."""
+def planned(client: FakeClient, monkeypatch: pytest.MonkeyPatch, act: Callable[[Task], object]) -> list[str]:
+    """Return what the guard has seen of a plan that does something else, and let it forget it."""
+    monkeypatch.setattr(power, "plan_power", lambda task, view, changes: act(task))
+    SERVICE.plan(task_of(SERVICE, client, id="s"))
     seen = list(GUARD.seen)
     GUARD.seen.clear()
     return seen
 
 
 def test_a_plan_that_writes_is_noticed(client: FakeClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(power, "plan_power", lambda task, view, changes: task.client.suspend("s"))
-    SERVICE.plan(task_of(SERVICE, client, id="s"))
-    assert noticed() == ["suspend is sent while a task plans"]
+    seen = planned(client, monkeypatch, lambda task: task.client.suspend("s"))
+    assert seen == ["suspend is sent while a task plans"]
 
 
 @pytest.mark.parametrize("with_clock", [True, False])
@@ -45,56 +47,37 @@ def test_a_plan_that_waits_is_noticed(
 ) -> None:
     if with_clock:
         Clock(monkeypatch)
-    monkeypatch.setattr(
-        power, "plan_power", lambda task, view, changes: waiting.poll_for(lambda: False, 0.01)
-    )
-    SERVICE.plan(task_of(SERVICE, client, id="s"))
-    assert "poll_for pauses while a task plans" in noticed()[0]
+    seen = planned(client, monkeypatch, lambda task: waiting.poll_for(lambda: False, 0.01))
+    assert "poll_for pauses while a task plans" in seen[0]
 
 
 def test_a_read_that_is_retried_is_not_the_plans_own_pause(
     client: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(monkeypatch)
-    monkeypatch.setattr(
-        power, "plan_power", lambda task, view, changes: wait_for_retry(2.0, "busy", lambda line: None)
-    )
-    SERVICE.plan(task_of(SERVICE, client, id="s"))
-    assert noticed() == [] and clock.pauses == [1.0, 1.0]
+    seen = planned(client, monkeypatch, lambda task: wait_for_retry(2.0, "busy", lambda line: None))
+    assert seen == [] and clock.pauses == [1.0, 1.0]
 
 
 def test_what_steps_do_and_what_tests_do_is_their_own_affair(client: FakeClient) -> None:
     for step in SERVICE.plan(task_of(SERVICE, client, id="s", state="suspended", wait=False)).steps:
         step.run()
     time.sleep(0)
-    assert noticed() == []
+    assert GUARD.seen == []
     assert ("suspend", "s") in client.calls
 
 
-FAILED = {"failed": True, "changed": False, "msg": "it broke"}
-
-
 @pytest.mark.parametrize("read", [lambda result: result["changed"], lambda result: result.get("changed")])
-def test_whether_a_failed_task_changed_something_is_not_told(read: Callable[[Result], object]) -> None:
-    with pytest.raises(AssertionError, match="the task failed: it broke"):
-        read(Result(FAILED))
-
-
-@pytest.mark.parametrize("key", ["failed", "msg"])
-def test_it_is_told_to_a_test_that_expects_the_failure(key: str) -> None:
-    result = Result(FAILED)
-    assert result[key] and not result["changed"]
-    result = Result(FAILED)
-    assert key in result and not result["changed"]
-    result = Result(FAILED)
-    assert result.get(key) and not result["changed"]
-
-
-def test_a_failure_may_be_told_beside_the_result() -> None:
-    with pytest.raises(AssertionError, match="the task failed"):
-        Result({"changed": False}, failed=True)["changed"]
-
-
-def test_a_task_that_succeeded_is_read_as_it_is() -> None:
-    assert Result({"changed": True})["changed"]
-    assert not Result({"changed": False, "failed": False}).get("changed")
+def test_whether_a_task_changed_something_is_told_if_it_succeeded(read: Callable[[Result], object]) -> None:
+    """Or to a test that expects the failure; a failure may be told beside the result."""
+    assert read(Result({"changed": True})) is True
+    assert read(Result({"changed": False, "failed": False})) is False
+    failed = {"failed": True, "changed": False, "msg": "it broke"}
+    for result in (Result(failed), Result({"changed": False, "msg": "it broke"}, failed=True)):
+        with pytest.raises(AssertionError, match="the task failed: it broke"):
+            read(result)
+    for key in ("failed", "msg"):
+        for look in (Result.__getitem__, Result.__contains__, Result.get):
+            result = Result(failed)
+            assert look(result, key)
+            assert read(result) is False

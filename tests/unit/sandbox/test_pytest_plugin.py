@@ -132,17 +132,16 @@ def test_all_profiles_in_parallel(tmp_path: Path) -> None:
 
 
 @pytest.mark.night
-@pytest.mark.parametrize("names", ["", " ", ","])
-def test_no_profile_is_refused(names: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        *((names, f"{names!r} names no profile. Name at least one") for names in ("", " ", ",")),
+        ("plain,loud", "unknown profile 'loud'; known: plain, terse"),
+    ],
+)
+def test_what_names_no_profile_is_refused(names: str, told: str, tmp_path: Path) -> None:
     """As from an empty variable of a CI job: one profile would run where several were wanted."""
     output = run_pytest(tmp_path, f"--sandbox-profiles={names}")
-    assert f"--sandbox-profiles: {names!r} names no profile. Name at least one" in output
+    assert f"--sandbox-profiles: {told}" in output
     assert "Traceback" not in output
     assert results(output, "PASSED") == set()
-
-
-@pytest.mark.night
-def test_an_unknown_profile_is_named(tmp_path: Path) -> None:
-    output = run_pytest(tmp_path, "--sandbox-profiles", "plain,loud")
-    assert "--sandbox-profiles: unknown profile 'loud'; known: plain, terse" in output
-    assert "Traceback" not in output

@@ -47,6 +47,10 @@ class Server:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    def begin(self, *script: Answer) -> None:
+        self.requests.clear()
+        self.script = list(script)
+
     def close(self) -> None:
         self.over.set()
         with suppress(OSError):
@@ -231,45 +235,33 @@ def outcome(sender: Client, repeat: r.Idempotency) -> errors.HostedError:
     return caught.value
 
 
-@pytest.mark.parametrize("ending", OPEN_ENDINGS)
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
 def test_an_open_outcome_is_tried_again_only_where_twice_does_no_harm(
-    server: Server, connect: Open, repeat: r.Idempotency, ending: str
+    server: Server, connect: Open, repeat: r.Idempotency
 ) -> None:
-    answer, kind = OPEN_ENDINGS[ending]
-    server.script = [answer]
-    error = outcome(connect(), repeat)
-    assert error.__class__ is kind
-    assert isinstance(error, errors.CallOutcomeUnknown)
-    assert len(server.requests) == (1 + RETRIES if repeat in AGAIN else 1)
+    for ending, (answer, kind) in OPEN_ENDINGS.items():
+        server.begin(answer)
+        error = outcome(connect(), repeat)
+        assert error.__class__ is kind, ending
+        assert isinstance(error, errors.CallOutcomeUnknown)
+        assert len(server.requests) == (1 + RETRIES if repeat in AGAIN else 1), ending
 
 
-@pytest.mark.parametrize("ending", REFUSALS)
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
-def test_a_refusal_is_final(server: Server, connect: Open, repeat: r.Idempotency, ending: str) -> None:
-    answer, kind = REFUSALS[ending]
-    server.script = [answer]
-    error = outcome(connect(), repeat)
-    assert error.__class__ is kind
-    assert len(server.requests) == 1
-    if isinstance(error, errors.Refused):
-        assert error.status == error.details["status"] == int(ending)
-
-
-WRITTEN_AGAIN = [repeat for repeat in AGAIN if repeat is not r.Idempotency.READ]
-
-
-@pytest.mark.parametrize("ending", REFUSALS)
-@pytest.mark.parametrize("repeat", WRITTEN_AGAIN, ids=lambda repeat: repeat.name)
-def test_a_refused_retry_leaves_open_what_the_lost_attempt_did(
-    server: Server, connect: Open, repeat: r.Idempotency, ending: str
-) -> None:
-    answer, kind = REFUSALS[ending]
-    server.script = [reset, answer]
-    error = outcome(connect(), repeat)
-    assert error.__class__ is kind
-    assert (error.nothing_done, error.effect_unknown) == (False, True)
-    assert "An earlier attempt, whose response was lost, may have been carried out" in error.message
+def test_a_refusal_is_final(server: Server, connect: Open, repeat: r.Idempotency) -> None:
+    """But one of a retry leaves open what the lost attempt did."""
+    for ending, (answer, kind) in REFUSALS.items():
+        server.begin(answer)
+        error = outcome(connect(), repeat)
+        assert (error.__class__, len(server.requests)) == (kind, 1), ending
+        if isinstance(error, errors.Refused):
+            assert error.status == error.details["status"] == int(ending)
+        if repeat in AGAIN and repeat is not r.Idempotency.READ:
+            server.begin(reset, answer)
+            error = outcome(connect(), repeat)
+            assert error.__class__ is kind, ending
+            assert (error.nothing_done, error.effect_unknown) == (False, True)
+            assert "An earlier attempt, whose response was lost, may have been carried out" in error.message
 
 
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
@@ -284,20 +276,19 @@ def test_a_refused_connection_is_tried_again_by_every_call(
     assert len(lines) == 1 + RETRIES
 
 
-@pytest.mark.parametrize("body", [HALF, HTML], ids=["half of the JSON", "HTML"])
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
-def test_success_that_is_not_json(server: Server, connect: Open, repeat: r.Idempotency, body: Answer) -> None:
+def test_success_that_is_not_json(server: Server, connect: Open, repeat: r.Idempotency) -> None:
     """A page for people is not from the API: what stands before it may not have passed the call on."""
-    server.script = [body]
     route, ids = ROUTE_OF[repeat]
-    if (
-        isinstance(route.answer, r.Undocumented) and body is HALF
-    ):  # may be anything; what was reached is read again
-        assert connect().call(route, ids) is None
-        assert len(server.requests) == 1
-    else:
-        assert outcome(connect(), repeat).__class__ is errors.CallOutcomeUnknown
-        assert len(server.requests) == (1 + RETRIES if repeat in AGAIN else 1)
+    for body in (HALF, HTML):
+        server.begin(body)
+        if isinstance(route.answer, r.Undocumented) and body is HALF:
+            # It may be anything; what was reached is read again.
+            assert connect().call(route, ids) is None
+            assert len(server.requests) == 1
+        else:
+            assert outcome(connect(), repeat).__class__ is errors.CallOutcomeUnknown
+            assert len(server.requests) == (1 + RETRIES if repeat in AGAIN else 1)
 
 
 # --- Time -----------------------------------------------------------------------------------------------
@@ -362,11 +353,22 @@ def test_a_pause_beyond_the_deadline_is_not_begun(
     assert len(server.requests) == 1
 
 
-def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling() -> None:
+def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise it is random up to a bound that doubles, of clients that failed together."""
     for asked, most in ((7.0, 8.0), (0.0, 1.0), (99999.0, responses.MAX_RETRY_AFTER + 1)):
         for number in range(1, 10):
             pause = responses.pause_before_retry(errors.RateLimited("x", asked), number)
             assert min(asked, responses.MAX_RETRY_AFTER) <= pause <= most
+    bounds = {1: 0.25, 2: 0.5, 3: 1, 6: 8, 7: 10, 10**5: 10}
+    for failures, bound in bounds.items():
+        assert 0 <= responses.pause_before_retry(errors.Interrupted("x"), failures) <= bound
+    monkeypatch.setattr("random.uniform", lambda low, high: high)
+    for failures, bound in bounds.items():
+        assert responses.pause_before_retry(errors.Interrupted("x"), failures) == bound
+        # A limit of requests begins with a longer one.
+        assert responses.pause_before_retry(errors.RateLimited("x"), failures) == min(8 * bound, 10)
 
 
 # --- The request and the token --------------------------------------------------------------------------
@@ -395,34 +397,25 @@ def test_a_request_as_it_leaves(server: Server, connect: Open) -> None:
     assert header(server.requests[0], "Accept") == ["application/json"]
 
 
-@pytest.mark.parametrize(
-    ("settings", "name", "value"),
-    [
-        ({}, "Authorization", f"Bearer {TOKEN}"),
-        ({"auth_scheme": "Token"}, "Authorization", f"Token {TOKEN}"),
-        ({"auth_scheme": ""}, "Authorization", TOKEN),
-        ({"auth_header": "X-Api-Key", "auth_scheme": ""}, "X-Api-Key", TOKEN),
-    ],
-)
 def test_how_the_token_is_sent(
-    server: Server, connect: Open, settings: dict[str, str], name: str, value: str
-) -> None:
-    server.script = [OK]
-    connect(**settings).call(r.WHOAMI, {})
-    assert header(server.requests[0], name) == [value]
-    assert server.requests[0].count(TOKEN.encode()) == 1
-
-
-def test_a_netrc_does_not_replace_the_token(
     server: Server, connect: Open, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A netrc does not replace it."""
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login me password other\n")
     netrc.chmod(0o600)
     monkeypatch.setenv("NETRC", str(netrc))
-    server.script = [OK]
-    connect().call(r.WHOAMI, {})
-    assert header(server.requests[0], "Authorization") == [f"Bearer {TOKEN}"]
+    for name, value, settings in (
+        ("Authorization", f"Bearer {TOKEN}", {}),
+        ("Authorization", f"Token {TOKEN}", {"auth_scheme": "Token"}),
+        ("Authorization", TOKEN, {"auth_scheme": ""}),
+        ("X-Api-Key", TOKEN, {"auth_header": "X-Api-Key", "auth_scheme": ""}),
+    ):
+        server.begin(OK)
+        connect(**settings).call(r.WHOAMI, {})
+        assert header(server.requests[0], name) == [value]
+        assert server.requests[0].count(TOKEN.encode()) == 1
+        assert b"Basic" not in server.requests[0]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -438,29 +431,24 @@ def test_the_token_follows_no_redirect(server: Server, connect: Open, status: in
         other.close()
 
 
-def test_a_creation_that_ends_in_see_other_may_have_happened(server: Server, connect: Open) -> None:
-    """It is what many servers send after a form; the call is not repeated."""
-    server.script = [reply(303, b"", Location="/api/apps")]
-    error = outcome(connect(), r.Idempotency.CREATE)
-    assert isinstance(error, errors.CallOutcomeUnknown) and "redirect (303)" in error.message
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "said"),
     [
-        b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
-        b"HTTP/1.1 103 Early Hints\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        (reply(303, b"", Location="/api/apps"), "redirect (303)"),  # what many servers send after a form
+        (b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", ""),
+        (b"HTTP/1.1 103 Early Hints\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", ""),
     ],
-    ids=["two lengths", "no final response"],
+    ids=["see other", "two lengths", "no final response"],
 )
 def test_a_creation_whose_answer_makes_no_sense_may_have_happened(
-    server: Server, connect: Open, answer: bytes
+    server: Server, connect: Open, answer: Answer | bytes, said: str
 ) -> None:
-    """The request was sent, so it is not taken for one that was not."""
-    server.script = [lambda connection: connection.sendall(answer)]
+    """The request was sent, so it is not taken for one that was not, and is not repeated."""
+    sent = (lambda connection: connection.sendall(answer)) if isinstance(answer, bytes) else answer
+    server.script = [sent]
     error = outcome(connect(), r.Idempotency.CREATE)
-    assert isinstance(error, errors.CallOutcomeUnknown) and len(server.requests) == 1
+    assert isinstance(error, errors.CallOutcomeUnknown) and said in error.message
+    assert len(server.requests) == 1
 
 
 def test_a_proxy_of_the_environment_is_used_for_other_hosts(
@@ -493,47 +481,35 @@ LEAKS: dict[str, Answer] = {
 }
 
 
-@pytest.mark.parametrize("answer", LEAKS.values(), ids=LEAKS)
 def test_the_token_is_in_no_error_and_no_log(
-    server: Server, connect: Open, lines: list[str], answer: Answer, caplog: pytest.LogCaptureFixture
+    server: Server, connect: Open, lines: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.script = [answer]
-    with caplog.at_level(logging.DEBUG):
-        error = outcome(connect(retries=0), r.Idempotency.READ)
-    shown = " ".join([str(error), repr(error), error.message, str(error.details), *lines, caplog.text])
-    for part in (TOKEN, TOKEN[:9], "dG9rLTRmLzlhKzc3", "tok-4f%2F9a%2B77"):
-        assert part not in shown
+    for name, answer in LEAKS.items():
+        server.begin(answer)
+        with caplog.at_level(logging.DEBUG):
+            error = outcome(connect(retries=0), r.Idempotency.READ)
+        shown = " ".join([str(error), repr(error), error.message, str(error.details), *lines, caplog.text])
+        for part in (TOKEN, TOKEN[:9], "dG9rLTRmLzlhKzc3", "tok-4f%2F9a%2B77"):
+            assert part not in shown, name
 
 
-OTHER_FORMS: dict[str, tuple[bytes, str]] = {
-    "text": (b"No port is\nleft\n", "No port is left"),
-    "a string": (b'"No port is left"', "No port is left"),
-    "messages": (b'{"message": ["No port", "is left"]}', "No port; is left"),
-    "unknown fields": (b'{"why": "No port"}', '{"why": "No port"}'),
-    "a page": (
+OTHER_FORMS = [
+    (b"No port is\nleft\n", "No port is left"),
+    (b'"No port is left"', "No port is left"),
+    (b'{"message": ["No port", "is left"]}', "No port; is left"),
+    (b'{"why": "No port"}', '{"why": "No port"}'),
+    (
         b"<html><head><style>p {}</style></head><body><h1>Blocked</h1></body></html>",
         "a web page, as proxies send: Blocked",
     ),
-    "a secret": (b"no " + TOKEN.encode() + b" here", f"no {HIDDEN} here"),
-    "a long text": (b"x" * 5000, "x" * 1000 + " \u2026"),
-}
+    (b"no " + TOKEN.encode() + b" here", f"no {HIDDEN} here"),
+    (b"x" * 5000, "x" * 1000 + " \u2026"),
+]
 
 
-@pytest.mark.parametrize("form", OTHER_FORMS)
-def test_a_reason_of_any_form_is_shown(server: Server, connect: Open, form: str) -> None:
+def test_a_reason_of_any_form_is_shown(server: Server, connect: Open) -> None:
     """The form of an error is shown for some routes only, and gateways have others."""
-    body, said = OTHER_FORMS[form]
-    server.script = [reply(409, body)]
-    error = outcome(connect(), r.Idempotency.IDEMPOTENT)
-    assert error.message.partition(": ")[2] == f"the platform refused (409): {said}"
-
-
-@pytest.mark.parametrize(("failures", "bound"), [(1, 0.25), (2, 0.5), (3, 1), (6, 8), (7, 10), (10**5, 10)])
-def test_a_pause_is_random_up_to_a_bound_that_doubles(
-    failures: int, bound: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of clients that failed together; a limit of requests begins with a longer one."""
-    assert 0 <= responses.pause_before_retry(errors.Interrupted("x"), failures) <= bound
-    monkeypatch.setattr("random.uniform", lambda low, high: high)
-    assert responses.pause_before_retry(errors.Interrupted("x"), failures) == bound
-    assert responses.pause_before_retry(errors.RateLimited("x"), failures) == min(8 * bound, 10)
+    for body, said in OTHER_FORMS:
+        server.begin(reply(409, body))
+        error = outcome(connect(), r.Idempotency.IDEMPOTENT)
+        assert error.message.partition(": ")[2] == f"the platform refused (409): {said}"

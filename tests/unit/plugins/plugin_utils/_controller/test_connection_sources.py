@@ -44,19 +44,12 @@ def test_a_host_brings_its_platform_and_its_token() -> None:
 
 
 def test_no_token_of_a_host_goes_to_another_platform() -> None:
+    """Nor does a token of its own, which the inventory read it with, bind tasks there."""
+    variables = {"hosted_services_token": "west-token", "hosted_services_timeout": 5}
     for given in ({"arguments": {"base_url": EAST}}, {"environment": {"HOSTED_SERVICES_URL": EAST}}):
-        result = found(
-            variables={"hosted_services_token": "west-token", "hosted_services_timeout": 5}, **given
-        )
-        assert "token" not in result.arguments and "timeout" not in result.arguments
-        assert not result.same_platform
-
-
-def test_a_host_with_a_token_of_its_own_does_not_bind_tasks_on_another_platform() -> None:
-    """What the inventory read the host with is of no account there; the environment's token may be."""
-    for given in ({"arguments": {"base_url": EAST}}, {"environment": {"HOSTED_SERVICES_URL": EAST}}):
-        result = found(variables={"hosted_token_handed_on": False}, **given)
-        assert not result.same_platform and result.arguments == given.get("arguments", {})
+        for own in (variables, {"hosted_token_handed_on": False}):
+            result = found(variables=own, **given)
+            assert not result.same_platform and result.arguments == given.get("arguments", {})
 
 
 @pytest.mark.parametrize("own", [{"token": "mine"}, {"token_file": "/mine"}])
@@ -85,9 +78,7 @@ def test_where_a_host_says_that_its_token_is(
 ) -> None:
     monkeypatch.setenv("WEST_TOKEN", "from-env")
     result = found(variables=variables)
-    assert {
-        name: result.arguments.get(name) for name in ("token", "token_file") if name in result.arguments
-    } == token
+    assert {name: result.arguments[name] for name in result.arguments if name.startswith("token")} == token
     assert result.from_controller is from_controller
 
 
@@ -129,11 +120,8 @@ def test_the_token_of_the_environment_on_another_platform_is_told(monkeypatch: p
 
 
 def test_other_settings_of_a_host_fill_what_the_task_leaves_open() -> None:
-    variables = {
-        "hosted_services_timeout": 7,
-        "hosted_services_auth_scheme": "",
-        "hosted_services_retries": "",
-    }
+    settings = {"timeout": 7, "auth_scheme": "", "retries": ""}
+    variables = {f"hosted_services_{name}": value for name, value in settings.items()}
     arguments = found(variables=variables).arguments
     assert arguments["timeout"] == 7 and arguments["auth_scheme"] == "" and "retries" not in arguments
     assert found({"timeout": 3}, variables).arguments["timeout"] == 3

@@ -35,16 +35,12 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
 from unit.plugins.fakes import FakeClient
 
 URL = "https://api.example.com"
-
-
 WEB = {
     "inventory_hostname": "web",
     "hosted_service_id": "6a88-1",
     "hosted_url": URL,
     "ansible_host": "sftp.x",
 }
-
-
 LOST = {"inventory_hostname": "web", "hosted_service_id": "6a88-1", "hosted_url": URL}
 TO_LOCALHOST = {"ansible_delegated_vars": {"localhost": {"ansible_host": "localhost"}}}
 
@@ -275,30 +271,22 @@ def test_the_limits_of_the_play_hold_for_what_spends(client: FakeClient) -> None
 PASSWORD: Any = [("default", VaultSecret(b"open sesame"))]
 
 
-@pytest.mark.parametrize(
-    ("given", "here", "of_host", "in_environment", "token"),
-    [
-        ({"token_file": "plain"}, True, False, None, None),
-        ({"token_file": "plain"}, True, True, None, None),
-        ({"token_file": "plain"}, False, True, None, "p-token"),
-        ({"token_file": "plain"}, False, False, None, None),
-        ({"token_file": "vault"}, True, False, None, "v-token"),
-        ({"token_file": "vault"}, False, True, None, "v-token"),
-        ({"token_file": "vault"}, False, False, None, None),
-        ({}, True, False, "vault", "v-token"),
-        ({}, False, False, "vault", None),
-        ({"token_file": "plain"}, True, False, "vault", None),
-    ],
-)
+TOKENS: list[tuple[dict[str, Any], bool, bool, str, str | None]] = [
+    ({"token_file": "plain"}, True, False, "", None),
+    ({"token_file": "plain"}, True, True, "", None),
+    ({"token_file": "plain"}, False, True, "", "p-token"),
+    ({"token_file": "plain"}, False, False, "", None),
+    ({"token_file": "vault"}, True, False, "", "v-token"),
+    ({"token_file": "vault"}, False, True, "", "v-token"),
+    ({"token_file": "vault"}, False, False, "", None),
+    ({}, True, False, "vault", "v-token"),
+    ({}, False, False, "vault", None),
+    ({"token_file": "plain"}, True, False, "vault", None),
+]
+
+
 def test_a_module_is_given_the_token_that_it_cannot_read(
-    *,
-    given: dict[str, Any],
-    here: bool,
-    of_host: bool,
-    in_environment: str | None,
-    token: str | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It reads plain files where it runs: those that its host names are on the controller."""
     (tmp_path / "plain").write_text("p-token\n")
@@ -307,6 +295,8 @@ def test_a_module_is_given_the_token_that_it_cannot_read(
     loader.set_basedir(str(tmp_path))
     loader.set_vault_secrets(PASSWORD)
     monkeypatch.delenv("HOSTED_SERVICES_TOKEN", raising=False)
-    monkeypatch.setenv("HOSTED_SERVICES_TOKEN_FILE", in_environment or "")
-    expected = {"token": token, "token_file": None} if token else given
-    assert with_readable_token({"name": "x", **given}, of_host, here, loader) == {"name": "x", **expected}
+    for given, here, of_host, in_environment, token in TOKENS:
+        monkeypatch.setenv("HOSTED_SERVICES_TOKEN_FILE", in_environment)
+        expected = {"token": token, "token_file": None} if token else given
+        found = with_readable_token({"name": "x", **given}, of_host, here, loader)
+        assert found == {"name": "x", **expected}

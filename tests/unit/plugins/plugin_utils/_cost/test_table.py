@@ -134,13 +134,10 @@ def test_check_mode_is_apart_and_names_tell_new_services_apart() -> None:
     [total] = predicted["totals"]
     assert (total["monthly_after"], total["due_today"]) == ("6.00", "0.72")
     assert predicted["services"][0]["actions"] == ["order"]
-
-
-def test_what_a_role_predicted_and_then_did_is_told_once() -> None:
-    new: dict[str, Any] = {"service_id": None}
-    predicted, made = entry("a", "order", "0", "2", CHECK, **new), entry("a", "order", "0", "2")
-    assert [each["check_mode"] for each in summarize([predicted, made])] == [False]
-    assert [each["check_mode"] for each in summarize([made, predicted])] == [False, True]
+    # What a role predicted and then did is told once.
+    first, made = entry("a", "order", "0", "2", CHECK, service_id=None), entry("a", "order", "0", "2")
+    assert [each["check_mode"] for each in summarize([first, made])] == [False]
+    assert [each["check_mode"] for each in summarize([made, first])] == [False, True]
 
 
 def test_new_services_of_one_name_in_two_projects_stay_apart() -> None:
@@ -149,15 +146,16 @@ def test_new_services_of_one_name_in_two_projects_stay_apart() -> None:
     shop = entry("a", "order", "0", "2", CHECK, **new, project="shop")
     later = entry("a", "order", "0", "3", CHECK, **new)
     blog = entry("a", "order", "0", "5", CHECK, **new, project="blog")
+
+    def places(*entries: Entry) -> list[tuple[str | None, str]]:
+        return [(row["project"], row["monthly_after"]) for row in only(*entries)["services"]]
+
     assert places(shop, later, blog) == [("shop", "3.00"), ("blog", "5.00")]
     assert places(shop, blog, shop) == [("shop", "2.00"), ("blog", "5.00")]
     assert places(shop, blog, later) == [("shop", "2.00"), ("blog", "5.00"), (None, "3.00")]
     assert only(shop, blog)["totals"][0]["monthly_after"] == "7.00"
-
-
-def places(*entries: Entry) -> list[tuple[str | None, str]]:
-    """Return the project of each row, and what it costs afterwards."""
-    return [(row["project"], row["monthly_after"]) for row in only(*entries)["services"]]
+    cells = [line.split("  ")[0] for line in write_table(only(shop, blog, later))[1:4]]
+    assert cells == ["a (project shop)", "a (project blog)", "a"]
 
 
 def test_the_balance_is_the_last_and_its_days_are_the_fewest_that_quotes_tell() -> None:
@@ -187,11 +185,3 @@ def test_a_table() -> None:
         "  - task 'Order' on localhost: delete a\\x1b[31m; no price",
         "  - task 'Order' on localhost; its result is hidden by no_log",
     ]
-
-
-def test_services_of_one_name_are_told_by_their_projects() -> None:
-    places = [("web", "shop"), ("web", "blog"), ("web", None), ("db", "shop")]
-    new: dict[str, Any] = {"service_id": None}
-    [summary] = summarize(entry(name, "order", "0", "1", **new, project=at) for name, at in places)
-    cells = [line.split("  ")[0] for line in write_table(summary)[1:5]]
-    assert cells == ["web (project shop)", "web (project blog)", "web", "db"]

@@ -99,24 +99,20 @@ def named(*services: tuple[str, str, str | None], reserved: Collection[str] = ()
 
 def test_the_first_keeps_the_name() -> None:
     """Whatever comes later has its project in front, and never the name of an older one."""
-    services = (
-        ("9", "db", "production"),
-        ("1", "db", "staging"),
-        ("2", "db", "my test"),
-        ("3", "web", "staging"),
-    )
-    assert named(*services) == {"9": "db", "1": "staging-db", "2": "my_test-db", "3": "web"}
+    db = [("9", "db", "production"), ("1", "db", "staging"), ("2", "db", "my test")]
+    assert named(*db, ("3", "web", "staging")) == {
+        "9": "db",
+        "1": "staging-db",
+        "2": "my_test-db",
+        "3": "web",
+    }
     assert named(("1", "staging-db", None), ("2", "db", "p"), ("3", "db", "staging"))["3"] == "staging-db_3"
 
 
 def test_clashes() -> None:
     names = ("6a88b66b-93a1", "db", "p"), ("6945c630-2ab0", "db", "p"), ("6945c630-2ab1", "db", "p")
-    assert [*named(*names, ("6945c630-2ab2", "db", "p")).values()] == [
-        "db",
-        "p-db",
-        "p-db_6945c630",
-        "p-db_6945c630-2ab2",
-    ]
+    found = named(*names, ("6945c630-2ab2", "db", "p"))
+    assert [*found.values()] == ["db", "p-db", "p-db_6945c630", "p-db_6945c630-2ab2"]
     found = named(("2c88ccf5-5cdb", "all", None), ("f0", "all", "web"), reserved={"all"})
     assert found == {"2c88ccf5-5cdb": "all_2c88ccf5", "f0": "web-all"}
 
@@ -161,9 +157,4 @@ def test_never_templates(text: str) -> None:
     given = {"list": [text], "text": text, "number": 1, "nothing": None}
     variables = variables_of({"id": "1", "address": None, "outer": given}, "none", "", "u", {})
     templar = Templar(loader=DataLoader(), variables=variables)
-    assert templar.template(variables["outer"]) == {
-        "list": [text],
-        "text": text,
-        "number": 1,
-        "nothing": None,
-    }
+    assert templar.template(variables["outer"]) == given
