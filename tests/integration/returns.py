@@ -148,7 +148,8 @@ class Comparison:
             if isinstance(value, list) and item is not None and not is_of_type(item, elements):
                 self.mistakes.add(f"{path} has elements of type {elements}, and holds {item!r}")
             elif isinstance(item, dict) and path not in OPEN.get(self.module, ()):
-                self._compare(item, key.get("contains") or sampled(key), f"{path}.")
+                if keys := key.get("contains") or sampled(key):
+                    self._compare(item, keys, f"{path}.")
 
 
 def sampled(key: Mapping[str, Any]) -> dict[str, Any]:

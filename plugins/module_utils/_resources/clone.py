@@ -21,10 +21,11 @@ from .blueprints.parts import Part
 from .clones.content import DATABASE, FilesResource, address_of, await_database
 from .clones.rules import blueprint_of, names_of, own_values, read_environments
 from .clones.source import CloneOptions, Data, FilledOptions, SourceProject, check_filled, read_source
-from .clones.target import CloneRecord, MadeRecord, check_target
+from .clones.target import CloneRecord, check_target
 from .service import SERVICE, ServiceResource
 from .services.options import CommitmentOptions, ServiceOptions
 from .shared.budget import read_budget
+from .shared.made_record import MadeRecord
 from .shared.names import same_name
 from .shared.options import Options, required
 from .shared.plan import Plan, Resource, Step, Task

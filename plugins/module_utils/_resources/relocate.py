@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from .._api.errors import HostedError, undone_if_nothing_happened
+from .._api.errors import HostedError
 from .._api.models import Service
 from .._api.text import counted
 from .._api.values import ContainerState, ServiceStatus
@@ -34,7 +34,6 @@ from .relocations.choice import (
     choose_name,
     differing,
     find_made,
-    of_order,
     read_dependents,
     read_new,
     wanted_order,
@@ -51,7 +50,6 @@ from .shared.relocation_record import DEFAULT_DAYS, Phase, Relocation, known_rel
 from .shared.restore_points import parse_moment
 from .shared.retention import NO_DATE
 from .shared.runner import rescued
-from .shared.store import one_at_a_time, state_key
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .shared.time_zones import utc_text
 
@@ -68,9 +66,7 @@ class RelocateResource(Resource[RelocateOptions]):
         task.composition = replace(task.composition, copies=True)
         record = find_record(task)
         if not task.check_mode:
-            subject = f"relocate:{state_key(task.options.base_url, record.old_id)}"
-            what = f"relocating service {record.old_id}"
-            task.closing.enter_context(one_at_a_time(subject, what))
+            Relocation.take_turns(task, record.old_id)
             task.account.reads.forget()
             record = Relocation.of(task.options, record.old_id)
         ways = {"finished": plan_finished, "relocated": plan_relocated, "returned": plan_returned}
@@ -120,7 +116,7 @@ def plan_relocated(task: Task[RelocateOptions], record: Relocation) -> Plan:
                 f"service {record.new_name!r} ({record.new_id}) is about to be deleted. Complete that with "
                 "state: finished first"
             )
-        record = Relocation(record.old_id, path=record.path)  # it went back, so it begins anew
+        record = Relocation(old_id=record.old_id, path=record.path)  # it went back, so it begins anew
     if record.phase is Phase.RELOCATED or record.deleting is not None:
         return plan_kept(task, record)
     check_forward(task, record)
@@ -238,15 +234,8 @@ def plan_order(work: Work, wanted: Mapping[str, Any]) -> Plan:
     """Plan the order, with its quote. A database has to run so that it can be restored into."""
     task, record = work.task, work.record
 
-    @contextmanager
-    def sending() -> Iterator[None]:
-        earlier = record.sent  # which may still show what it made
-        record.write(sent=work.now())
-        with undone_if_nothing_happened(lambda: record.write(sent=earlier)):
-            yield
-
     def check_ordered(id: str) -> None:
-        if task.options.existing != "adopt" and id not in [each.id for each in of_order(task, record)]:
+        if task.options.existing != "adopt" and not record.takes(work.old.id, id, task.account):
             raise Invalid(
                 f"{work.new_name} ({id}) appeared meanwhile, and this relocation did not order it. Nothing "
                 "was written to it. Run this again, which takes the next number, or give another name; "
@@ -256,7 +245,8 @@ def plan_order(work: Work, wanted: Mapping[str, Any]) -> Plan:
     own = {"name": record.new_name, "project": work.old.project_id, "family": None}
     beside = {name: getattr(task.options, name) for name in ("max_monthly", "secrets_dest", "return_secrets")}
     given = {**wanted, **own, **beside, "state": state_while_copying(work)}
-    composition = replace(task.composition, creating=sending, adopting=check_ordered)
+    ordering = partial(record.ordering, work.old.id, task.client.clock)
+    composition = replace(task.composition, creating=ordering, adopting=check_ordered)
     plan = plan_with(replace(task, composition=composition), SERVICE, given)
     if plan.result and plan.result["id"] is not None:
         raise Invalid(
@@ -272,14 +262,16 @@ def state_while_copying(work: Work) -> str:
 def preparing_steps(
     work: Work, there: Service | None, order: Plan | None, wanted: Mapping[str, Any]
 ) -> list[Step]:
+    def note_id() -> None:
+        work.record.note_id(work.old.id, work.task.effects.facts.pop("service_id"))
+
     slugs = [each.slug for each in work.dependents]
     facts = {"ran": work.running, "dependents": slugs, "newer": False, "data": work.data.value}
     facts |= dict.fromkeys(("since", "back_since", "switched_at"))
     steps = [work.note(Phase.ORDERED, lambda: facts)]
     if order is not None:
         first, *later = order.steps
-        id_known = work.note(None, lambda: {"new_id": work.task.effects.facts.pop("service_id")})
-        steps += [first, id_known, *later]
+        steps += [first, Step("remember which one it is", note_id, changes=False), *later]
     elif there is not None:
         if there.status == ServiceStatus.SUSPENDED:
             steps += work.plan("service", {"id": there.id, "state": "resumed"}).steps

@@ -49,6 +49,10 @@ class Member:
         return self.slug or self.service.name
 
     @property
+    def created_at(self) -> str | None:
+        return self.service.created_at
+
+    @property
     def section(self) -> str:
         return "applications" if self.slug else "services"
 
@@ -174,7 +178,7 @@ def needed_by_relocations(
 
 def what_for(relocation: Relocation, service: Named, described: Sequence[str]) -> str | None:
     """Return what a relocation needs a service for; one that is over, if the other one is described."""
-    made_none = relocation.new_id is None and relocation.sent is None
+    made_none = relocation.new_id is None and not relocation.sent
     ordered = relocation.new_id is None and not made_none and same_name(service.name, relocation.new_name)
     if relocation.phase is Phase.NONE or not (
         ordered or service.id in (relocation.old_id, relocation.new_id)

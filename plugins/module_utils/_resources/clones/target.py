@@ -1,112 +1,24 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a project is made like another one, and what was made there, so that nothing is ordered twice."""
+"""Where a project is made like another one, and what was made there."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from threading import RLock
-from typing import Any, ClassVar, Self
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from ..._api.errors import undone_if_nothing_happened
 from ..._api.models import Service
-from ..._api.platform_clock import PlatformClock
 from ..blueprints.members import Member, Members, check_no_id, read_members
 from ..blueprints.removal import list_members
 from ..shared.account import Account
-from ..shared.identify import came_up, label, project_with_name
+from ..shared.identify import label, project_with_name
+from ..shared.made_record import MadeRecord
 from ..shared.names import same_name
-from ..shared.options import StateDirOptions
 from ..shared.plan import Task
-from ..shared.store import Kind, Record, one_at_a_time, state_key
 from ..shared.task_errors import Ambiguous, Invalid
 from .source import CloneOptions, SourceProject, Wanted
-
-
-@dataclass
-class MadeRecord:
-    folder: ClassVar[str]
-    subject: ClassVar[str]
-
-    path: str = ""
-    names: dict[str, str] = field(default_factory=dict)
-    ids: dict[str, str] = field(default_factory=dict)
-    sent: dict[str, str] = field(default_factory=dict)
-    """When the order was sent whose service is not known yet."""
-    project_id: str | None = None
-    lock: Any = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        self.lock = RLock()
-
-    @property
-    def known(self) -> bool:
-        return bool(self.names or self.ids or self.project_id)
-
-    @classmethod
-    def read(cls, options: StateDirOptions, project: str) -> Self:
-        file = cls.kind().of(options.base_url, f"{cls.subject} in {project}", options.state_dir)
-        record = file.read()
-        record.path = file.path
-        return record
-
-    @classmethod
-    def kind(cls) -> Kind[Self]:
-        return Kind(cls.folder, cls, f"what the {cls.subject} made")
-
-    @classmethod
-    def take_turns(cls, task: Task[StateDirOptions], project: str) -> None:
-        """Keep other tasks of this controller from the project. Called before the record is read."""
-        if not task.check_mode:
-            turn = f"{cls.folder}:{state_key(task.options.base_url, project)}"
-            what = f"working on the {cls.subject} in project {project!r}"
-            task.closing.enter_context(one_at_a_time(turn, what))
-
-    def write(self) -> None:
-        Record(self.kind(), self.path).write(self)
-
-    @contextmanager
-    def ordering(self, original: str, clock: PlatformClock) -> Iterator[None]:
-        """Note when an order is sent, unless it comes to nothing for sure: the response may be lost."""
-
-        def note(moment: str | None) -> None:
-            with self.lock:
-                self.sent.pop(original, None)
-                self.sent |= {original: moment} if moment else {}
-                self.write()
-
-        with self.lock:
-            earlier = self.sent.get(original)  # which may still show what it made
-            self.ids.pop(original, None)  # is gone, or nothing would be ordered
-        note(clock.now().isoformat(timespec="seconds"))
-        with undone_if_nothing_happened(lambda: note(earlier)):
-            yield
-
-    def note_id(self, original: str, id: str) -> None:
-        with self.lock:
-            self.ids[original] = id
-            self.sent.pop(original, None)
-            self.write()
-
-    def takes(self, original: str, id: str, account: Account) -> bool:
-        """Tell whether a service was made for this. That of an order that was lost may show at any time."""
-        with self.lock:
-            if id in self.ids.values():
-                return True
-        sent = self.sent.get(original)
-        if not sent or not any(
-            each.id == id and came_up(each.created_at, sent) for each in account.services()
-        ):
-            return False
-        with self.lock:
-            self.ids[original] = id
-        return True
-
-    def made(self, member: Member) -> bool:
-        return member.id in self.ids.values()
 
 
 @dataclass
@@ -167,19 +79,12 @@ def find_there(
 
 
 def recognize(task: Task[Any], record: MadeRecord, members: Members) -> None:
-    """Take what alone came up with an order for what was ordered; warn where several things did."""
-    unknown = [each for each in members.found if not record.made(each)]
-    for original, sent in list(record.sent.items()):
-        same = [each for each in unknown if same_name(each.name, record.names.get(original, ""))]
-        found = [each for each in same if came_up(each.service.created_at, sent)]
-        if len(found) == 1:
-            record.ids[original] = found[0].id
-        elif found:
-            task.warn(
-                f"{list_members(found)} were created when one of that name was ordered, and the response to "
-                "that was lost. None is taken for it, as others may use them. Delete the one that nobody "
-                "needs"
-            )
+    """Take what came up with an order for what was ordered; warn where that may be several things."""
+    for found in record.recognize(members.found):
+        task.warn(
+            f"{list_members(found)} were created when one of that name was ordered, and the response to that "
+            "was lost. None is taken for it, as others may use them. Delete the one that nobody needs"
+        )
 
 
 def found_elsewhere(account: Account, ids: Iterable[str], members: Members | None) -> list[Service]:

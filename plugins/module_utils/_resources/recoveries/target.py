@@ -26,7 +26,6 @@ from ..blueprints.members import Member, Members, check_no_id
 from ..blueprints.removal import list_members
 from ..clones.source import FilledOptions, Wanted, check_filled
 from ..clones.target import (
-    MadeRecord,
     check_not_elsewhere,
     check_own,
     find_there,
@@ -35,6 +34,7 @@ from ..clones.target import (
 )
 from ..shared.connecting import account_of
 from ..shared.identify import label
+from ..shared.made_record import MadeRecord
 from ..shared.options import FilePath, option
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment

@@ -20,7 +20,7 @@ from ..clones.source import Data, check_dictionaries, referring_names
 from ..fleets.health import LONGEST, check_probe
 from ..services.order import MAX_SERVICE_NAME, ordered_with
 from ..services.settings import carried
-from ..shared.identify import came_up, existing, label, only_service, with_name
+from ..shared.identify import existing, label, only_service, with_name
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.relocation_record import Phase, Relocation
@@ -162,9 +162,9 @@ def choose_name(work: Work) -> None:
         return
     # One whose order got no response keeps its name, unless the task gives another one.
     if not record.sent or (wanted and not same_name(wanted, record.new_name)):
-        record.sent = None
+        record.sent.clear()
         record.old_name, record.project_id = old.name, old.project_id
-        record.new_name = wanted or next_name(work)
+        record.names[old.id] = wanted or next_name(work)
     if same_name(record.new_name, record.old_name):
         raise Invalid(
             f"name is {record.new_name!r}, that of {work.label}. A task that names them would fit both. "
@@ -177,7 +177,8 @@ def choose_name(work: Work) -> None:
                 "to have made it. Nothing was done. Set another name; existing: adopt takes it, "
                 "and overwrites what it holds"
             )
-        record.new_id = there[0].id if only_service(there, record.new_name) else None
+        if only_service(there, record.new_name):
+            record.ids[old.id] = there[0].id
 
 
 def next_name(work: Work) -> str:
@@ -214,28 +215,23 @@ def read_new(work: Work) -> None:
             f"{work.new_name} ({record.new_id}), which took the place of {work.label}, was deleted. Nothing "
             "was done. state: returned brings the old one back into service"
         )
-    record.new_id = record.sent = None
+    record.ids.clear()
+    record.sent.clear()
 
 
 def find_made(task: Task[RelocateOptions], record: Relocation) -> None:
     """Find the new service, if a run was killed before its id was known: it came up with the order."""
-    own = of_order(task, record) if record.new_id is None and record.sent else []
-    if len(own) > 1:
+    lost = record.new_id is None and record.sent
+    for found in record.recognize(named_new(task, record)) if lost else ():
         raise Invalid(
-            f"{', '.join(map(label, own))} were created when the new service was ordered, and the response "
+            f"{', '.join(map(label, found))} were created when the new service was ordered, and the response "
             "was lost, so which one it is is not known. Nothing was done. Delete the one that nobody needs"
         )
-    if own:
-        record.new_id = own[0].id
 
 
 def named_new(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
     project = task.account.project(str(record.project_id))
     return with_name(task.account.members(project), record.new_name, None)
-
-
-def of_order(task: Task[RelocateOptions], record: Relocation) -> list[ServiceSummary]:
-    return [each for each in named_new(task, record) if came_up(each.created_at, record.sent)]
 
 
 # --- What refers to the service -------------------------------------------------------------------------

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from .made_record import MadeRecord
 from .options import Options, StateDirOptions
 from .restore_points import parse_moment
-from .store import Kind, Record, state_key
+from .store import state_key
 from .task_errors import Ambiguous, Invalid
 
 DEFAULT_DAYS = 7
@@ -42,16 +43,21 @@ class Phase(StrEnum):
 
 
 @dataclass
-class Relocation:
-    """What is remembered of the relocation of one service. There is none as long as its phase says so."""
+class Relocation(MadeRecord):
+    """What is remembered of the relocation of one service, by its id, the only key of what was made.
+
+    There is none as long as its phase says so.
+    """
+
+    folder: ClassVar[str] = "relocations"
+    subject: ClassVar[str] = "relocation"
+    mending: ClassVar[str] = (
+        "Restore it from a backup of this machine. Delete it only if no relocation is under way, and none is "
+        "to be finished or to go back"
+    )
 
     old_id: str = ""
     old_name: str = ""
-    project_id: str | None = None
-    new_name: str = ""
-    new_id: str | None = None
-    """``None`` until it is known: then a service of the new name that came up with the order is it."""
-    sent: str | None = None
     phase: Phase = Phase.NONE
     data: str | None = None
     """What of the old service can be copied: a suspended one may not tell."""
@@ -72,25 +78,31 @@ class Relocation:
     keep_days: int = DEFAULT_DAYS
     deleting: str | None = None
     gone: bool = False
-    path: str = ""
+
+    @property
+    def blank(self) -> bool:
+        return not self.old_id
+
+    @property
+    def new_name(self) -> str:
+        return self.names.get(self.old_id, "")
+
+    @property
+    def new_id(self) -> str | None:
+        """``None`` until it is known: then a service of the new name that came up with the order is it."""
+        return self.ids.get(self.old_id)
 
     @classmethod
     def of(cls, options: StateDirOptions, old_id: str) -> Relocation:
-        return replace(cls.read(RELOCATIONS.of(options.base_url, old_id, options.state_dir)), old_id=old_id)
-
-    @classmethod
-    def read(cls, record: Record[Relocation]) -> Relocation:
-        """Return what a record holds: nothing, as it is written, if there is none."""
-        found = record.read()
-        if not found.old_id and os.path.exists(record.path):
-            raise record.unreadable("it is damaged")
-        return replace(found, path=record.path)
+        found = cls.read(options, old_id)
+        found.old_id = old_id
+        return found
 
     def write(self, phase: Phase | None = None, **changes: Any) -> None:
         self.phase = phase or self.phase
         for name, value in changes.items():
             setattr(self, name, value)
-        Record(RELOCATIONS, self.path).write(self)
+        super().write()
 
     @property
     def pair(self) -> tuple[str, str] | None:
@@ -112,15 +124,6 @@ class Relocation:
         """Return when the one that is not in service may be deleted; ``None`` before it is suspended."""
         begun = parse_moment(self.since)
         return begun and begun + timedelta(days=self.keep_days if days is None else days)
-
-
-RELOCATIONS = Kind(
-    "relocations",
-    Relocation,
-    "the record of a relocation",
-    "Restore it from a backup of this machine. Delete it only if no relocation is under way, and none is to "
-    "be finished or to go back",
-)
 
 
 class LeftOver(NamedTuple):
@@ -163,9 +166,9 @@ def known_relocations(options: Options, places: Iterable[str | None] = ()) -> Kn
     """Return the relocations on a platform, by default those in ``state_dir`` and the collection's own."""
     known = Known([], [])
     places = places or (getattr(options, "state_dir", None), None)
-    for record in dict.fromkeys(record for place in places for record in RELOCATIONS.all(place)):
+    for record in dict.fromkeys(record for place in places for record in Relocation.kind().all(place)):
         try:
-            found = Relocation.read(record)
+            found = Relocation.at(record)
         except Invalid as error:
             known.damaged.append(error.message)
             continue

@@ -508,7 +508,7 @@ def test_an_old_service_that_is_resumed_before_its_turn_is_not_deleted(
     done(relocate(keep_days=0))
     old, _new = pair(sandbox)
     resume = f"/api/resources/{old}/resume"
-    before_first_call(monkeypatch, module, "one_at_a_time", lambda: sandbox.api("POST", resume))
+    before_first_call(monkeypatch, Relocation, "take_turns", lambda: sandbox.api("POST", resume))
     found = relocate(state="finished", **narrowed)
     assert found.get("failed") and "somebody may use it" in found["msg"]
     assert sandbox.api("GET", f"/api/resources/{old}").json()["status"] == "ACTIVE"

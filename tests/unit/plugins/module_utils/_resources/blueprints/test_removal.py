@@ -152,9 +152,8 @@ def refer(sandbox: Sandbox, slug: str, *targets: str) -> None:
 def relocation(sandbox: Sandbox, old_id: str, new_name: str, **facts: Any) -> None:
     """Keep the record of a relocation to a service of the project."""
     options = StateDirOptions(base_url=sandbox.base_url, token="x")
-    Relocation.of(options, old_id).write(
-        new_name=new_name, new_id=id_of(sandbox, new_name), old_name="world", **facts
-    )
+    made: dict[str, Any] = {"names": {old_id: new_name}, "ids": {old_id: id_of(sandbox, new_name)}}
+    Relocation.of(options, old_id).write(old_name="world", **made, **facts)
 
 
 def test_what_is_relocated_before_its_turn_is_not_pruned(sandbox: Sandbox, apply: Any) -> None:

@@ -40,8 +40,10 @@ def options(tmp_path: Path) -> RelocateOptions:
 
 def written(options: RelocateOptions, id: str, **facts: Any) -> Relocation:
     """Return a record that is kept."""
+    names, ids = {id: facts.pop("new_name", "survival-2")}, {id: facts.pop("new_id", None)}
     record = Relocation.of(options, id)
-    record.write(**{"phase": Phase.ORDERED, "old_name": "survival", "new_name": "survival-2", **facts})
+    made: dict[str, Any] = {"names": names, "ids": ids if ids[id] else {}}
+    record.write(**{"phase": Phase.ORDERED, "old_name": "survival", **made, **facts})
     return record
 
 

@@ -47,7 +47,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
     budget,
-    relocation_record,
     run_memory,
     secrets_file,
 )
@@ -58,6 +57,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     ENVIRONMENTS,
     PENDING,
     Prints,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.relocation_record import (
+    Relocation,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.store import (
     PLAYBOOK_FOLDER,
@@ -87,7 +89,7 @@ KINDS: list[tuple[Kind[Any], Any]] = [
     (HISTORY, History(["sha256:0"], id="svc_1")),
     (CloneRecord.kind(), CloneRecord(names={"svc_1": "web"}, ids={"svc_1": "svc_2"})),
     (RecoveryRecord.kind(), RecoveryRecord(drill=True, touched={"web": datetime(2026, 1, 31, tzinfo=UTC)})),
-    (relocation_record.RELOCATIONS, relocation_record.Relocation("svc_1", running=["svc_2"])),
+    (Relocation.kind(), Relocation(old_id="svc_1", running=["svc_2"])),
     (OFFERS, Offers(["backups"])),
     (FLEETS, FleetRecord({"svc_1": True, "svc_2": None}, since=datetime(2026, 1, 31, tzinfo=UTC))),
     (SLEEP, SleepRecord(settled=Due(True, "2026-01-31"), plan="nights", service="svc_1")),
