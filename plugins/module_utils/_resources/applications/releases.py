@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ..._api import routes as r
 from ..._api.errors import HostedError
@@ -29,6 +29,7 @@ from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .lookup import OnAppOptions
 
+T = TypeVar("T")
 MAX_IMAGES = 50
 OUTSTANDING = {
     ENVIRONMENT: "its environment was written at {since} and is not in effect yet",
@@ -147,18 +148,35 @@ HISTORY = Kind("pending", History, "the history of an application", hint=True)
 
 @dataclass(frozen=True)
 class AppRecords:
-    """The records of one application; none if it does not exist yet."""
+    """The records of one application, in ``state_dir`` if it is set, and always in Ansible's home.
 
-    pending: Pending | None = None
+    Both are written, because ``state_dir`` may be set for one task and not for the next. Only the first of
+    them has to be readable and writable.
+    """
+
+    pending: Sequence[Pending]
     now: Callable[[], float] = lambda: 0.0
     """Returns the time by the platform, in seconds since 1970, which each note holds."""
 
     @classmethod
     def of(cls, task: Task[Options], id: str | None) -> AppRecords:
-        return cls(Pending.of(task, id), lambda: task.client.clock.now().timestamp()) if id else cls()
+        """Return the records of the application with this id; empty records if it does not exist yet."""
+        if not id:
+            return cls(())
+        both = dict.fromkeys((Pending.of(task, id), Pending.of(task, id, own_folder=True)))
+        return cls([*both], lambda: task.client.clock.now().timestamp())
+
+    def _of_each(self, use: Callable[[Pending], T]) -> list[T]:
+        done: list[T] = []
+        for record in self.pending:
+            with suppress(Invalid) if done else nullcontext():
+                done.append(use(record))
+        return done
 
     def outstanding(self) -> Kinds:
-        found = self.pending.outstanding() if self.pending else {}
+        found: Kinds = {}
+        for kinds in reversed(self._of_each(Pending.outstanding)):
+            found.update(kinds)
         return {kind: entry for kind, entry in found.items() if kind in AT_DEPLOY}
 
     def note(self, kind: str, **details: Any) -> Callable[[], object]:
@@ -166,13 +184,13 @@ class AppRecords:
 
         Without a time, ``at``, nothing tells whether it took effect.
         """
-        if self.pending is None:
-            return lambda: None
-        return self.pending.note(kind, **{"at": self.now(), **details})
+        noted = self._of_each(lambda record: record.note(kind, **{"at": self.now(), **details}))
+        return lambda: [take_back() for take_back in noted]
 
     def clearing(self, kinds: Iterable[str] | None = None) -> Callable[[], object]:
         """Return what clears the changes that are outstanding now, of these kinds or all, once in effect."""
-        return self.pending.clearing(kinds) if self.pending else lambda: None
+        found = self._of_each(lambda record: record.clearing(kinds))
+        return lambda: [clear() for clear in found]
 
     def reasons(self) -> list[str]:
         found = self.outstanding()
@@ -199,8 +217,11 @@ class AppRecords:
 
     @property
     def history(self) -> History:
-        found = history_of(self.pending).read() if self.pending else History()
-        return found if self.pending and found.id == self.pending.id else History()
+        for record in self.pending:
+            found = history_of(record).read()
+            if found.id == record.id:
+                return found
+        return History()
 
     def last_good(self, in_service: str | None) -> str | None:
         """Return the digest in service, or the one before it if the deploy of it failed or was not confirmed.
@@ -230,9 +251,9 @@ class AppRecords:
         self._write(History(images[-MAX_IMAGES:], left=left))
 
     def _write(self, history: History) -> None:
-        if self.pending:
+        for record in self.pending:
             with suppress(Invalid):  # the next task knows less
-                history_of(self.pending).write(replace(history, id=self.pending.id))
+                history_of(record).write(replace(history, id=record.id))
 
 
 def history_of(record: Pending) -> Record[History]:

@@ -65,8 +65,10 @@ class Pending:
     id: str
 
     @classmethod
-    def of(cls, task: Task, id: str) -> Pending:
-        return cls(PENDING.of(task.options.base_url, id, getattr(task.options, "state_dir", None)), id)
+    def of(cls, task: Task, id: str, *, own_folder: bool = False) -> Pending:
+        """Return the record of a service, in ``state_dir`` if the task has one and not its ``own_folder``."""
+        folder = None if own_folder else getattr(task.options, "state_dir", None)
+        return cls(PENDING.of(task.options.base_url, id, folder), id)
 
     def outstanding(self) -> Kinds:
         """Return what is written and not in effect, the last note of each kind."""
