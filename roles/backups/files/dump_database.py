@@ -41,8 +41,10 @@ def main() -> None:
     library = load()
     try:
         print(json.dumps(library.dump(Path(sys.argv[1]), json.load(sys.stdin))))
-    except library.NoDumpError as error:
+    except library.NotDumpableError as error:
         sys.exit(f"{error}. Or {OTHER_WAY}")
+    except library.NoDumpError as error:
+        sys.exit(str(error))
     except OSError as error:
         sys.exit(f"the dump could not be written: {error}")
 

@@ -98,8 +98,8 @@ class Observer:
         watched = [service.id for service in active if has_container(service)]
         self._read_states(watched, seen)
         self._explain(before, seen, watched)
-        self._read_reasons(before, services, seen)
-        self._read_backups(before, services, seen, now)
+        self._read_reasons(before, seen)
+        self._read_backups(before, seen, now)
         self._read_drift(before, seen, now)
         return seen
 
@@ -171,11 +171,9 @@ class Observer:
             new = client.events(id, since=last) if last else client.events(id, FIRST_ENTRIES)
             seen.entries[id] = new[::-1]
 
-    def _read_reasons(
-        self, before: State, services: Mapping[str, m.ServiceSummary], seen: Observation
-    ) -> None:
+    def _read_reasons(self, before: State, seen: Observation) -> None:
         known, status = before.known_services, ServiceStatus.FAILED
-        failed = [id for id, service in services.items() if service.status == status]
+        failed = [id for id, service in (seen.services or {}).items() if service.status == status]
         new = [id for id in failed if id not in known or known[id].status != status]
         for id in new[:MAX_READS]:
             with self._noting():
@@ -183,15 +181,13 @@ class Observer:
                 if page and page.failure_reason:
                     seen.reasons[id] = self.redact(page.failure_reason)
 
-    def _read_backups(
-        self, before: State, services: Mapping[str, m.ServiceSummary], seen: Observation, now: datetime
-    ) -> None:
+    def _read_backups(self, before: State, seen: Observation, now: datetime) -> None:
         """Read the backups of the services whose turn it is, those that waited longest first."""
         if not self.options.backup_interval:
             return
         looked = {
             id: was.backups.looked if (was := before.known_services.get(id)) and was.backups else ""
-            for id, service in services.items()
+            for id, service in (seen.services or {}).items()
             if service.status in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED) and has_container(service)
         }
         for id in due(looked, now, self.options.backup_interval)[:MAX_BACKUP_READS]:

@@ -97,6 +97,10 @@ class NoDumpError(Exception):
     """There is no dump; the message says why, and what to do."""
 
 
+class NotDumpableError(NoDumpError):
+    """No dump of this database can be made from here, however often that is tried."""
+
+
 @dataclass(frozen=True)
 class Login:
     host: str
@@ -291,7 +295,7 @@ def reach(connection: Mapping[str, Any]) -> tuple[str, int]:
         except (OSError, UnicodeError) as error:
             why = getattr(error, "strerror", None) or error
             reasons.append(shown(f"{host}:{port}: {why}"))
-    raise NoDumpError(
+    raise NotDumpableError(
         f"this machine cannot reach the database ({'; '.join(reasons) or 'it has no address'}), which is "
         "known only inside the project's network. Run this on a service there, or set public: true"
     )
@@ -311,7 +315,7 @@ def find_source(connection: Mapping[str, Any]) -> Source:
     name = str(connection.get("engine"))
     engine = ENGINES.get(name.lower())
     if engine is None:
-        raise NoDumpError(
+        raise NotDumpableError(
             f"a database of engine {name!r} cannot be dumped: only the dump programs of PostgreSQL, MariaDB "
             "and MySQL are known"
         )
@@ -324,7 +328,7 @@ def login_text(connection: Mapping[str, Any], name: str) -> str:
     """Return a text of a login, which must stay one value wherever it is written."""
     text = str(connection.get(name) or "")
     if CONTROL.search(text) or len(text.encode()) > LONGEST_LOGIN:
-        raise NoDumpError(
+        raise NotDumpableError(
             f"the {name} that the platform names for the database holds a control character, or has more "
             f"than {LONGEST_LOGIN} bytes, so it is not used to log in. Give the database another one"
         )
