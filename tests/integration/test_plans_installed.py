@@ -145,40 +145,34 @@ def test_from_systemd_to_cron_and_back(machine: BackupMachine) -> None:
     assert [path.name for path in (machine.folder / "units").iterdir()] == [foreign]
 
 
-def test_a_time_that_a_night_may_not_have_is_told(backups: BackupMachine) -> None:
-    """Systemd runs nothing at a time that a day does not have. The usual one is one that every day has."""
-    run = backups.install(NIGHTLY, {**NIGHTLY, "name": "early", "at": "02:30"}).succeed()
-    assert "plan early runs at 02:30" in run.stdout and "plan nightly runs" not in run.stdout
-    timer = (backups.folder / "units" / "hosted-backup-nightly.timer").read_text()
-    assert "OnCalendar=*-*-* 04:00:00" in timer
-
-
 def test_what_is_installed_for_prometheus(backups: BackupMachine) -> None:
-    """The limits of each plan, and since when it is there, which a second installation does not change."""
+    """The limits of each plan, and since when it is there, which a second installation does not change.
+
+    A time that a night may not have is told, as systemd runs nothing then; the usual one is one of every day.
+    """
     weekly: dict[str, Any] = {**NIGHTLY, "name": "weekly", "every": "weekly", "critical_age": "1m1d"}
     backups.install(NIGHTLY).succeed()
     file = backups.folder / "metrics" / "hosted-backup.prom"
     file.write_text(re.sub(r"(since.*}) \d+", r"\1 12345", file.read_text()))
-    backups.install(NIGHTLY, weekly).succeed()
+    run = backups.install(NIGHTLY, weekly, {**NIGHTLY, "name": "early", "at": "02:30"}).succeed()
+    assert "plan early runs at 02:30" in run.stdout and "plan nightly runs" not in run.stdout
+    assert "OnCalendar=*-*-* 04:00:00" in backups.contents()["units/hosted-backup-nightly.timer"]
     text = file.read_text()
     assert 'hosted_backup_since_timestamp_seconds{plan="nightly"} 12345\n' in text
     assert re.search(r'since_timestamp_seconds{plan="weekly"} \d{10}\n', text)
-    for name, plan, hours in (
-        ("max", "nightly", 26),
-        ("critical", "nightly", 50),
-        ("max", "weekly", 8 * 24),
-        ("critical", "weekly", 31 * 24),
-    ):
-        assert f'hosted_backup_{name}_age_seconds{{plan="{plan}"}} {hours * 3600}\n' in text
+    limits = {"nightly": {"max": 26, "critical": 50}, "weekly": {"max": 8 * 24, "critical": 31 * 24}}
+    for plan, hours in limits.items():
+        for name, most in hours.items():
+            assert f'hosted_backup_{name}_age_seconds{{plan="{plan}"}} {most * 3600}\n' in text
     assert "alert: HostedBackupNeverSucceeds" in backups.contents()["rules/hosted-backup.rules.yml"]
 
 
 def test_a_scheduler_that_does_not_run_leaves_the_one_that_does(backups: BackupMachine) -> None:
-    """Nothing is changed. Nor is it where systemd runs, and refuses the new timer."""
-    settings: dict[str, Any] = {
-        "backups_activate": True,
-        "backups_processes": processes(backups, "cron"),
-    }
+    """Nothing is changed. Nor is it where systemd runs, and refuses the new timer.
+
+    Units are removed there all the same, as in an image in which they were installed.
+    """
+    settings: dict[str, Any] = {"backups_activate": True, "backups_processes": processes(backups, "cron")}
     backups.install(NIGHTLY, backups_scheduler="cron", **settings).succeed()
     entry = backups.folder / "cron" / "hosted-backup-nightly"
     nowhere = {**settings, "backups_booted_by_systemd": str(backups.folder / "nowhere")}
@@ -191,15 +185,8 @@ def test_a_scheduler_that_does_not_run_leaves_the_one_that_does(backups: BackupM
     there = {**settings, "backups_booted_by_systemd": str(systemd.state)}
     assert backups.install(NIGHTLY, backups_scheduler="systemd", **there).rc != 0
     assert entry.exists()
-
-
-def test_units_are_removed_where_systemd_does_not_run(backups: BackupMachine) -> None:
-    """As in an image in which they were installed."""
     backups.install(NIGHTLY).succeed()
-    nowhere: dict[str, Any] = {
-        "backups_activate": True,
-        "backups_booted_by_systemd": str(backups.folder / "nowhere"),
-    }
+    assert len(list((backups.folder / "units").iterdir())) == 2
     backups.install(backups_state="absent", **nowhere).succeed()
     assert list((backups.folder / "units").iterdir()) == []
 
