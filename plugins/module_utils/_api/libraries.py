@@ -18,7 +18,6 @@ from .errors import ConfigurationError
 MISSING: list[str] = []
 
 try:
-    import pydantic.dataclasses  # noqa: F401 - with the first record, each of Ansible's workers would import it
     from pydantic import (
         AfterValidator,
         BaseModel,
