@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.responses imp
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import power
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from unit.plugins.fakes import Clock, FakeClient, task_of
 from unit.plugins.planning import GUARD
 from unit.plugins.results import Result
@@ -27,7 +27,7 @@ def client() -> FakeClient:
     return client
 
 
-def planned(client: FakeClient, monkeypatch: pytest.MonkeyPatch, act: Callable[[Task], object]) -> list[str]:
+def planned(client: FakeClient, monkeypatch: pytest.MonkeyPatch, act: Callable[[Any], object]) -> list[str]:
     """Return what the guard has seen of a plan that does something else, and let it forget it."""
     monkeypatch.setattr(power, "plan_power", lambda task, view, changes: act(task))
     SERVICE.plan(task_of(SERVICE, client, id="s"))

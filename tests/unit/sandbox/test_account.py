@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from hosted_sandbox.testing import NO_DELAYS, Sandbox
+from unit.sandbox.conftest import Order
 
-Order = Callable[..., str]
 BODY = {"productSlug": "minecraft", "hostId": "node-paris-1", "presetId": "preset-small"}
 
 

@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import requests
 
 from hosted_sandbox.testing import Sandbox
+from unit.sandbox.conftest import Order, Push
 
-Order = Callable[..., str]
-Push = Callable[..., str]
 RUNC = {"packages": [("runc", "1.0.0~rc6")]}
 ZLIB = {"packages": [("zlib", "1:1.2.8.dfsg-1")]}
 

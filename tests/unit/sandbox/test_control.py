@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,9 @@ import requests
 
 from hosted_sandbox.control.guard import is_own
 from hosted_sandbox.testing import SANDBOX, Sandbox
+from unit.sandbox.conftest import Order, Push
 from unit.tiers import sample
 
-Order = Callable[..., str]
-Push = Callable[..., str]
 SEED = {
     "balance_cents": 5000,
     "projects": ["web"],

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from hosted_sandbox.testing import Sandbox
-
-Order = Callable[..., str]
+from unit.sandbox.conftest import Order
 
 
 def _write(sandbox: Sandbox, key: str, content: str) -> None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ import pytest
 
 from hosted_sandbox.engine import CutError, DatabaseEngine, EngineError
 from hosted_sandbox.testing import Sandbox
+from unit.sandbox.conftest import Order
 
-Order = Callable[..., str]
 #: Statements about the numbers from 1 to some end.
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT i FROM n"
 COUNT = NUMBERS.replace("SELECT i FROM n", "SELECT count(*) FROM n")

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -15,8 +14,7 @@ import pytest
 
 from hosted_sandbox.embedded import Embedded
 from hosted_sandbox.testing import Sandbox
-
-Order = Callable[..., str]
+from unit.sandbox.conftest import Order
 
 
 class Files:

@@ -9,7 +9,7 @@ import asyncio
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ import asyncssh
 import pytest
 
 from hosted_sandbox.testing import Sandbox
+from unit.sandbox.conftest import Order
 
-Order = Callable[..., str]
 PATH = "/api/users/me/ssh-keys"
 DENIED = asyncssh.PermissionDenied
 OTHER = {"Authorization": "Bearer sandbox-other-token"}

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
 import requests
 
 from hosted_sandbox.testing import Sandbox
+from unit.sandbox.conftest import Order
 
-Order = Callable[..., str]
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 HOSTILE = "<script>alert('x')</script>"
 ALONE = ("input", "link", "meta")
@@ -198,7 +197,8 @@ def test_everything_is_its_own_and_has_a_label_and_one_id(sandbox: Sandbox, orde
     answer = requests.get(sandbox.control_url, headers={"Accept": BROWSER}, timeout=10)
     page = Parsed(answer.text)
     ids = Counter(attributes["id"] for __, attributes in page.elements if "id" in attributes)
-    assert [name for name, number in ids.items() if number > 1] == page.unlabeled == []
+    assert [name for name, number in ids.items() if number > 1] == []
+    assert page.unlabeled == []
     assert {section["aria-labelledby"] for section in page.all("section")} <= set(ids)
     assert all(attributes.get("id") for __, attributes in page.elements if "data-live" in attributes)
     sections = {f"#{section['id']}" for section in page.all("section")}

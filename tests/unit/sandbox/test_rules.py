@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,9 +17,8 @@ from pydantic import TypeAdapter
 from hosted_sandbox.api.app import CHAPTERS, table
 from hosted_sandbox.gaps import POINTS, Profile
 from hosted_sandbox.testing import Sandbox
-from unit.sandbox.conftest import SIZE
+from unit.sandbox.conftest import SIZE, Order, Push
 
-Order = Push = Callable[..., str]
 ROUTES = table().routes
 #: The body of each route of a service that takes one, by the end of its path.
 BODIES: dict[str, dict[str, object]] = {
@@ -327,8 +325,8 @@ def test_a_read_may_show_late_what_a_write_did(sandbox: Sandbox, value: str) -> 
 
 
 def _create(sandbox: Sandbox, name: str, timeout: float = 10, **options: Any) -> requests.Response:
-    url, sent = f"{sandbox.base_url}/api/projects", {"headers": sandbox.headers, "allow_redirects": False}
-    return requests.post(url, json={"name": name}, timeout=timeout, **sent, **options)
+    url, options = f"{sandbox.base_url}/api/projects", {"allow_redirects": False, **options}
+    return requests.post(url, json={"name": name}, headers=sandbox.headers, timeout=timeout, **options)
 
 
 def _names(sandbox: Sandbox) -> list[str]:
