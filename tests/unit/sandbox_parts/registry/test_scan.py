@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -108,7 +108,7 @@ def test_a_damaged_layer(tmp_path: Path, content: bytes | None) -> None:
         ("dpkg", "5.6.1-1", "5.6.1+really5.4.5-1"),
     ],
 )
-def test_order_of_versions(kind: str, lower: str, upper: str) -> None:
+def test_order_of_versions(kind: Literal["apk", "dpkg"], lower: str, upper: str) -> None:
     assert older(kind, lower, upper)
     assert not older(kind, upper, lower)
     assert not older(kind, lower, lower)
