@@ -458,7 +458,7 @@ def before_the_order(monkeypatch: pytest.MonkeyPatch, first: Callable[[], object
 
 def while_the_source_is_listed(monkeypatch: pytest.MonkeyPatch, first: Callable[[], object]) -> None:
     """Let something happen between the choice of the name and the plan of the order."""
-    before_first_call(monkeypatch, module, "check_readable", first)
+    before_first_call(monkeypatch, module, "check_variables", first)
 
 
 def order_another(sandbox: Sandbox, host: str = NODE, **given: Any) -> None:
