@@ -25,7 +25,7 @@ from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
-    "plugins, lines": 43_240,
+    "plugins, lines": 43_250,
     "plugins, code lines": 24_080,
     "module_utils, files": 137,
     "roles and playbooks, lines": 7_985,

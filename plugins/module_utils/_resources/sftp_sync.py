@@ -35,7 +35,8 @@ from .files.mirror import (
 from .files.paths import ends_with_empty_variable, relative_path
 from .services.on_service import BY_SERVICE_OR_HOST, access_of, check_not_left_over, known_id
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.store import PLAYBOOK_FOLDER
+from .shared.run_memory import first_said
+from .shared.store import PLAYBOOK_FOLDER, state_key
 from .shared.task_errors import Invalid, NoSuchItem
 
 NO = ("none", "false", "no", "off", "n", "f", "0", "0.0")
@@ -116,6 +117,8 @@ async def plan_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Plan
     await work.compare()
     warn_of_idle_patterns(task, patterns, work.changes)
     check_deletions(task, work.source, work.changes)
+    if options.delete:
+        warn_of_another_source(work, session.login)
     return work.plan()
 
 
@@ -267,4 +270,16 @@ def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, chang
         task.warn(
             f"exclude: {listed} matched nothing in src or in dest, and so protects nothing from delete: "
             "true; a pattern with a slash begins at the root of the tree, which is dest"
+        )
+
+
+def warn_of_another_source(work: MirrorWork, login: Login) -> None:
+    options, root = work.task.options, work.mirror.target.root
+    place = f"{login.username}@{login.host}:{login.port}/{root}" if options.push else root
+    first = first_said(f"mirror.{state_key(None, place)}", lambda: options.src)
+    if work.changes.extra and first not in (None, options.src):
+        work.task.warn(
+            f"an earlier task made dest {options.dest!r} like {first!r}, and this one makes it like "
+            f"{options.src!r}: with delete: true, each deletes what the other copied. Give each a dest of "
+            "its own, or leave delete out"
         )

@@ -6,15 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..._api.errors import HostedError
 from ..._api.text import describe_type
 from .names import same_name
-from .run_memory import SAID, run_record
+from .run_memory import first_said
 from .task_errors import Invalid
 
 if TYPE_CHECKING:
@@ -24,10 +22,7 @@ if TYPE_CHECKING:
 MOST_DIGITS = 400
 """How far from the point the first digit of an amount may be: "1e999999" would fill a megabyte."""
 WALLET_SECONDS = 5.0
-"""Seconds for reading the currency, and to wait for another task that reads it.
-
-A price without it is no reason to wait for longer, or to fail.
-"""
+"""Seconds for reading the currency. A price without it is no reason to wait for longer, or to fail."""
 NO_PRICE = "at a price that the quote does not show"
 LONGEST_CURRENCY = 8
 UNITS = {"_cents": 100, "_millicents": 1000}
@@ -62,23 +57,11 @@ def format_price(task: Task[Any], amount: Decimal | None) -> str | None:
 def currency_of(task: Task[Any]) -> str | None:
     """Return the currency of the account, read once a run; ``None`` where this token is not told."""
     client = task.client
-    if "currency" in task.memory or not client:
-        return task.memory.get("currency")
-    record, found = run_record(SAID, f"currency.{client.account_key}"), list[Any]()
-    if record is not None:
-        found = record.read()  # without a turn: what was said stays
-    if not found:
-        turn: AbstractContextManager[list[Any]] = record.held(WALLET_SECONDS) if record else nullcontext([])
-        with suppress(OSError, Invalid), turn as earlier:
-            try:
-                found = earlier or [currency_in(client.wallet(seconds=WALLET_SECONDS))]
-            except HostedError:
-                found = [None]
-            if record is not None:
-                record.write(found)
-    known = found[0] if found and isinstance(found[0], str) else None
-    task.memory["currency"] = known
-    return known
+    if "currency" not in task.memory and client:
+        task.memory["currency"] = first_said(
+            f"currency.{client.account_key}", lambda: currency_in(client.wallet(seconds=WALLET_SECONDS))
+        )
+    return task.memory.get("currency")
 
 
 def currency_in(wallet: Wallet) -> str | None:

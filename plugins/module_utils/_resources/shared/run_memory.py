@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from ..._api.errors import HostedError
 from .store import RUN_FOLDER, Kind, Record, state_key
 from .task_errors import Invalid
 
@@ -27,6 +28,8 @@ ENDED = ("Z", "X")
 """How the system shows a process that was killed and whose parent does not look after it."""
 NAMES = ("name", "slug", "path", "digest")
 """The keys of results that name things."""
+LOCK_SECONDS = 5.0
+"""Seconds to wait for another task that reads the same."""
 SAID = Kind[list[Any]]("", list, "what a task of this run said", hint=True)
 """Holds what the first task said of a subject, which may be ``None``; nothing before that."""
 FORESEEN = Kind[dict[str, str]]("", dict, "what earlier tasks of this run planned", hint=True)
@@ -94,6 +97,23 @@ def run_record(kind: Kind[T], subject: str) -> Record[T] | None:
     """Return a record that ends with the run; ``None`` for a module elsewhere, and once the run has ended."""
     folder = os.environ.get(RUN_FOLDER, "")
     return Record(kind, os.path.join(folder, f"hosted.services.{subject}")) if os.path.isdir(folder) else None
+
+
+def first_said(subject: str, read: Callable[[], str | None]) -> str | None:
+    """Return what the first task of the run said of a subject, or has read for all, even if that failed."""
+    record, found = run_record(SAID, subject), list[Any]()
+    if record is not None:
+        found = record.read()  # without a turn: what was said stays
+    if not found:
+        turn: AbstractContextManager[list[Any]] = record.held(LOCK_SECONDS) if record else nullcontext([])
+        with suppress(OSError, Invalid), turn as earlier:
+            try:
+                found = earlier or [read()]
+            except HostedError:
+                found = [None]
+            if record is not None:
+                record.write(found)
+    return found[0] if found and isinstance(found[0], str) else None
 
 
 def foresee(resource: Resource[Any], task: Task[Any], plan: Plan) -> None:
