@@ -26,7 +26,7 @@ from hosted_sandbox.testing import Sandbox
 
 BUDGETS = {
     "plugins, lines": 43_250,
-    "plugins, code lines": 24_080,
+    "plugins, code lines": 24_090,
     "module_utils, files": 137,
     "roles and playbooks, lines": 7_985,
     "unit tests, lines": 30_040,
